@@ -3,21 +3,26 @@
  *
  * V8 reports where a function begins, so the places that a profile can have are known when a script is built. The name
  * is that of the function in the original source around the place that the map gives. Names in maps do not help: at the
- * start of an arrow function a map names the first parameter.
+ * start of an arrow function a map names the first parameter. Scopes do, where a map has them.
  */
 import fs from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
-import { AnyMap, LEAST_UPPER_BOUND, originalPositionFor, sourceContentFor, traceSegment } from '@jridgewell/trace-mapping';
+import { AnyMap, isIgnored, LEAST_UPPER_BOUND, originalPositionFor, sourceContentFor, TraceMap, traceSegment } from '@jridgewell/trace-mapping';
 
+import { rangeAt, rangesOf, ScopesError } from './scopes.js';
 import { definitionsOf, enclosing, isClass, isFunction, nameOf, parse } from './syntax.js';
 
 /** A place in an original source; line from 1, column from 0. @typedef {{ source: string, line: number, column: number }} Mapping */
 
-/** @typedef {{ line: number, column: number, function: string | null, source: string, sourceLine: number, sourceColumn: number, package: string }} Row */
+/** @typedef {{ line: number, column: number, function: string | null, source: string, sourceLine: number, sourceColumn: number, package: string, isIgnored: boolean }} Row */
 
 export const version = 1;
+
+/** What the table of a whole build is called. */
+export const tableName = 'function-table.jsonl';
+
 const mostFunctions = 500_000;
 
 /** A file that cannot be read, or makes no sense; the message says which and why. */
@@ -71,13 +76,14 @@ function placeOf(starts, offset) {
   return [low, offset - starts[low]];
 }
 
-/** Returns a source's path without what only the build machine knows. @param {string} source @param {string} root */
-export function sourcePath(source, root) {
+/** Returns a source's path without what only the build machine knows. @param {string} source @param {string} root @param {string} [dir] where the map lies */
+export function sourcePath(source, root, dir = root) {
   let name = source.replace(/\\/g, '/').replace(/^file:\/\//, '').replace(/[?#].*$/, '');
   // webpack://name/./src/a.js, webpack:///src/a.js
   name = name.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*\//i, '');
   const modules = name.lastIndexOf('/node_modules/');
   if (modules >= 0) return name.slice(modules + 1);
+  if (name.startsWith('../')) name = path.resolve(dir, name).split(path.sep).join('/');
   const base = `${root.replace(/\\/g, '/').replace(/\/$/, '')}/`;
   if (name.startsWith(base)) name = name.slice(base.length);
   return path.posix.normalize(name).replace(/^(?:\.\.\/)+|^\//, '') || '(unknown)';
@@ -131,6 +137,18 @@ function originalName(definition, sources, at) {
 }
 
 /**
+ * Returns what the scopes of the map say that a definition was; null: nothing.
+ * @param {import('./syntax.js').Definition} definition @param {import('./scopes.js').Range[]} ranges @param {number[]} starts
+ * @returns {{ at: Mapping, name: string } | null}
+ */
+function scoped({ kind, from, body }, ranges, starts) {
+  if (ranges.length === 0 || kind === 'class') return null;
+  const scope = rangeAt(ranges, placeOf(starts, from), placeOf(starts, body))?.scope;
+  // Where a scope has no name, or only that of all constructors, the source may say more.
+  return scope?.source && scope.name && scope.name !== 'constructor' ? { at: { source: scope.source, line: scope.at[0] + 1, column: scope.at[1] }, name: scope.name } : null;
+}
+
+/**
  * Returns what a definition was before; null: the map does not know. The segment before the place is of the function
  * itself, unless the map leaves it out: then the next one inside of the function is.
  * @param {import('./syntax.js').Definition} definition
@@ -159,37 +177,44 @@ function mappedName(definition, map, starts) {
   return segment?.length === 5 && segment[0] === column ? map.names[segment[4]] : null;
 }
 
+/** @param {string} text @param {string} name for errors */
+function readMap(text, name) {
+  try {
+    const json = JSON.parse(text.replace(/^\)\]\}'[^\n]*\n/, ''));
+    return { map: new AnyMap(json), ranges: rangesOf(json, (part) => new TraceMap(/** @type {any} */ (part)).resolvedSources) };
+  } catch (error) {
+    throw new TableError(`${name}: ${error instanceof ScopesError ? 'broken scopes' : 'not a source map'}: ${/** @type {Error} */ (error).message}`);
+  }
+}
+
 /**
  * Returns the rows of a script, by place; lines and columns from 1, as profiles have them.
- * @param {{ script: string, map: string, name: string, dir?: string, root?: string }} given texts; name: for errors; dir: where the map lies;
- *   root: paths below it lose it
+ * @param {{ script: string, map: string, name: string, dir?: string, root?: string, isOwnMap?: boolean }} given texts; name: for errors;
+ *   dir: where the map lies; root: paths below it lose it; isOwnMap: the map is known to be of this script, even if it knows none of its functions
  * @returns {Row[]}
  */
-export function rowsOf({ script, map: mapText, name, dir = '.', root = process.cwd() }) {
-  let map;
-  try {
-    map = new AnyMap(mapText.replace(/^\)\]\}'[^\n]*\n/, ''));
-  } catch (error) {
-    throw new TableError(`${name}: not a source map: ${/** @type {Error} */ (error).message}`);
-  }
-  if (!Array.isArray(map.sources) || map.sources.length === 0) throw new TableError(`${name}: the source map has no sources`);
+export function rowsOf({ script, map: mapText, name, dir = '.', root = process.cwd(), isOwnMap = false }) {
+  const { map, ranges } = readMap(mapText, name);
+  const definitions = definitionsOf(parse(script, 'bundle.js'));
+  if (definitions.length === 0) return [];
+  if (!isOwnMap && map.sources.length === 0) throw new TableError(`${name}: the source map has no sources`);
   const sources = new Sources(map, dir);
   const starts = linesOf(script);
   /** @type {Map<string, Row>} */
   const rows = new Map();
-  const definitions = definitionsOf(parse(script, 'bundle.js'));
   for (const definition of definitions) {
     const [line, column] = placeOf(starts, definition.offset);
-    const found = original(definition, { map, sources, starts, line, column });
+    const found = scoped(definition, ranges, starts) ?? original(definition, { map, sources, starts, line, column });
     if (!found || rows.has(`${line}:${column}`)) continue;
     const { at, name: originalFunction } = found;
-    const source = sourcePath(at.source, root);
+    const source = sourcePath(at.source, root, dir);
+    const ownPackage = packageOf(source);
     rows.set(`${line}:${column}`, {
       line: line + 1, column: column + 1, function: originalFunction,
-      source, sourceLine: at.line, sourceColumn: at.column + 1, package: packageOf(source),
+      source, sourceLine: at.line, sourceColumn: at.column + 1, package: ownPackage, isIgnored: ownPackage !== '' || isIgnored(map, at.source),
     });
   }
-  if (definitions.length > 0 && rows.size === 0) throw new TableError(`${name}: the source map knows none of the ${definitions.length} functions: it is of another script`);
+  if (!isOwnMap && rows.size === 0) throw new TableError(`${name}: the source map knows none of the ${definitions.length} functions: it is of another script`);
   if (rows.size > mostFunctions) throw new TableError(`${name}: has ${rows.size} functions; at most ${mostFunctions} fit in a table`);
   return [...rows.values()].sort((a, b) => a.line - b.line || a.column - b.column);
 }
@@ -197,14 +222,17 @@ export function rowsOf({ script, map: mapText, name, dir = '.', root = process.c
 /** Returns the table of a script as lines of JSON: one that names the script, then one per function. @param {string} script path below the URL prefix @param {Row[]} rows */
 export function tableText(script, rows) {
   const head = { fleetprof_function_table: version, script, functions: rows.length };
-  return `${[head, ...rows.map((row) => [row.line, row.column, row.function, row.source, row.sourceLine, row.sourceColumn, row.package])]
+  return `${[head, ...rows.map((row) => [row.line, row.column, row.function, row.source, row.sourceLine, row.sourceColumn, row.package, row.isIgnored])]
     .map((line) => JSON.stringify(line)).join('\n')}\n`;
 }
 
-/** Returns the table of a script file. @param {string} file @param {{ base: string, root: string }} places base: the directory that URLs are relative to */
-export function tableOfFile(file, { base, root }) {
+/**
+ * Returns the table of a script file.
+ * @param {string} file @param {{ base: string, root: string, isOwnMap?: boolean }} places base: the directory that URLs are relative to
+ */
+export function tableOfFile(file, { base, root, isOwnMap = false }) {
   const script = read(file);
   const map = mapOf(file, script);
-  const rows = rowsOf({ script, map: map.text, name: map.name, dir: path.dirname(map.name.replace(/: source map$/, '')), root });
+  const rows = rowsOf({ script, map: map.text, name: map.name, dir: path.dirname(map.name.replace(/: source map$/, '')), root, isOwnMap });
   return { rows, text: tableText(path.relative(base, file).split(path.sep).join('/').replace(/\.gz$/, ''), rows) };
 }
