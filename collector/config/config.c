@@ -195,6 +195,7 @@ struct fp_config *fp_config_load(const char *file, struct fp_buf *errors)
 void fp_config_print_scripts(const struct fp_config *config, struct fp_buf *out)
 {
     const struct fp_rules *rules = config->rules;
+    fp_buf_addf(out, "{\"scripts\":");
     for (size_t i = 0; i < rules->site_count; i++) {
         const struct fp_site *site = &rules->sites[i];
         fp_buf_addf(out, "%c\"%.*s\":[", i == 0 ? '{' : ',', FP_STR_ARG(site->name));
@@ -202,7 +203,11 @@ void fp_config_print_scripts(const struct fp_config *config, struct fp_buf *out)
             fp_buf_addf(out, "%s\"%.*s\"", k == 0 ? "" : ",", FP_STR_ARG(site->scripts.items[k]));
         fp_buf_addf(out, "]");
     }
-    fp_buf_addf(out, "}");
+    fp_buf_addf(out, "},\"source_links\":");
+    for (size_t i = 0; i < rules->site_count; i++)
+        fp_buf_addf(out, "%c\"%.*s\":\"%.*s\"", i == 0 ? '{' : ',',
+                    FP_STR_ARG(rules->sites[i].name), FP_STR_ARG(rules->sites[i].source_link));
+    fp_buf_addf(out, "}}");
 }
 
 /* ---- reload ---- */

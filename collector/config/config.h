@@ -57,8 +57,8 @@ void fp_config_free(struct fp_config *config);
 bool fp_config_keep_fixed(struct fp_config *fresh, const struct fp_config *running,
                           void (*tell)(const char *name)) FP_MUST_CHECK;
 
-/* Appends the templates of all sites' scripts, a JSON object of arrays by site: what
- * fp_sealer_settings takes. */
+/* Appends the templates of all sites: {"scripts": {SITE: [TEMPLATE…]}, "source_links": {SITE:
+ * TEMPLATE}}, what fp_sealer_settings takes. */
 void fp_config_print_scripts(const struct fp_config *config, struct fp_buf *out);
 
 /* Appends a complete configuration, with every setting explained and at its default. The text is

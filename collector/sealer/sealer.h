@@ -16,8 +16,7 @@
 struct fp_sealer_settings {
     const char *database; /* libpq connection string; copied */
     struct fp_retention retention;
-    const char
-        *scripts; /* templates of sites' scripts (fp_config_print_scripts), NULL: none; copied */
+    const char *scripts; /* templates of sites (fp_config_print_scripts), NULL: none; copied */
 };
 
 struct fp_sealer;

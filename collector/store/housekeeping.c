@@ -94,7 +94,8 @@ static enum fp_store_result move_horizon(struct fp_store *store, const struct fi
 static enum fp_store_result keep_scripts(struct fp_store *store)
 {
     const struct fp_pg_query query = {
-        .statement = "select fleetprof_data.keep_scripts($1::jsonb)",
+        .statement = "select fleetprof_data.keep_scripts($1::jsonb -> 'scripts'), "
+                     "fleetprof_data.keep_source_links($1::jsonb -> 'source_links')",
         .values = &store->scripts,
         .value_count = 1,
     };

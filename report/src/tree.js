@@ -11,6 +11,9 @@
  * @property {(number | null)[]} column_number
  * @property {string[]} kind
  * @property {string[]} function_key
+ * @property {(string | null)[]} [generated_resource] where the browser saw the function; absent in older saved reports
+ * @property {(number | null)[]} [generated_line]
+ * @property {(number | null)[]} [generated_column]
  *
  * @typedef {object} Tree
  * @property {number} count nodes
