@@ -27,11 +27,11 @@ export function optionsOf(options = {}) {
  * Writes the table of a build's scripts. Throws a TableError that says which script has no usable source map.
  * @param {string} base directory of the bundle
  * @param {string[]} files names below it, of any kind
- * @param {Required<PluginOptions>} options
+ * @param {Required<PluginOptions> & { context?: string }} options context: where webpack's paths begin
  */
-export function writeTable(base, files, { file, root }) {
+export function writeTable(base, files, { file, root, context }) {
   const scripts = files.filter((name) => /\.[cm]?js$/i.test(name)).sort();
-  const tables = scripts.map((name) => tableOfFile(path.join(base, name), { base, root, isOwnMap: true }))
+  const tables = scripts.map((name) => tableOfFile(path.join(base, name), { base, root, context, isOwnMap: true }))
     .filter(({ rows }) => rows.length > 0).map(({ text }) => text);
   if (tables.length === 0) throw new TableError(`${base}: the build has no function: there is nothing to name`);
   const target = path.resolve(base, file);

@@ -81,8 +81,9 @@ function onlyScripts(text) {
 
 /**
  * A place at which V8 says that a function begins.
- * @typedef {{ offset: number, kind: 'function' | 'constructor' | 'class', name: SyntaxNode | null, from: number, body: number }} Definition
- *   name: the identifier of the function itself; from: where it is written; body: where its body begins, inside of its brace
+ * @typedef {{ offset: number, kind: 'function' | 'constructor' | 'class', name: SyntaxNode | null, from: number, to: number, owner: number, body: number }} Definition
+ *   name: the identifier of the function itself; from, to: where it is written; owner: where its function, or its class, begins;
+ *   body: where its body begins, inside of its brace
  */
 
 /** Returns the places that a profile of this script can have. @param {Tree} tree @returns {Definition[]} */
@@ -104,7 +105,7 @@ function definitionOf(node) {
   const name = ownIdentifier(node);
   const { lastChild } = node;
   const body = (lastChild?.from ?? node.to) + (lastChild?.name === 'Block' ? 1 : 0);
-  return { offset: start.from, kind: name?.name === 'PropertyDefinition' && isConstructor(node) ? 'constructor' : 'function', name, from: node.from, body };
+  return { offset: start.from, kind: name?.name === 'PropertyDefinition' && isConstructor(node) ? 'constructor' : 'function', name, from: node.from, to: node.to, owner: node.from, body };
 }
 
 /** A class begins where it has no constructor; initializers of fields begin at the class, or at the first field. @param {SyntaxNode} node @returns {Definition[]} */
@@ -113,7 +114,7 @@ function definitionsOfClass(node) {
   const blocks = node.getChild('ClassBody')?.getChildren('StaticBlock') ?? [];
   const isStatic = (/** @type {SyntaxNode} */ member) => member.name === 'StaticBlock' || member.getChild('static') !== null;
   const firsts = [members.find((member) => !isStatic(member)), [...members.filter(isStatic), ...blocks].sort((a, b) => a.from - b.from)[0]];
-  return [node, ...firsts].flatMap((start) => (start ? [{ offset: start.from, kind: /** @type {const} */ ('class'), name: ownIdentifier(node), from: node.from, body: node.from }] : []));
+  return [node, ...firsts].flatMap((start) => (start ? [{ offset: start.from, kind: /** @type {const} */ ('class'), name: ownIdentifier(node), from: start.from, to: start.to, owner: node.from, body: node.from }] : []));
 }
 
 /** True for methods that may be a class's constructor: those that the parser knows by this name. @param {SyntaxNode} node */
@@ -123,12 +124,26 @@ const isConstructor = (node) => node.name === 'MethodDeclaration' && node.parent
 /** @param {SyntaxNode} node */
 const ownIdentifier = (node) => node.getChild('VariableDefinition') ?? node.getChild('PropertyDefinition') ?? node.getChild('PrivatePropertyDefinition');
 
-/** Returns the innermost function (or class) around an offset. @param {Tree} tree @param {number} offset @param {(node: SyntaxNode) => boolean} isWanted @returns {SyntaxNode | null} */
-export function enclosing(tree, offset, isWanted) {
+/** Returns the innermost function or class around an offset. @param {Tree} tree @param {number} offset @returns {SyntaxNode | null} */
+export function enclosing(tree, offset) {
   for (let node = /** @type {SyntaxNode | null} */ (tree.resolveInner(offset, 1)); node; node = node.parent) {
-    if (isWanted(node)) return node;
+    if (isFunction(node) || isClass(node)) return node;
   }
   return null;
+}
+
+/**
+ * Returns the innermost function or class around an offset if it can be that of a definition, else null. A constructor that
+ * the source does not have is of its class, and a class may have become a function.
+ * @param {Definition} definition @param {Tree} tree @param {number} offset @param {boolean} isHead whether the offset must be before the body
+ */
+export function matching({ kind }, tree, offset, isHead) {
+  const node = enclosing(tree, offset);
+  if (!node) return null;
+  const body = isClass(node) ? node.getChild('ClassBody') : node.lastChild;
+  const isInHead = offset <= (body?.from ?? node.to);
+  if (isClass(node)) return kind !== 'function' || isInHead ? node : null;
+  return kind !== 'class' && (isInHead || !isHead) ? node : null;
 }
 
 /**

@@ -6,7 +6,7 @@ const name = 'FleetprofFunctionTable';
 
 /**
  * What the plugin uses of a compiler.
- * @typedef {{ watchMode: boolean, hooks: { afterEmit: { tap(name: string, done: (compilation: Compilation) => void): void } } }} Compiler
+ * @typedef {{ context: string, watchMode: boolean, hooks: { afterEmit: { tap(name: string, done: (compilation: Compilation) => void): void } } }} Compiler
  * @typedef {{ errors: Error[], outputOptions: { path?: string }, getAssets(): readonly { name: string }[] }} Compilation
  */
 
@@ -22,7 +22,7 @@ export default class FleetprofFunctionTable {
     compiler.hooks.afterEmit.tap(name, (compilation) => {
       if (compiler.watchMode || compilation.errors.length > 0) return;
       try {
-        writeTable(compilation.outputOptions.path ?? '.', compilation.getAssets().map((asset) => asset.name.replace(/\?.*$/, '')), this.options);
+        writeTable(compilation.outputOptions.path ?? '.', compilation.getAssets().map((asset) => asset.name.replace(/\?.*$/, '')), { ...this.options, context: compiler.context });
       } catch (error) {
         if (!(error instanceof TableError)) throw error;
         compilation.errors.push(error);

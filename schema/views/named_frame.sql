@@ -25,8 +25,8 @@ select
     kind,
     case
         when kind <> 'function' then true
-        when origin.source is null then fleetprof_data.is_stable_name(frame.function, frame.column_number)
-        else coalesce(origin.function, frame.function) <> ''
+        when origin.function is null then fleetprof_data.is_stable_name(frame.function, frame.column_number)
+        else origin.function <> ''
     end as is_stable,
     frame.function as generated_function,
     frame.line as generated_line,
