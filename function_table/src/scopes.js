@@ -1,6 +1,7 @@
 /**
  * Scopes of source maps: which function of the sources a stretch of a bundle is. They name functions without the
- * sources. Read in both forms of the ECMA-426 proposal: `scopes`, and before it `originalScopes` with `generatedRanges`.
+ * sources. Read in both forms of the ECMA-426 proposal: `scopes`, as Chrome DevTools reads it, and before it
+ * `originalScopes` with `generatedRanges`.
  */
 import { decodeGeneratedRanges, decodeOriginalScopes } from '@jridgewell/sourcemap-codec';
 
@@ -21,7 +22,7 @@ export class ScopesError extends Error {}
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const most = 2 ** 31 - 1;
-const tag = { scopeStart: 1, scopeEnd: 2, rangeStart: 5, rangeEnd: 6 };
+const tag = { empty: 0, scopeStart: 1, scopeEnd: 2, rangeStart: 4, rangeEnd: 5 };
 const flag = { name: 1, kind: 2, scopeIsFunction: 4, line: 1, definition: 2, rangeIsFunction: 4 };
 
 /** @param {Place} a @param {Place} b */
@@ -87,10 +88,6 @@ class Reader {
     let number = 0;
     for (const item of text.split(',')) {
       number += 1;
-      if (item === '') {
-        this.source += 1;
-        continue;
-      }
       const numbers = numbersOf(item, number);
       const next = () => {
         const value = numbers.shift();
@@ -98,7 +95,8 @@ class Reader {
         return value;
       };
       const kind = next();
-      if (kind === tag.scopeStart) this.startScope(next);
+      if (kind === tag.empty) this.source += 1;
+      else if (kind === tag.scopeStart) this.startScope(next);
       else if (kind === tag.scopeEnd) this.endScope(next, number);
       else if (kind === tag.rangeStart) this.startRange(next, number);
       else if (kind === tag.rangeEnd) this.endRange(numbers, next, number);
