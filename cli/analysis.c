@@ -3,6 +3,7 @@
  */
 #include "cli/analysis.h"
 
+#include "cli/command.h"
 #include "cli/empty_answer.h"
 #include "cli/period.h"
 
@@ -35,6 +36,26 @@ const struct argp fp_analysis_argp = {.parser = parse_analysis, .children = chil
 const struct argp fp_analysis_without_marker_argp = {.parser = parse_analysis,
                                                      .children = children_without_marker};
 
+static const struct argp_option fold_options[] = {
+    {"fold", FP_OPTION_FOLD, "INTO", 0,
+     "fold frames of npm packages: package: neighbours of one package are one frame, such as "
+     "(react-dom); caller: into the function that called them",
+     0},
+    {0},
+};
+
+static error_t parse_fold(int key, char *arg, struct argp_state *state)
+{
+    if (key != FP_OPTION_FOLD)
+        return ARGP_ERR_UNKNOWN;
+    if (strcmp(arg, "package") != 0 && strcmp(arg, "caller") != 0)
+        argp_error(state, "--fold is package or caller, not \"%s\"", arg);
+    *(const char **)state->input = arg;
+    return 0;
+}
+
+const struct argp fp_fold_argp = {.options = fold_options, .parser = parse_fold};
+
 bool fp_analysis_open(struct fp_analysis *analysis)
 {
     analysis->connection = fp_database_open(&analysis->database);
@@ -66,6 +87,11 @@ void fp_analysis_query(const struct fp_analysis *analysis, const char *columns,
         fp_sql_add(query, analysis->parameter);
         fp_sql_add(query, " => ");
         fp_sql_value(query, "text", analysis->argument);
+        fp_sql_add(query, ", ");
+    }
+    if (analysis->fold != NULL) {
+        fp_sql_add(query, "fold => ");
+        fp_sql_value(query, "text", analysis->fold);
         fp_sql_add(query, ", ");
     }
     fp_filters_add(&analysis->filters, query);

@@ -18,6 +18,7 @@ struct fp_analysis {
     enum fp_form form;
     const char *parameter; /* of the function, beside the filters; NULL: none */
     const char *argument;  /* its value, a text */
+    const char *fold;      /* of functions that return stacks; NULL: not given */
     PGconn *connection;    /* owned while the analysis is open */
 };
 
@@ -30,8 +31,11 @@ extern const struct argp fp_analysis_without_marker_argp;
 bool fp_analysis_open(struct fp_analysis *analysis) FP_MUST_CHECK;
 void fp_analysis_close(struct fp_analysis *analysis);
 
-/* Starts "select COLUMNS from fleetprof.FUNCTION(PARAMETER, FILTERS)". The caller releases the
- * query. */
+/* Reads --fold into a const char *. */
+extern const struct argp fp_fold_argp;
+
+/* Starts "select COLUMNS from fleetprof.FUNCTION(PARAMETER, FOLD, FILTERS)". The caller releases
+ * the query. */
 void fp_analysis_query(const struct fp_analysis *analysis, const char *columns,
                        const char *function, struct fp_sql_query *query);
 

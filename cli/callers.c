@@ -28,6 +28,7 @@ static error_t parse_callers(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &given->analysis;
         state->child_inputs[1] = &given->analysis.form;
+        state->child_inputs[2] = &given->analysis.fold;
         return 0;
     case OPTION_CALLEES:
         given->callees = true;
@@ -52,6 +53,7 @@ static error_t parse_callers(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {
     {&fp_analysis_argp, 0, NULL, 0},
     {&fp_form_argp, 0, NULL, 0},
+    {&fp_fold_argp, 0, NULL, 0},
     {0},
 };
 
@@ -98,6 +100,8 @@ static PGresult *ask(const struct callers_options *given)
     fp_sql_value(&query, "text", given->function);
     fp_sql_add(&query, ", key => ");
     fp_sql_value(&query, "text", given->key);
+    fp_sql_add(&query, ", fold => ");
+    fp_sql_value(&query, "text", given->analysis.fold);
     fp_sql_add(&query, ", ");
     fp_filters_add(&given->analysis.filters, &query);
     fp_sql_add(&query, ")");
@@ -110,7 +114,9 @@ static PGresult *ask(const struct callers_options *given)
 static bool explain_nothing(const struct callers_options *given)
 {
     struct fp_sql_query query;
-    fp_analysis_query(&given->analysis, "count(*)", "hotspots", &query);
+    struct fp_analysis unfolded = given->analysis;
+    unfolded.fold = NULL;
+    fp_analysis_query(&unfolded, "count(*)", "hotspots", &query);
     PGresult *answer = fp_sql_run(given->analysis.connection, &query);
     fp_sql_release(&query);
     if (answer == NULL)

@@ -13,8 +13,9 @@
 
 /* Keys of options that have no letter; commands number theirs from here. */
 #define FP_OPTION_FIRST 0x100
-/* Keys of options that several commands share start here. */
+/* Keys of options that several commands share start here: filters, then others. */
 #define FP_OPTION_SHARED 0x200
+#define FP_OPTION_FOLD 0x2c0
 
 /* Reads the options into *given. Ends the process on failure, and for --help. */
 void fp_command_parse(const struct argp *argp, int argc, char **argv, void *given);
@@ -26,6 +27,7 @@ enum fp_exit fp_vitals_command(int argc, char **argv);
 enum fp_exit fp_interactions_command(int argc, char **argv);
 enum fp_exit fp_long_frames_command(int argc, char **argv);
 enum fp_exit fp_third_parties_command(int argc, char **argv);
+enum fp_exit fp_cost_command(int argc, char **argv);
 enum fp_exit fp_coverage_command(int argc, char **argv);
 enum fp_exit fp_callers_command(int argc, char **argv);
 enum fp_exit fp_trend_command(int argc, char **argv);

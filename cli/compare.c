@@ -5,18 +5,22 @@
 #include "cli/comparison.h"
 #include "cli/empty_answer.h"
 #include "cli/options.h"
+#include "cli/timing_comparison.h"
 
-enum { OPTION_TOP = FP_OPTION_FIRST };
+enum { OPTION_TOP = FP_OPTION_FIRST, OPTION_TIMINGS, OPTION_VITALS };
 
 struct compare_options {
     struct fp_comparison comparison;
     const char *top;
     const char *before; /* NULL: not given, as the next one */
     const char *after;
+    int what; /* 0: functions; OPTION_TIMINGS, OPTION_VITALS */
 };
 
 static const struct argp_option options[] = {
-    {"top", OPTION_TOP, "N", 0, "how many functions (default: 20)", 0},
+    {"top", OPTION_TOP, "N", 0, "how many rows (default: 20)", 0},
+    {"timings", OPTION_TIMINGS, NULL, 0, "marks and measures, instead of functions", 0},
+    {"vitals", OPTION_VITALS, NULL, 0, "web vitals, instead of functions", 0},
     {0},
 };
 
@@ -32,6 +36,10 @@ static error_t parse_compare(int key, char *arg, struct argp_state *state)
         if (arg[0] == '0' || arg[0] == '\0' || arg[strspn(arg, "0123456789")] != '\0')
             argp_error(state, "--top takes a number from 1 on, not \"%s\"", arg);
         given->top = arg;
+        return 0;
+    case OPTION_TIMINGS:
+    case OPTION_VITALS:
+        given->what = key;
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num > 1)
@@ -61,8 +69,8 @@ static const struct argp compare_argp = {
     .options = options,
     .parser = parse_compare,
     .args_doc = "[BEFORE AFTER]",
-    .doc = "Which functions one release made slower or faster than another, as far as that is more "
-           "than noise. What was found comes first, then what costs most.",
+    .doc = "Which functions, timings or vitals one release made slower or faster than another, as "
+           "far as that is more than noise. What was found comes first, then what costs most.",
     .children = children,
 };
 
@@ -113,7 +121,8 @@ static bool explain_nothing(const struct compare_options *given)
     struct fp_filters filters = given->comparison.filters;
     bool fine = true;
     if (PQntuples(unknown) == 0) {
-        fp_message_notice("one of the sides has no uploads in its period");
+        fp_message_notice("one of the sides has no %s in its period",
+                          given->what == 0 ? "uploads" : "such values");
     } else {
         filters.values[FP_FILTER_RELEASE] = PQgetvalue(unknown, 0, 0);
         fine = fp_empty_answer_explain(&filters, NULL, given->comparison.connection);
@@ -122,8 +131,20 @@ static bool explain_nothing(const struct compare_options *given)
     return fine;
 }
 
+static bool print_timings(const struct compare_options *given)
+{
+    const char *const releases[] = {given->before, given->after};
+    int rows = 0;
+    if (!fp_timing_comparison_print(&given->comparison, given->what == OPTION_VITALS, releases,
+                                    given->top != NULL ? given->top : "20", &rows))
+        return false;
+    return rows > 0 || explain_nothing(given);
+}
+
 static bool print_comparison(const struct compare_options *given)
 {
+    if (given->what != 0)
+        return print_timings(given);
     PGresult *answer = ask(given);
     if (answer == NULL)
         return false;

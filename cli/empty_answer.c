@@ -68,6 +68,13 @@ static PGresult *ask_latest(const struct fp_filters *filters, bool all_dimension
             fp_sql_add(&query, " and ");
             add_condition(filters, dimensions[i].filter, &query);
         }
+        if (filters->excluded[dimensions[i].filter] != NULL) {
+            fp_sql_add(&query, " and ");
+            fp_sql_add(&query, fp_filter_name(dimensions[i].filter));
+            fp_sql_add(&query, " not like fleetprof_data.like_pattern(");
+            fp_sql_value(&query, "text", filters->excluded[dimensions[i].filter]);
+            fp_sql_add(&query, ")");
+        }
     }
     return ask(connection, &query);
 }

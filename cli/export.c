@@ -27,6 +27,7 @@ static error_t parse_export(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &export->analysis;
+        state->child_inputs[1] = &export->analysis.fold;
         return 0;
     case OPTION_FORMAT:
         if (strcmp(arg, "folded") != 0)
@@ -44,6 +45,7 @@ static error_t parse_export(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {
     {&fp_analysis_argp, 0, NULL, 0},
+    {&fp_fold_argp, 0, NULL, 0},
     {0},
 };
 

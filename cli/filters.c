@@ -7,6 +7,8 @@
 
 #define KEY(filter) (FP_OPTION_SHARED + FP_FILTER_##filter)
 
+enum { OPTION_EXCLUDE = FP_OPTION_SHARED + FP_FILTER_COUNT };
+
 static const struct argp_option filter_options[] = {
     {"marker", KEY(MARKER), "MARKER", 0,
      "only samples with this marker: script, gc, style, layout, paint, other or (none)", 0},
@@ -24,6 +26,9 @@ static const struct argp_option filter_options[] = {
     {"os", KEY(OS), "PATTERN", 0, "operating systems, such as Android", 0},
     {"device", KEY(DEVICE), "PATTERN", 0, "device classes: desktop, mobile, tablet, bot", 0},
     {"thread", KEY(THREAD), "PATTERN", 0, "threads: window or worker", 0},
+    {"exclude", OPTION_EXCLUDE, "FILTER=PATTERN", 0,
+     "leave out what this filter selects, such as browser=Headless%; may be given for each filter",
+     0},
     {0},
 };
 
@@ -33,20 +38,79 @@ static const char *const filter_names[FP_FILTER_COUNT] = {
     "environment", "variant", "browser", "os",    "device", "thread",
 };
 
-static error_t parse_filter(int key, char *arg, struct argp_state *state)
+/* What one of the parsers reads: these filters, from the first on, can leave something out. */
+struct dimensions {
+    enum fp_filter first;
+    bool without_release;
+};
+
+static bool may_exclude(const struct dimensions *dimensions, enum fp_filter filter)
+{
+    return filter >= dimensions->first && (filter < FP_FILTER_SINCE || filter > FP_FILTER_SITE) &&
+           !(dimensions->without_release && filter == FP_FILTER_RELEASE);
+}
+
+static void parse_exclude(const struct dimensions *dimensions, const char *arg,
+                          struct argp_state *state)
 {
     struct fp_filters *filters = state->input;
-    if (key < FP_OPTION_SHARED || key >= FP_OPTION_SHARED + FP_FILTER_COUNT)
+    size_t len = strcspn(arg, "=");
+    if (arg[len] == '\0')
+        argp_error(state, "--exclude takes FILTER=PATTERN, such as browser=Headless%%, not \"%s\"",
+                   arg);
+    char names[160] = "";
+    for (enum fp_filter filter = 0; filter < FP_FILTER_COUNT; filter++) {
+        const char *name = filter_names[filter];
+        if (!may_exclude(dimensions, filter))
+            continue;
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "", name);
+        if (strlen(name) != len || strncmp(name, arg, len) != 0)
+            continue;
+        if (filters->excluded[filter] != NULL)
+            argp_error(state, "--exclude %s is given twice", name);
+        filters->excluded[filter] = arg + len + 1;
+        return;
+    }
+    argp_error(state, "--exclude has no filter \"%.*s\"; it has %s", (int)len, arg, names);
+}
+
+static error_t parse_filter_of(const struct dimensions *dimensions, int key, char *arg,
+                               struct argp_state *state)
+{
+    struct fp_filters *filters = state->input;
+    if (key == OPTION_EXCLUDE)
+        parse_exclude(dimensions, arg, state);
+    else if (key >= FP_OPTION_SHARED && key < FP_OPTION_SHARED + FP_FILTER_COUNT)
+        filters->values[key - FP_OPTION_SHARED] = arg;
+    else
         return ARGP_ERR_UNKNOWN;
-    filters->values[key - FP_OPTION_SHARED] = arg;
     return 0;
+}
+
+static error_t parse_filter(int key, char *arg, struct argp_state *state)
+{
+    static const struct dimensions all = {.first = FP_FILTER_MARKER};
+    return parse_filter_of(&all, key, arg, state);
+}
+
+static error_t parse_filter_without_marker(int key, char *arg, struct argp_state *state)
+{
+    static const struct dimensions loads = {.first = FP_FILTER_RELEASE};
+    return parse_filter_of(&loads, key, arg, state);
+}
+
+static error_t parse_filter_of_both_sides(int key, char *arg, struct argp_state *state)
+{
+    static const struct dimensions both = {.first = FP_FILTER_RELEASE, .without_release = true};
+    return parse_filter_of(&both, key, arg, state);
 }
 
 const struct argp fp_filters_argp = {.options = filter_options, .parser = parse_filter};
 const struct argp fp_filters_without_marker_argp = {.options = filter_options + 1,
-                                                    .parser = parse_filter};
+                                                    .parser = parse_filter_without_marker};
 const struct argp fp_filters_of_both_sides_argp = {.options = filter_options + FP_FILTER_SITE,
-                                                   .parser = parse_filter};
+                                                   .parser = parse_filter_of_both_sides};
 
 /* True for a duration back from now, such as "2h". */
 static bool is_duration(const char *text)
@@ -81,6 +145,14 @@ void fp_filters_add(const struct fp_filters *filters, struct fp_sql_query *query
             fp_sql_add(query, filter_names[filter]);
             fp_sql_add(query, " => ");
             fp_filters_add_value(filter, filters->values[filter], query);
+            separator = ", ";
+        }
+        if (filters->excluded[filter] != NULL) {
+            fp_sql_add(query, separator);
+            fp_sql_add(query, "exclude_");
+            fp_sql_add(query, filter_names[filter]);
+            fp_sql_add(query, " => ");
+            fp_sql_value(query, "text", filters->excluded[filter]);
             separator = ", ";
         }
     }

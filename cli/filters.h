@@ -25,16 +25,17 @@ enum fp_filter {
 };
 
 struct fp_filters {
-    const char *values[FP_FILTER_COUNT]; /* NULL: not given, the function's default holds */
-    char chosen_site[256];               /* storage for a site that was not given */
-    char period[80];                     /* "… to … (UTC)", once fp_period_check has read it */
+    const char *values[FP_FILTER_COUNT];   /* NULL: not given, the function's default holds */
+    const char *excluded[FP_FILTER_COUNT]; /* patterns of --exclude; NULL: not given */
+    char chosen_site[256];                 /* storage for a site that was not given */
+    char period[80];                       /* "… to … (UTC)", once fp_period_check has read it */
 };
 
 /* Reads the options into a struct fp_filters, with and without --marker. */
 extern const struct argp fp_filters_argp;
 extern const struct argp fp_filters_without_marker_argp;
 
-/* Reads --site and the dimensions but --release. */
+/* Reads --site and the dimensions but --release. All of them read --exclude. */
 extern const struct argp fp_filters_of_both_sides_argp;
 
 /* SQL for segments and their uploads, at least one row per segment. Uploads count as far back as
@@ -57,8 +58,8 @@ bool fp_filters_choose_site(struct fp_filters *filters, PGconn *connection) FP_M
  * and returns false on failure. */
 bool fp_filters_hint_at_sites(PGconn *connection) FP_MUST_CHECK;
 
-/* Appends the given filters as named arguments: "site => $1::text, since => now() - $2::interval".
- * The filters keep their values. */
+/* Appends the given filters as named arguments: "site => $1::text, since => now() - $2::interval,
+ * exclude_browser => $3::text". The filters keep their values. */
 void fp_filters_add(const struct fp_filters *filters, struct fp_sql_query *query);
 
 /* Appends one value: a text, or a time. */

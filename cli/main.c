@@ -25,6 +25,7 @@ static const struct command commands[] = {
     {"interactions", "what visitors clicked and typed, and how long it took",
      fp_interactions_command},
     {"long-frames", "scripts of long animation frames", fp_long_frames_command},
+    {"cost", "time by package, party, host, page, browser and the like", fp_cost_command},
     {"third-parties", "hosts that pages load from: script time, requests, bytes",
      fp_third_parties_command},
     {"coverage", "how many page loads are profiled, and why not all", fp_coverage_command},

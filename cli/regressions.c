@@ -170,7 +170,12 @@ static PGresult *ask_releases(const struct regressions_options *given)
         fp_sql_add(&query, ", ");
         fp_sql_value(&query, "text", filters->values[dimensions[i]]);
     }
-    fp_sql_add(&query, ")");
+    /* In the order of all dimensions: the release is the second one. */
+    for (size_t i = 0; i < sizeof(dimensions) / sizeof(dimensions[0]); i++) {
+        fp_sql_add(&query, i == 0 ? ", array[" : i == 1 ? ", null, " : ", ");
+        fp_sql_value(&query, "text", filters->excluded[dimensions[i]]);
+    }
+    fp_sql_add(&query, "])");
     PGresult *answer = fp_sql_run(given->comparison.connection, &query);
     fp_sql_release(&query);
     return answer;

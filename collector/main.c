@@ -35,8 +35,8 @@ enum {
     EXIT_CANNOT_RUN = 2, /* also for wrong usage */
     ERRORS_MAX = 64 * 1024,
     DEFAULT_MAX = 64 * 1024,
-    THREAD_FILES = 2,              /* descriptors that each of http.threads needs for waiting */
-    SCRIPTS_MAX = 8 * 1024 * 1024, /* more than a configuration's templates take */
+    THREAD_FILES = 2,            /* descriptors that each of http.threads needs for waiting */
+    SITES_MAX = 8 * 1024 * 1024, /* more than a configuration's templates and domains take */
     SPARE_FILES = 64, /* descriptors for everything else: the spool, the database, dead letters */
 };
 
@@ -148,12 +148,12 @@ static struct fp_writer_pace pace_of(const struct fp_config *config)
     };
 }
 
-/* Prints the templates of all sites' scripts, with a NUL. False when out of memory; the caller
+/* Prints what the database knows of sites, with a NUL. False when out of memory; the caller
  * releases the text either way. */
-static bool print_scripts(const struct fp_config *config, struct fp_buf *text)
+static bool print_sites(const struct fp_config *config, struct fp_buf *text)
 {
-    fp_buf_init(text, SCRIPTS_MAX);
-    fp_config_print_scripts(config, text);
+    fp_buf_init(text, SITES_MAX);
+    fp_config_print_sites(config, text);
     fp_buf_add(text, "", 1);
     return !text->failed;
 }
@@ -173,16 +173,16 @@ static void note_flush(void *sealer, size_t entries, int64_t oldest_us)
 
 static bool start_sealer(struct collector *collector)
 {
-    struct fp_buf scripts;
-    if (print_scripts(collector->config, &scripts)) {
+    struct fp_buf sites;
+    if (print_sites(collector->config, &sites)) {
         const struct fp_sealer_settings settings = {
             .database = collector->config->database.ptr,
             .retention = pace_of(collector->config).retention,
-            .scripts = (const char *)scripts.data,
+            .sites = (const char *)sites.data,
         };
         collector->sealer = fp_sealer_start(&settings, collector->metrics);
     }
-    fp_buf_release(&scripts);
+    fp_buf_release(&sites);
     return collector->sealer != NULL;
 }
 
@@ -381,14 +381,15 @@ static void log_lines(const struct fp_buf *errors)
     }
 }
 
-/* Tells the sealer what it may keep and what scripts are called. Changes nothing on failure. */
+/* Tells the sealer what it may keep, what scripts are called and whose they are. Changes nothing on
+ * failure. */
 static bool reload_sealer(struct collector *collector, const struct fp_config *fresh)
 {
     const struct fp_retention retention = pace_of(fresh).retention;
-    struct fp_buf scripts;
-    bool told = print_scripts(fresh, &scripts) &&
-                fp_sealer_reload(collector->sealer, &retention, (const char *)scripts.data);
-    fp_buf_release(&scripts);
+    struct fp_buf sites;
+    bool told = print_sites(fresh, &sites) &&
+                fp_sealer_reload(collector->sealer, &retention, (const char *)sites.data);
+    fp_buf_release(&sites);
     return told;
 }
 

@@ -6,6 +6,7 @@
 #include "collector/base/ascii.h"
 
 #include <stdlib.h>
+#include <zstd.h>
 
 enum cell_form {
     FORM_TEXT,
@@ -14,7 +15,8 @@ enum cell_form {
     FORM_BIGINT,
     FORM_JSON,
     FORM_TIME,
-    FORM_PERIOD
+    FORM_PERIOD,
+    FORM_PACKED
 };
 
 /* The numbers are those of catalog/pg_type.dat; they never change. */
@@ -37,6 +39,7 @@ static const struct cell_type {
     {"tstzrange", 3910, FORM_PERIOD},
     {"date", 1082, FORM_TEXT},
     {"uuid", 2950, FORM_TEXT},
+    {"bytea", 17, FORM_PACKED},
 };
 
 static const struct cell_type *find_type(Oid oid)
@@ -104,6 +107,41 @@ static yyjson_mut_val *period_value(yyjson_mut_doc *doc, struct fp_str text)
     return bounds;
 }
 
+enum { UNPACKED_MAX = 64 * 1024 * 1024 }; /* as limits.max_inflated */
+
+/* Unpacks into text, which has room for len bytes and a 0; NULL if it is damaged, or not UTF-8. */
+static yyjson_mut_val *unpacked_text(yyjson_mut_doc *doc, struct fp_str packed, char *text,
+                                     size_t len)
+{
+    if (ZSTD_decompress(text, len, packed.ptr, packed.len) != len)
+        return yyjson_mut_null(doc);
+    yyjson_write_err error = {0};
+    yyjson_mut_val *value = yyjson_mut_strncpy(doc, text, len);
+    /* The library checks UTF-8 as it writes. */
+    free(yyjson_mut_val_write_opts(value, YYJSON_WRITE_NOFLAG, NULL, NULL, &error));
+    return error.code == YYJSON_WRITE_ERROR_INVALID_STRING ? yyjson_mut_null(doc) : value;
+}
+
+/* Writes a kept upload, which SQL has as zstd, as the text that it is; null if it is not text. */
+static yyjson_mut_val *packed_value(yyjson_mut_doc *doc, const char *hex)
+{
+    size_t packed_len = 0;
+    unsigned char *packed = PQunescapeBytea((const unsigned char *)hex, &packed_len);
+    if (packed == NULL)
+        return NULL;
+    yyjson_mut_val *value = NULL;
+    unsigned long long len = ZSTD_getFrameContentSize(packed, packed_len);
+    char *text = len <= UNPACKED_MAX ? malloc((size_t)len + 1) : NULL;
+    if (text != NULL)
+        value = unpacked_text(doc, (struct fp_str){(const char *)packed, packed_len}, text,
+                              (size_t)len);
+    else if (len > UNPACKED_MAX)
+        value = yyjson_mut_null(doc);
+    free(text);
+    PQfreemem(packed);
+    return value;
+}
+
 yyjson_mut_val *fp_cell_value(yyjson_mut_doc *doc, const PGresult *row, int column)
 {
     struct fp_str text = {PQgetvalue(row, 0, column), (size_t)PQgetlength(row, 0, column)};
@@ -123,6 +161,8 @@ yyjson_mut_val *fp_cell_value(yyjson_mut_doc *doc, const PGresult *row, int colu
         return time_value(doc, text);
     case FORM_PERIOD:
         return period_value(doc, text);
+    case FORM_PACKED:
+        return packed_value(doc, text.ptr);
     case FORM_TEXT:
     default:
         return yyjson_mut_strn(doc, text.ptr, text.len);

@@ -156,6 +156,8 @@ static const struct explanation explanations[] = {
     {"53", 503, FP_TROUBLE_AWAY_S, true, "The database has run out of connections, memory or disk.",
      "Its log says more."},
     {"22", 400, 0, false, NULL, NULL},
+    {"54", 400, 0, false, NULL, NULL},
+    {"P0002", 404, 0, false, NULL, NULL},
     {"42501", 503, 0, true, "The role that the report's server uses may not read fleetprof's data.",
      "Use fleetprof_reader, or grant that role to it."},
     {"42", 503, 0, true, "The database lacks something that this version of fleetprof needs.",

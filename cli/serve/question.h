@@ -42,7 +42,7 @@ enum fp_shape {
     FP_SHAPE_VIEW, /* rows; parameters are conditions on columns */
 };
 
-enum { FP_OWN_PARAMETERS = 8, FP_PARAMETERS_MAX = 20 };
+enum { FP_OWN_PARAMETERS = 8, FP_PARAMETERS_MAX = 32 };
 
 struct fp_question {
     const char *name;     /* the route: /api/v1/NAME */

@@ -13,6 +13,7 @@
 #include "collector/base/ascii.h"
 
 #include <errno.h>
+#include <libdeflate.h>
 #include <openssl/evp.h>
 #include <unistd.h>
 #include <yyjson.h>
@@ -24,6 +25,7 @@ enum {
     ADDRESS_MAX = 32 * 1024,
     TIMEOUT_S = 300,
     EXTRA_MAX = 4,
+    PACK_LEVEL = 12,
 };
 
 struct save_options {
@@ -99,8 +101,7 @@ struct saved_value {
 struct saving {
     const struct fp_filters *filters;
     struct fp_readers *readers;
-    struct fp_buf *file;
-    bool has_answers;
+    struct fp_buf answers;   /* JSON by address, without the brace at its end */
     bool is_empty;           /* no upload has what the filters select */
     struct fp_answer answer; /* the last one */
 };
@@ -113,20 +114,6 @@ static void add_escaped(struct fp_buf *address, const char *text)
             fp_buf_add(address, c, 1);
         else
             fp_buf_addf(address, "%%%02X", (unsigned char)*c);
-    }
-}
-
-/* Appends JSON that nothing in HTML can end. */
-static void add_json(struct fp_buf *file, const struct fp_buf *json)
-{
-    const char *at = (const char *)json->data;
-    for (const char *end = at + json->len; at < end;) {
-        const char *bracket = memchr(at, '<', (size_t)(end - at));
-        fp_buf_add(file, at, (size_t)((bracket != NULL ? bracket : end) - at));
-        if (bracket == NULL)
-            return;
-        fp_buf_addf(file, "\\u003c");
-        at = bracket + 1;
     }
 }
 
@@ -171,6 +158,11 @@ static bool fill(struct fp_inquiry *inquiry, struct fp_buf *address,
         if (filters->values[filter] != NULL && takes(inquiry, name) && !is_among(extra, name) &&
             !add_value(inquiry, address, name, filters->values[filter]))
             return false;
+        char twin[40];
+        snprintf(twin, sizeof(twin), "exclude_%s", name);
+        if (filters->excluded[filter] != NULL && takes(inquiry, twin) &&
+            !add_value(inquiry, address, twin, filters->excluded[filter]))
+            return false;
     }
     for (size_t i = 0; i < EXTRA_MAX && extra[i].name != NULL; i++) {
         if (extra[i].value != NULL && !add_value(inquiry, address, extra[i].name, extra[i].value))
@@ -181,10 +173,9 @@ static bool fill(struct fp_inquiry *inquiry, struct fp_buf *address,
 
 static void add_answer(struct saving *saving, const struct fp_buf *address)
 {
-    fp_buf_addf(saving->file, "%s\"%.*s\":", saving->has_answers ? ",\n" : "", (int)address->len,
-                (const char *)address->data);
-    add_json(saving->file, &saving->answer.body);
-    saving->has_answers = true;
+    fp_buf_addf(&saving->answers, "%s\"%.*s\":", saving->answers.len > 1 ? ",\n" : "",
+                (int)address->len, (const char *)address->data);
+    fp_buf_add(&saving->answers, saving->answer.body.data, saving->answer.body.len);
 }
 
 /* Asks one question and saves its answer under its address. */
@@ -359,8 +350,25 @@ static bool begin_file(struct fp_buf *file)
     add_text(file, find_file("/assets/report.js")->content);
     fp_buf_addf(file, "</script>\n");
     add_text(file, page);
-    fp_buf_addf(file, "<script type=\"application/json\" id=\"fleetprof-answers\">{");
     return true;
+}
+
+/* Ends the file: the answers by gzip, in base64, which nothing in HTML can end. */
+static void end_file(struct fp_buf *file, const struct fp_buf *answers)
+{
+    struct libdeflate_compressor *compressor =
+        fp_memory_need(libdeflate_alloc_compressor(PACK_LEVEL));
+    size_t most = libdeflate_gzip_compress_bound(compressor, answers->len);
+    unsigned char *packed = fp_memory_need(malloc(most));
+    size_t len = libdeflate_gzip_compress(compressor, answers->data, answers->len, packed, most);
+    libdeflate_free_compressor(compressor);
+    unsigned char *text = fp_memory_need(malloc(4 * (len / 3 + 1) + 1));
+    int text_len = EVP_EncodeBlock(text, packed, (int)len);
+    fp_buf_addf(file, "<script type=\"application/octet-stream\" id=\"fleetprof-answers\">");
+    fp_buf_add(file, text, (size_t)text_len);
+    fp_buf_addf(file, "</script>\n</html>\n");
+    free(text);
+    free(packed);
 }
 
 /* Replaces the file whole, or leaves it as it was. */
@@ -434,24 +442,30 @@ static bool write_report(const struct save_options *given, const char *conninfo,
     struct fp_buf file;
     fp_buf_init(&file, FILE_MAX);
     struct saving saving = {.filters = &given->filters,
-                            .readers = fp_memory_need(fp_readers_start(&settings)),
-                            .file = &file};
+                            .readers = fp_memory_need(fp_readers_start(&settings))};
+    fp_buf_init(&saving.answers, FILE_MAX);
+    fp_buf_addf(&saving.answers, "{");
     bool fine = begin_file(&file);
     if (!fine)
         fp_message_error("the page that this program was built with is not as expected");
     fine = fine && (given->compares ? save_comparison(&saving, given->before, given->after)
                                     : save_views(&saving));
-    fp_buf_addf(&file, "}</script>\n</html>\n");
-    if (fine && file.failed) {
-        fp_message_error("the report is larger than %d MiB", FILE_MAX / 1024 / 1024);
+    fp_buf_addf(&saving.answers, "}");
+    if (fine && saving.answers.failed) {
+        fp_message_error("the answers are larger than %d MiB", FILE_MAX / 1024 / 1024);
         fine = false;
     }
+    if (fine)
+        end_file(&file, &saving.answers);
+    if (fine && file.failed)
+        fp_memory_end();
     fine = fine && write_file(given->file, &file);
     if (fine)
         fp_message_notice("%s: %zu KiB", given->file, file.len / 1024);
     if (fine && saving.is_empty)
         fine = explain_nothing(given, connection);
     fp_answer_release(&saving.answer);
+    fp_buf_release(&saving.answers);
     fp_readers_stop(saving.readers);
     fp_buf_release(&file);
     return fine;

@@ -85,7 +85,8 @@ static void add_conditions(struct fp_statement *statement, const struct fp_inqui
     for (size_t i = 0; i < inquiry->count; i++) {
         const struct fp_parameter *parameter = inquiry->parameters[i];
         const char *value = inquiry->values[i];
-        if (value == NULL || strcmp(value, "%") == 0)
+        bool is_twin = strncmp(parameter->name, "exclude_", strlen("exclude_")) == 0;
+        if (value == NULL || (strcmp(value, "%") == 0 && !is_twin))
             continue;
         add_both(statement, separator);
         separator = " and ";
@@ -96,8 +97,11 @@ static void add_conditions(struct fp_statement *statement, const struct fp_inqui
             continue;
         }
         bool is_pattern = parameter->type == FP_VALUE_TEXT && strchr(value, '%') != NULL;
-        add_both(statement, parameter->name);
-        add_both(statement, is_pattern ? " like replace(replace(" : " = ");
+        add_both(statement, parameter->name + (is_twin ? strlen("exclude_") : 0));
+        if (is_pattern)
+            add_both(statement, is_twin ? " not like replace(replace(" : " like replace(replace(");
+        else
+            add_both(statement, is_twin ? " <> " : " = ");
         add_value(statement, parameter->type, value);
         if (is_pattern)
             add_both(statement, ", '\\', '\\\\'), '_', '\\_')");
@@ -118,6 +122,19 @@ static void add_word(struct fp_buf *command, const char *word)
         add(command, word);
     else
         add_quoted(command, word, "'\\''");
+}
+
+/* Appends "browser=Headless%" for exclude_browser. */
+static void add_exclusion(struct fp_buf *command, const char *name, const char *value)
+{
+    struct fp_buf word;
+    fp_buf_init(&word, STATEMENT_MAX);
+    fp_buf_addf(&word, "%s=%s", name + strlen("exclude_"), value);
+    fp_buf_add(&word, "", 1);
+    if (!word.failed)
+        add_word(command, (const char *)word.data);
+    command->failed = command->failed || word.failed;
+    fp_buf_release(&word);
 }
 
 /* Returns how the command says a parameter. The key of a trend is a function, or a measure. */
@@ -166,7 +183,10 @@ static void write_command(struct fp_buf *command, const struct fp_inquiry *inqui
         if (option[0] == '\0' || strcmp(option, FP_OPTION_DROPPED) == 0)
             continue;
         fp_buf_addf(command, " %s", option);
-        add_word(command, inquiry->values[i]);
+        if (strcmp(option, "--exclude") == 0)
+            add_exclusion(command, inquiry->parameters[i]->name, inquiry->values[i]);
+        else
+            add_word(command, inquiry->values[i]);
     }
     add_operands(command, inquiry);
 }

@@ -4,6 +4,8 @@
  */
 #include "collector/config/config.h"
 
+#include "collector/base/domain.h"
+
 #include "collector/config/settings.h"
 #include "collector/config/tree.h"
 
@@ -191,23 +193,39 @@ struct fp_config *fp_config_load(const char *file, struct fp_buf *errors)
     return loader.config;
 }
 
-/* Names and templates have no character that JSON escapes. */
-void fp_config_print_scripts(const struct fp_config *config, struct fp_buf *out)
+/* Names, templates and domains have no character that JSON escapes. */
+static void print_item(bool is_first, struct fp_str text, struct fp_buf *out)
+{
+    fp_buf_addf(out, "%s\"%.*s\"", is_first ? "" : ",", FP_STR_ARG(text));
+}
+
+/* Appends the registrable domains of a site's origins. */
+static void print_own_domains(const struct fp_site *site, bool is_first, struct fp_buf *out)
+{
+    for (size_t i = 0; i < site->origins.count; i++) {
+        struct fp_str domain = fp_domain_of_url(site->origins.items[i]);
+        if (domain.len == 0)
+            continue; /* "null" */
+        print_item(is_first, domain, out);
+        is_first = false;
+    }
+}
+
+void fp_config_print_sites(const struct fp_config *config, struct fp_buf *out)
 {
     const struct fp_rules *rules = config->rules;
-    fp_buf_addf(out, "{\"scripts\":");
     for (size_t i = 0; i < rules->site_count; i++) {
         const struct fp_site *site = &rules->sites[i];
-        fp_buf_addf(out, "%c\"%.*s\":[", i == 0 ? '{' : ',', FP_STR_ARG(site->name));
+        fp_buf_addf(out, "%c\"%.*s\":{\"scripts\":[", i == 0 ? '{' : ',', FP_STR_ARG(site->name));
         for (size_t k = 0; k < site->scripts.count; k++)
-            fp_buf_addf(out, "%s\"%.*s\"", k == 0 ? "" : ",", FP_STR_ARG(site->scripts.items[k]));
-        fp_buf_addf(out, "]");
+            print_item(k == 0, site->scripts.items[k], out);
+        fp_buf_addf(out, "],\"first_party\":[");
+        for (size_t k = 0; k < site->first_party.count; k++)
+            print_item(k == 0, site->first_party.items[k], out);
+        print_own_domains(site, site->first_party.count == 0, out);
+        fp_buf_addf(out, "],\"source_link\":\"%.*s\"}", FP_STR_ARG(site->source_link));
     }
-    fp_buf_addf(out, "},\"source_links\":");
-    for (size_t i = 0; i < rules->site_count; i++)
-        fp_buf_addf(out, "%c\"%.*s\":\"%.*s\"", i == 0 ? '{' : ',',
-                    FP_STR_ARG(rules->sites[i].name), FP_STR_ARG(rules->sites[i].source_link));
-    fp_buf_addf(out, "}}");
+    fp_buf_addf(out, "}");
 }
 
 /* ---- reload ---- */

@@ -57,9 +57,10 @@ void fp_config_free(struct fp_config *config);
 bool fp_config_keep_fixed(struct fp_config *fresh, const struct fp_config *running,
                           void (*tell)(const char *name)) FP_MUST_CHECK;
 
-/* Appends the templates of all sites: {"scripts": {SITE: [TEMPLATE…]}, "source_links": {SITE:
- * TEMPLATE}}, what fp_sealer_settings takes. */
-void fp_config_print_scripts(const struct fp_config *config, struct fp_buf *out);
+/* Appends what the database knows of sites, a JSON object by site: {"scripts": templates,
+ * "first_party": domains, those of its origins included, "source_link": template}.
+ * fp_sealer_settings takes it. */
+void fp_config_print_sites(const struct fp_config *config, struct fp_buf *out);
 
 /* Appends a complete configuration, with every setting explained and at its default. The text is
  * valid as a configuration file. */

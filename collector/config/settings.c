@@ -167,6 +167,9 @@ const struct fp_setting fp_settings[] = {
     {FP_SITE_PREFIX "source_link", FP_SETTING_LINK, IN_SITE(source_link), .value = "",
      .help = "Where sources can be looked at: an address with {file}, and {release}, {line}, "
              "{column} if wanted, such as https://git.example/shop/blob/{release}/{file}#L{line}"},
+    {FP_SITE_PREFIX "first_party", FP_SETTING_HOSTS, IN_SITE(first_party), .value = "[]",
+     .help = "Hosts whose scripts are the site's own, with their subdomains, such as "
+             "shopcdn.example. The domains of the origins are, anyway"},
     {FP_SITE_PREFIX "require_token", FP_SETTING_FLAG, IN_SITE(require_token), .value = "false",
      .help = "Refuse uploads without a valid page token (403). Where none is required, a valid one "
              "still verifies the sample rate"},
@@ -243,6 +246,7 @@ const char *fp_setting_type_name(enum fp_setting_type type)
         [FP_SETTING_KEY_FILES] = "a list of files",
         [FP_SETTING_TIMING_NAMES] = "a list of templates",
         [FP_SETTING_SCRIPTS] = "a list of templates",
+        [FP_SETTING_HOSTS] = "a list of hosts",
         [FP_SETTING_NAMES] = "a list of names",
     };
     return names[type];
@@ -338,6 +342,7 @@ const char *fp_setting_store(const struct fp_setting *setting, struct fp_str tex
     case FP_SETTING_KEY_FILES:
     case FP_SETTING_TIMING_NAMES:
     case FP_SETTING_SCRIPTS:
+    case FP_SETTING_HOSTS:
     case FP_SETTING_NAMES:
         break;
     }

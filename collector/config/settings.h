@@ -24,6 +24,7 @@ enum fp_setting_type {
     FP_SETTING_KEY_FILES,
     FP_SETTING_TIMING_NAMES,
     FP_SETTING_SCRIPTS,
+    FP_SETTING_HOSTS,
     FP_SETTING_NAMES,
 };
 

@@ -58,11 +58,12 @@ static void name_bounds(const struct fp_setting *setting, char *text, size_t len
     fp_buf_release(&buf);
 }
 
-/* True if the type's error messages are whole sentences: those on templates. */
+/* True if the type's error messages are whole sentences: those on templates and hosts. */
 static bool names_template(const struct fp_setting *setting)
 {
     return setting->type == FP_SETTING_ROUTES || setting->type == FP_SETTING_TIMING_NAMES ||
-           setting->type == FP_SETTING_SCRIPTS || setting->type == FP_SETTING_LINK;
+           setting->type == FP_SETTING_SCRIPTS || setting->type == FP_SETTING_HOSTS ||
+           setting->type == FP_SETTING_LINK;
 }
 
 static void complain_of_value(struct fp_config_loader *loader, const yaml_node_t *node,
@@ -153,6 +154,8 @@ static const char *check_item(const struct fp_setting *setting, struct fp_str te
         return fp_timing_name_check(text);
     if (setting->type == FP_SETTING_SCRIPTS)
         return fp_script_template_check(text);
+    if (setting->type == FP_SETTING_HOSTS)
+        return fp_value_check_host(text);
     return setting->type == FP_SETTING_NAMES ? fp_value_check_name(text)
                                              : fp_value_check_path(text);
 }

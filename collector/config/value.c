@@ -173,6 +173,24 @@ static const char *origin_phrase(enum fleetprof_origin_error error)
            "https://shop.example";
 }
 
+const char *fp_value_check_host(struct fp_str text)
+{
+    if (text.len == 0 || text.len > 253)
+        return "a host has 1 to 253 characters";
+    if (memmem(text.ptr, text.len, "://", 3) != NULL || memchr(text.ptr, '/', text.len) != NULL)
+        return "a host has no scheme and no path: write shopcdn.example";
+    char before = '.';
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.'))
+            return "a host has small letters, digits, '-', '_' and '.' only, without port and *";
+        if (c == '.' && before == '.')
+            return "a host has no empty part";
+        before = c;
+    }
+    return before == '.' ? "a host has no empty part" : NULL;
+}
+
 const char *fp_value_check_origin(struct fp_str text)
 {
     if (fp_str_equal(text, FP_STR("*")))

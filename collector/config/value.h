@@ -41,6 +41,9 @@ const char *fp_value_check_name(struct fp_str text) FP_MUST_CHECK;
  */
 const char *fp_value_check_origin(struct fp_str text) FP_MUST_CHECK;
 
+/* Checks a host of sites[].first_party: lower case, without port. */
+const char *fp_value_check_host(struct fp_str text) FP_MUST_CHECK;
+
 /* Append bytes or a duration in the largest unit that divides it, or a share. */
 void fp_value_print_bytes(int64_t bytes, struct fp_buf *out);
 void fp_value_print_duration(int64_t duration_us, struct fp_buf *out);

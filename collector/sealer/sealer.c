@@ -46,7 +46,7 @@ struct fp_sealer {
     struct fp_sealing *sealing;
     struct fp_metric_set *metrics;
     char *database;
-    char *scripts; /* the store reads them */
+    char *sites; /* the store reads them */
     pthread_t thread;
     int stop_fd; /* readable once stopping: ends every wait */
     int wake_fd; /* readable when `news` has changed */
@@ -57,7 +57,7 @@ struct fp_sealer {
         int64_t oldest_us;
         bool is_reloaded;
         struct fp_retention retention;
-        char *scripts; /* owned */
+        char *sites; /* owned */
     } news;
 
     /* The thread's own. */
@@ -132,17 +132,17 @@ static void hear(struct fp_sealer *sealer)
     int64_t oldest_us = sealer->news.oldest_us;
     bool is_reloaded = sealer->news.is_reloaded;
     struct fp_retention retention = sealer->news.retention;
-    char *scripts = sealer->news.scripts;
-    sealer->news.scripts = NULL;
+    char *sites = sealer->news.sites;
+    sealer->news.sites = NULL;
     sealer->news.entries = 0;
     sealer->news.oldest_us = NEVER;
     sealer->news.is_reloaded = false;
     pthread_mutex_unlock(&sealer->lock);
     if (is_reloaded) {
         fp_store_set_retention(sealer->store, &retention);
-        fp_store_set_scripts(sealer->store, scripts);
-        free(sealer->scripts);
-        sealer->scripts = scripts;
+        fp_store_set_sites(sealer->store, sites);
+        free(sealer->sites);
+        sealer->sites = sites;
         sealer->house_us = fp_clock_monotonic_us();
     }
     if (entries > 0)
@@ -355,8 +355,8 @@ static void free_sealer(struct fp_sealer *sealer)
     fp_store_close(sealer->store);
     pthread_mutex_destroy(&sealer->lock);
     free(sealer->database);
-    free(sealer->scripts);
-    free(sealer->news.scripts);
+    free(sealer->sites);
+    free(sealer->news.sites);
     free(sealer);
 }
 
@@ -366,9 +366,9 @@ static bool equip(struct fp_sealer *sealer, const struct fp_sealer_settings *set
     sealer->stop_fd = eventfd(0, EFD_CLOEXEC);
     sealer->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     sealer->database = strdup(settings->database);
-    sealer->scripts = settings->scripts != NULL ? strdup(settings->scripts) : NULL;
+    sealer->sites = settings->sites != NULL ? strdup(settings->sites) : NULL;
     if (sealer->stop_fd < 0 || sealer->wake_fd < 0 || sealer->database == NULL ||
-        (settings->scripts != NULL && sealer->scripts == NULL))
+        (settings->sites != NULL && sealer->sites == NULL))
         return false;
     const struct fp_store_settings store = {
         .database = sealer->database,
@@ -378,7 +378,7 @@ static bool equip(struct fp_sealer *sealer, const struct fp_sealer_settings *set
     sealer->store = fp_store_create(&store);
     if (sealer->store == NULL)
         return false;
-    fp_store_set_scripts(sealer->store, sealer->scripts);
+    fp_store_set_sites(sealer->store, sealer->sites);
     sealer->sealing = fp_sealing_create(sealer->store);
     return sealer->sealing != NULL;
 }
@@ -418,16 +418,16 @@ void fp_sealer_wake(struct fp_sealer *sealer, size_t entries, int64_t oldest_us)
 }
 
 bool fp_sealer_reload(struct fp_sealer *sealer, const struct fp_retention *retention,
-                      const char *scripts)
+                      const char *sites)
 {
-    char *copy = strdup(scripts);
+    char *copy = strdup(sites);
     if (copy == NULL)
         return false;
     pthread_mutex_lock(&sealer->lock);
     sealer->news.is_reloaded = true;
     sealer->news.retention = *retention;
-    free(sealer->news.scripts); /* of an earlier reload that the thread has not heard of */
-    sealer->news.scripts = copy;
+    free(sealer->news.sites); /* of an earlier reload that the thread has not heard of */
+    sealer->news.sites = copy;
     pthread_mutex_unlock(&sealer->lock);
     signal_fd(sealer->wake_fd);
     return true;

@@ -16,7 +16,8 @@
 struct fp_sealer_settings {
     const char *database; /* libpq connection string; copied */
     struct fp_retention retention;
-    const char *scripts; /* templates of sites (fp_config_print_scripts), NULL: none; copied */
+    const char *
+        sites; /* what the database knows of sites (fp_config_print_sites), NULL: nothing; copied */
 };
 
 struct fp_sealer;
@@ -30,10 +31,10 @@ struct fp_sealer *fp_sealer_start(const struct fp_sealer_settings *settings,
  * does not wait. */
 void fp_sealer_wake(struct fp_sealer *sealer, size_t entries, int64_t oldest_us);
 
-/* Changes how long rows are kept and the templates of scripts (copied), and keeps house. Any
- * thread. False when out of memory: nothing changed. */
+/* Changes how long rows are kept and what the database knows of sites (copied), and keeps house.
+ * Any thread. False when out of memory: nothing changed. */
 bool fp_sealer_reload(struct fp_sealer *sealer, const struct fp_retention *retention,
-                      const char *scripts) FP_MUST_CHECK;
+                      const char *sites) FP_MUST_CHECK;
 
 /* Ends the thread at once and frees the sealer; the server rolls an open transaction back. NULL is
  * fine. */

@@ -4,6 +4,7 @@
 #include "collector/store/copy_binary.h"
 
 #include "collector/base/clock.h"
+#include "collector/base/domain.h"
 
 #include <endian.h>
 
@@ -133,6 +134,9 @@ static void put_value(enum fp_column_kind kind, const void *member, struct fp_bu
     case FP_COLUMN_TEXT:
     case FP_COLUMN_BYTES:
         fp_copy_text(*(const struct fp_str *)member, out);
+        break;
+    case FP_COLUMN_DOMAIN:
+        fp_copy_text(fp_domain_of_url(*(const struct fp_str *)member), out);
         break;
     case FP_COLUMN_JSON:
         put_json(out, *(const struct fp_str *)member);

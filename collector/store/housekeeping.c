@@ -91,15 +91,14 @@ static enum fp_store_result move_horizon(struct fp_store *store, const struct fi
     return result;
 }
 
-static enum fp_store_result keep_scripts(struct fp_store *store)
+static enum fp_store_result keep_sites(struct fp_store *store)
 {
     const struct fp_pg_query query = {
-        .statement = "select fleetprof_data.keep_scripts($1::jsonb -> 'scripts'), "
-                     "fleetprof_data.keep_source_links($1::jsonb -> 'source_links')",
-        .values = &store->scripts,
+        .statement = "select fleetprof_data.keep_sites($1::jsonb)",
+        .values = &store->sites,
         .value_count = 1,
     };
-    if (store->scripts == NULL)
+    if (store->sites == NULL)
         return FP_STORE_OK;
     PGresult *answer;
     enum fp_store_result result = fp_pg_query(&store->connection, &query, &answer);
@@ -242,7 +241,7 @@ static enum fp_store_result keep_house(struct fp_store *store, struct fp_store_c
     find_first_days(store, &clock, &first);
     result = make_ahead(store, today, &chores->partitions_made);
     if (result == FP_STORE_OK)
-        result = keep_scripts(store);
+        result = keep_sites(store);
     if (result == FP_STORE_OK)
         result = drop_behind(store, &first, &chores->partitions_dropped);
     if (result == FP_STORE_OK)

@@ -52,9 +52,9 @@ void fp_store_set_retention(struct fp_store *store, const struct fp_retention *r
     store->settings.retention = *retention;
 }
 
-void fp_store_set_scripts(struct fp_store *store, const char *scripts)
+void fp_store_set_sites(struct fp_store *store, const char *sites)
 {
-    store->scripts = scripts;
+    store->sites = sites;
 }
 
 void fp_store_close(struct fp_store *store)

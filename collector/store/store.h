@@ -65,9 +65,9 @@ struct fp_store *fp_store_create(const struct fp_store_settings *settings) FP_MU
 /* Changes how long rows are kept, from now on. */
 void fp_store_set_retention(struct fp_store *store, const struct fp_retention *retention);
 
-/* Changes the templates of sites that housekeeping writes (fp_config_print_scripts); NULL:
+/* Changes what housekeeping writes of sites (fp_config_print_sites); NULL:
  * none. The text must outlive the store, or the next call. */
-void fp_store_set_scripts(struct fp_store *store, const char *scripts);
+void fp_store_set_sites(struct fp_store *store, const char *sites);
 
 /* Closes the connection, if any, and frees the store. Uncommitted work is lost. */
 void fp_store_close(struct fp_store *store);
@@ -171,7 +171,7 @@ struct fp_store_chores {
 
 /*
  * Makes the partitions of today and the next two days and drops those past retention. Writes the
- * templates of sites if they changed. Prunes upload
+ * names of sites' scripts and domains if they changed. Prunes upload
  * and load ids and, once per day, unreferenced dictionary rows. The caller sees to it that nobody
  * seals or keeps house meanwhile (sealing.h). *chores counts, also after a failure, what was done.
  */

@@ -30,7 +30,7 @@ struct fp_store {
     int64_t touched_day;
     enum fp_database_state state; /* while all goes well */
     int64_t pruned_day;           /* the last day on which dictionaries were pruned, 0: none */
-    const char *scripts;          /* templates of sites as JSON, NULL: none */
+    const char *sites;            /* fp_config_print_sites, NULL: nothing */
 };
 
 #define FP_DAY_TEXT_MAX 16

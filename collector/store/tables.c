@@ -27,6 +27,7 @@ static const struct fp_store_column resource_columns[] = {
     KEY(fp_resource_row, resource_id, "resource_id", BIGINT),
     COLUMN(fp_resource_row, site, "site", TEXT),
     COLUMN(fp_resource_row, url, "url", TEXT),
+    COLUMN(fp_resource_row, url, "domain", DOMAIN),
 };
 
 static const struct fp_store_column frame_columns[] = {
@@ -218,6 +219,7 @@ const char *fp_store_column_type(enum fp_column_kind kind)
         [FP_COLUMN_TIME] = "timestamptz",
         [FP_COLUMN_BOOLEAN] = "boolean",
         [FP_COLUMN_TEXT] = "text",
+        [FP_COLUMN_DOMAIN] = "text",
         [FP_COLUMN_UUID] = "uuid",
         [FP_COLUMN_FRAME_KIND] = "fleetprof_data.frame_kind",
         [FP_COLUMN_TIMING_KIND] = "fleetprof_data.timing_kind",

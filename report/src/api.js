@@ -1,5 +1,5 @@
 /** Asks the server, or the answers that a saved report carries. */
-import { dimensions, filters } from './state.js';
+import { filters, twin } from './state.js';
 
 /**
  * @typedef {Record<string, any>} Row
@@ -25,15 +25,15 @@ export class Failure extends Error {
   }
 }
 
-const noMarker = ['timings', 'refusals', 'vitals', 'vitals_by', 'interactions', 'long_frames', 'third_parties', 'coverage', 'trend',
+const noMarker = ['sessions', 'timings', 'refusals', 'vitals', 'vitals_by', 'interactions', 'long_frames', 'third_parties', 'coverage', 'trend', 'function_by', 'histogram',
   'summary', 'values'];
 const compares = ['compare_releases', 'compare_summary'];
 
 /** Returns the filters that a function takes. @param {string} name */
 export function filtersOf(name) {
-  if (compares.includes(name)) return ['since', 'until', ...dimensions.filter((dimension) => dimension !== 'release')];
-  if (name === 'releases') return filters.filter((filter) => filter !== 'marker' && filter !== 'release');
-  return noMarker.includes(name) ? filters.filter((filter) => filter !== 'marker') : filters;
+  const isBothSides = compares.includes(name) || name === 'releases';
+  const left = [...isBothSides ? ['release'] : [], ...isBothSides || noMarker.includes(name) ? ['marker'] : []];
+  return filters.filter((filter) => !left.some((field) => filter === field || filter === twin(field)));
 }
 
 /**
@@ -65,17 +65,47 @@ function canonical(address) {
 /** @type {Map<string, any> | null} */
 let saved = null;
 
-/** Reads the answers of a saved report, if the document is one. */
-export function openSaved() {
-  const element = document.getElementById('fleetprof-answers');
-  if (!element) return false;
+/** Where a saved report begins; '' if it does not say so. */
+export let savedBegin = '';
+
+const savedId = 'fleetprof-answers';
+
+/** Reads the answers of a saved report, if the document is one: JSON by gzip, in base64. */
+export async function openSaved() {
+  const element = document.getElementById(savedId);
+  if (!element) return;
   saved = new Map();
+  savedBegin = element.dataset.begin ?? '';
   try {
-    for (const [address, answer] of Object.entries(JSON.parse(element.textContent ?? ''))) saved.set(canonical(address), answer);
+    const packed = Uint8Array.from(atob(element.textContent ?? ''), (letter) => letter.charCodeAt(0));
+    const text = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
+    for (const [address, answer] of Object.entries(JSON.parse(text))) saved.set(canonical(address), answer);
   } catch {
     // Each question then says that its answer is missing.
   }
-  return true;
+}
+
+/** @param {ArrayBuffer} bytes */
+const base64 = (bytes) => btoa(Array.from(new Uint8Array(bytes), (byte) => String.fromCharCode(byte)).join(''));
+
+/**
+ * Returns the page as one file that answers these questions, as fleetprof report writes it.
+ * @param {Question[]} questions @param {string} begin what it shows first
+ */
+export async function savedPage(questions, begin) {
+  const text = async (/** @type {string} */ address) => (await fetch(address)).text();
+  const [page, style, script] = await Promise.all(['/', '/assets/report.css', '/assets/report.js'].map(text));
+  const addresses = [...new Set(questions.map(({ address }) => address))];
+  const answers = await Promise.all(addresses.map(text));
+  const json = `{${addresses.map((address, i) => `${JSON.stringify(address)}:${answers[i]}`).join(',')}}`;
+  const packed = await new Response(new Blob([json]).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer();
+  const hash = async (/** @type {string} */ content) => `'sha256-${base64(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(content)))}'`;
+  const policy = `default-src 'none'; script-src ${await hash(script)}; style-src ${await hash(style)}; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'`;
+  return page
+    .replace('<meta charset="utf-8">', (charset) => `${charset}\n<meta http-equiv="Content-Security-Policy" content="${policy}">\n<meta name="referrer" content="no-referrer">`)
+    .replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${style}</style>`)
+    .replace(/<script type="module"[^>]*><\/script>/, () => `<script type="module">${script}</script>`)
+    .concat(`<script type="application/octet-stream" id="${savedId}" data-begin="${encodeURI(begin).replaceAll('&', '&amp;').replaceAll('"', '%22')}">${base64(packed)}</script>\n`);
 }
 
 export const isSaved = () => saved !== null;
@@ -148,10 +178,10 @@ const sentence = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 const numeric = ['bigint', 'integer', 'double precision', 'numeric', 'real', 'smallint'];
 
-/** Returns an answer with rows as objects and numbers as numbers. @param {any} body @returns {Answer} */
+/** Returns an answer with rows as objects, and numbers as numbers where no digit of them counts. @param {any} body @returns {Answer} */
 function readable(body) {
   const columns = /** @type {Answer['columns']} */ (body.columns ?? []);
-  const isNumber = columns.map(({ type }) => numeric.includes(type));
+  const isNumber = columns.map(({ name, type }) => numeric.includes(type) && !/_id$/.test(name));
   const rows = (body.rows ?? []).map((/** @type {any[]} */ cells) => Object.fromEntries(
     columns.map(({ name }, i) => [name, isNumber[i] && typeof cells[i] === 'string' ? Number(cells[i]) : cells[i]])));
   return { ...body, sql: body.sql ?? '', command: body.command ?? null, took_ms: body.took_ms ?? 0, columns, rows, truncated: Boolean(body.truncated) };

@@ -5,15 +5,16 @@
 import { h } from './h.js';
 import { pathTo } from './tree.js';
 
-/** @typedef {import('./tree.js').Tree} Tree */
+/** @typedef {Pick<import('./tree.js').Tree, 'level' | 'end' | 'parent'>} Tree what a list of nodes needs */
 
 const mostChildren = 100;
 
 /**
  * @param {string} label
  * @param {{ select: (node: number) => void, zoom: (node: number) => void }} actions
+ * @param {string} [others] what more children are than are listed
  */
-export function callTree(label, { select, zoom }) {
+export function callTree(label, { select, zoom }, others = 'smaller ones are not listed: zoom in or search.') {
   const list = h('ul', { role: 'tree', 'aria-label': label, class: 'calltree' });
   /** @type {Tree} */
   let tree;
@@ -44,7 +45,7 @@ export function callTree(label, { select, zoom }) {
     const all = childrenOf(node);
     const rest = all.length - mostChildren;
     return [line, ...all.slice(0, mostChildren).flatMap((child, i) => lines(child, i, all.length)),
-      ...rest > 0 ? [h('li', { role: 'none', class: 'note' }, `${rest} smaller ones are not listed: zoom in or search.`)] : []];
+      ...rest > 0 ? [h('li', { role: 'none', class: 'note' }, `${rest} ${others}`)] : []];
   }
 
   const focus = () => /** @type {HTMLElement | null} */ (list.querySelector(`[data-node="${Math.max(current, 0)}"]`))?.focus();

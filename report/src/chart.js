@@ -1,148 +1,254 @@
-/** Charts over time: the strip of page loads with its releases, and a trend with its interval. */
-import uPlot from 'uplot';
-
-import { count, number, time, visible } from './format.js';
+/** Charts on a canvas: the strip of page loads with its releases, a trend with its interval, a histogram. */
+import { count, duration, number, time, visible } from './format.js';
 import { h } from './h.js';
 
-/** @param {HTMLElement} element @param {string} name */
-const token = (element, name) => getComputedStyle(element).getPropertyValue(name).trim();
+/**
+ * @typedef {import('./api.js').Row} Row
+ *
+ * @typedef {object} Chart
+ * @property {number} height
+ * @property {[number, number]} x
+ * @property {number} most of what is drawn upwards from 0
+ * @property {(wide: number) => [number, string][]} ticks at most so many, and their labels
+ * @property {(pen: Pen) => void} draw
+ * @property {(x: number) => string} [at] what is at a place, in words
+ * @property {(from: number, to: number) => void} [choose] by dragging
+ *
+ * @typedef {object} Pen
+ * @property {CanvasRenderingContext2D} context
+ * @property {(x: number) => number} x
+ * @property {(y: number) => number} y
+ * @property {(name: string) => string} colour
+ */
 
-/** Charts in the page, to be drawn again when colours change. @type {Set<{ plot: uPlot, box: HTMLElement, make: () => void }>} */
-const live = new Set();
+const [gutter, below, above] = [50, 18, 6];
+
+/** Charts in the page, to be drawn again when colours change. @type {Map<HTMLElement, () => void>} */
+const live = new Map();
 
 /** Draws all charts again. */
 export function recolour() {
-  for (const chart of [...live]) {
-    if (chart.box.isConnected) chart.make();
-    else { chart.plot.destroy(); live.delete(chart); }
+  for (const [box, draw] of live) {
+    if (box.isConnected) draw();
+    else live.delete(box);
   }
 }
 
-/** @param {HTMLElement} box @param {(width: number) => uPlot} make */
-function keep(box, make) {
-  for (const chart of live) if (!chart.box.isConnected) { chart.plot.destroy(); live.delete(chart); }
-  const chart = { plot: make(box.clientWidth || 600), box, make: () => {
-    chart.plot.destroy();
-    chart.plot = make(box.clientWidth || 600);
-  } };
-  live.add(chart);
-  new ResizeObserver(() => {
-    if (box.clientWidth > 0 && Math.abs(box.clientWidth - chart.plot.width) > 1) chart.plot.setSize({ width: box.clientWidth, height: chart.plot.height });
-  }).observe(box);
+/** Returns a round step of which at most n are in a width. @param {number} wide @param {number} n */
+export function stepOf(wide, n) {
+  const size = 10 ** Math.floor(Math.log10(wide / n));
+  return /** @type {number} */ ([1, 2, 5, 10].find((times) => size * times * n >= wide)) * size;
 }
 
-/** Writes times as UTC, as everything else does. @param {number} seconds */
-const utc = (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC');
+/** @param {Record<string, string>} attributes @param {Chart} chart */
+function plot(attributes, { height, x: [first, last], most, ticks, draw, at, choose }) {
+  const canvas = h('canvas', null);
+  const box = h('div', { role: 'img', ...attributes }, canvas);
+  let width = 0;
+  /** @type {[number, number] | null} */
+  let drag = null;
+  const x = (/** @type {number} */ value) => gutter + ((value - first) / (last - first || 1)) * (width - gutter - 8);
+  const y = (/** @type {number} */ value) => height - below - (value / most) * (height - below - above);
+  const value = (/** @type {number} */ px) => first + ((Math.min(width - 8, Math.max(gutter, px)) - gutter) / (width - gutter - 8)) * (last - first);
+  function show() {
+    width = box.clientWidth;
+    if (width === 0) return;
+    const ratio = window.devicePixelRatio || 1;
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+    const style = getComputedStyle(box);
+    const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    context.font = '11px system-ui, sans-serif';
+    context.textBaseline = 'middle';
+    const line = (/** @type {number} */ left, /** @type {number} */ from, /** @type {number} */ wide, /** @type {number} */ tall) => {
+      context.fillStyle = colour('--hair');
+      context.fillRect(Math.round(left), Math.round(from), wide, tall);
+      context.fillStyle = colour('--quiet');
+    };
+    context.textAlign = 'right';
+    const step = stepOf(most, Math.max(1, (height - below) / 28));
+    for (let i = 0; i * step <= most; i += 1) {
+      line(gutter, y(i * step), width - gutter - 8, 1);
+      context.fillText(number(i * step), gutter - 6, y(i * step));
+    }
+    context.textAlign = 'center';
+    for (const [place, label] of ticks((width - gutter) / 70)) {
+      line(x(place), above, 1, height - below - above);
+      context.fillText(label, x(place), height - below / 2);
+    }
+    draw({ context, x, y, colour });
+    if (!drag) return;
+    context.fillStyle = colour('--band');
+    context.fillRect(Math.min(...drag), 0, Math.abs(drag[0] - drag[1]), height - below);
+  }
+  canvas.style.setProperty('height', `${height}px`);
+  canvas.addEventListener('pointerdown', ({ button, offsetX }) => { if (choose && button === 0) drag = [offsetX, offsetX]; });
+  canvas.addEventListener('pointermove', ({ offsetX, pointerId }) => {
+    if (at) canvas.title = at(value(offsetX));
+    if (!drag) return;
+    canvas.setPointerCapture(pointerId);
+    drag[1] = offsetX;
+    show();
+  });
+  const drop = () => {
+    const [from, to] = drag ?? [0, 0];
+    drag = null;
+    show();
+    if (Math.abs(from - to) >= 4) choose?.(value(Math.min(from, to)), value(Math.max(from, to)));
+  };
+  canvas.addEventListener('pointerup', drop);
+  canvas.addEventListener('pointercancel', () => { drag = null; show(); });
+  new ResizeObserver(() => { if (box.clientWidth !== width) show(); }).observe(box);
+  for (const other of live.keys()) if (other !== box && !other.isConnected) live.delete(other);
+  live.set(box, show);
+  return box;
+}
 
-/** Writes hours by the clock, and a day's first one as the day. @param {number} at seconds @param {number} step */
-const tick = (at, step) => {
-  const text = new Date(at * 1000).toISOString();
-  return step >= 86_400 || at % 86_400 === 0 ? text.slice(5, 10) : text.slice(11, 16);
+const hour = 3600;
+const steps = [hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, ...[1, 2, 7, 14, 28, 91, 182, 364].map((days) => days * 24 * hour)];
+
+/** Writes hours by the clock, and a day's first one as the day. @param {number} first seconds @param {number} last */
+const ticksOf = (first, last) => (/** @type {number} */ most) => {
+  const step = steps.find((each) => (last - first) / each <= most) ?? 728 * 24 * hour;
+  /** @type {[number, string][]} */
+  const ticks = [];
+  for (let at = Math.ceil(first / step) * step; at <= last; at += step) {
+    const text = new Date(at * 1000).toISOString();
+    ticks.push([at, at % (24 * hour) === 0 ? text.slice(5, 10) : text.slice(11, 16)]);
+  }
+  return ticks;
 };
 
-/** @param {HTMLElement} box @param {number} size @returns {uPlot.Axis[]} */
-const axes = (box, size) => [
-  { stroke: token(box, '--quiet'), grid: { stroke: token(box, '--hair'), width: 1 }, ticks: { show: false }, font: '11px system-ui', size: 22, space: 60,
-    values: (_, splits, __, ___, step) => splits.map((at) => tick(at, step)) },
-  { stroke: token(box, '--quiet'), grid: { stroke: token(box, '--hair'), width: 1 }, ticks: { show: false }, font: '11px system-ui', size,
-    values: (_, splits) => splits.map((value) => number(value)), space: 26 },
-];
+/** @param {Row[]} releases */
+const marksOf = (releases) => releases.map(({ release, first_hour: at }) => ({ at: Date.parse(at) / 1000, name: release || '(none)' })).sort((a, b) => a.at - b.at);
 
-/**
- * Draws releases as dashed lines with their names.
- * @param {{ at: number, name: string }[]} marks seconds
- * @param {HTMLElement} box
- */
-const drawMarks = (marks, box) => (/** @type {uPlot} */ plot) => {
-  const { ctx: context, bbox } = plot;
-  const ratio = window.devicePixelRatio || 1;
-  context.save();
-  context.strokeStyle = context.fillStyle = token(box, '--accent');
-  context.setLineDash([3 * ratio, 3 * ratio]);
-  context.font = `${10 * ratio}px system-ui`;
-  context.textBaseline = 'top';
+/** Draws releases as dashed lines with their names. @param {{ at: number, name: string }[]} marks seconds @param {Pen} pen @param {[number, number]} shown */
+function drawMarks(marks, { context, x, y, colour }, [first, last]) {
+  context.strokeStyle = context.fillStyle = colour('--accent');
+  context.setLineDash([3, 3]);
   context.textAlign = 'left';
   let free = -Infinity;
   for (const { at, name } of marks) {
-    const x = Math.round(plot.valToPos(at, 'x', true));
-    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    if (at < first || at > last) continue;
+    const left = Math.round(x(at)) + 0.5;
     context.beginPath();
-    context.moveTo(x, bbox.top);
-    context.lineTo(x, bbox.top + bbox.height);
+    context.moveTo(left, above);
+    context.lineTo(left, y(0));
     context.stroke();
+    if (left < free) continue;
     const label = visible(name, 24);
-    if (x > free) {
-      context.fillText(label, x + 3 * ratio, bbox.top);
-      free = x + context.measureText(label).width + 8 * ratio;
-    }
+    context.fillText(label, left + 3, above + 6);
+    free = left + context.measureText(label).width + 8;
   }
-  context.restore();
-};
+  context.setLineDash([]);
+}
 
 /**
  * Returns the strip of page loads by hour; dragging over it chooses a period.
- * @param {import('./api.js').Row[]} hours rows of summary
- * @param {import('./api.js').Row[]} releases
+ * @param {Row[]} hours rows of summary
+ * @param {Row[]} releases
  * @param {(since: Date, until: Date) => void} choose
  */
 export function strip(hours, releases, choose) {
-  const box = h('div', { class: 'strip', role: 'img' });
-  const hour = 3600;
-  const by = new Map(hours.map((row) => [Date.parse(row.bucket) / 1000, row]));
+  const by = new Map(hours.map((row) => [Date.parse(row.bucket) / 1000, row.loads ?? 0]));
   const first = Math.min(...by.keys());
   const last = Math.max(...by.keys());
-  /** @type {[number[], number[]]} */
-  const data = [[], []];
   // Hours without page loads are drawn as such, unless there are too many of them to see.
   const step = Math.max(1, Math.ceil((last - first) / hour / 1500)) * hour;
+  /** @type {[number, number][]} */
+  const bars = [];
   for (let at = first; at <= last; at += step) {
     let sum = 0;
-    for (let part = at; part < at + step; part += hour) sum += by.get(part)?.loads ?? 0;
-    data[0].push(at);
-    data[1].push(sum);
+    for (let part = at; part < at + step; part += hour) sum += by.get(part) ?? 0;
+    bars.push([at, sum]);
   }
-  const marks = releases.map(({ release, first_hour: at }) => ({ at: Date.parse(at) / 1000, name: release || '(none)' })).sort((a, b) => a.at - b.at);
-  const all = data[1].reduce((sum, value) => sum + value, 0);
-  box.setAttribute('aria-label', `Page loads by hour: ${count(all)} from ${time(first * 1000)} to ${time((last + hour) * 1000)} UTC, at most ${count(Math.max(...data[1]))} in an hour. Releases: ${
-    marks.map(({ name, at }) => `${visible(name, 40)} from ${time(at * 1000)}`).join('; ') || 'none'}.`);
-  queueMicrotask(() => keep(box, (width) => new uPlot({
-    width, height: 74, tzDate: utc, legend: { show: false }, padding: [2, 8, 0, 0],
-    cursor: { y: false, drag: { x: true, y: false, setScale: false } },
-    scales: { x: { range: () => [first - hour / 2, last + hour * 1.5] }, y: { range: (_, __, most) => [0, Math.max(1, most * 1.15)] } },
-    axes: axes(box, 46),
-    series: [{}, { fill: token(box, '--strip'), stroke: token(box, '--strip'), paths: /** @type {any} */ (uPlot.paths).bars({ size: [0.86, 40], align: 1 }), points: { show: false } }],
-    hooks: {
-      draw: [drawMarks(marks, box)],
-      setSelect: [(plot) => {
-        if (plot.select.width < 4) return;
-        const at = (/** @type {number} */ x) => new Date(Math.floor(plot.posToVal(x, 'x') / hour) * hour * 1000);
-        choose(at(plot.select.left), new Date(at(plot.select.left + plot.select.width).getTime() + hour * 1000));
-      }],
+  const most = Math.max(1, ...bars.map(([, sum]) => sum));
+  const marks = marksOf(releases);
+  const shown = /** @type {[number, number]} */ ([first - hour / 2, last + hour * 1.5]);
+  const whole = (/** @type {number} */ at) => Math.floor(at / hour) * hour * 1000;
+  return plot({ class: 'strip', 'aria-label': `Page loads by hour: ${count(bars.reduce((sum, [, loads]) => sum + loads, 0))} from ${time(first * 1000)} to ${time((last + hour) * 1000)} UTC, at most ${count(most)} in an hour. Releases: ${
+    marks.map(({ name, at }) => `${visible(name, 40)} from ${time(at * 1000)}`).join('; ') || 'none'}.` }, {
+    height: 74, x: shown, most: most * 1.15, ticks: ticksOf(...shown), choose: (from, to) => choose(new Date(whole(from)), new Date(whole(to) + hour * 1000)),
+    at: (at) => `${time(whole(at))} UTC: ${count(by.get(whole(at) / 1000) ?? 0)} page loads`,
+    draw(pen) {
+      pen.context.fillStyle = pen.colour('--strip');
+      for (const [at, sum] of bars) pen.context.fillRect(pen.x(at), pen.y(sum), Math.max(1, (pen.x(at + step) - pen.x(at)) * 0.86), pen.y(0) - pen.y(sum));
+      drawMarks(marks, pen, shown);
     },
-  }, /** @type {any} */ (data), box)));
-  return box;
+  });
 }
 
 /**
  * Returns a trend: values, the interval in which they lie, releases.
- * @param {import('./api.js').Row[]} rows of trend
- * @param {import('./api.js').Row[]} releases
+ * @param {Row[]} rows of trend
+ * @param {Row[]} releases
  * @param {string} label
  */
 export function trend(rows, releases, label) {
-  const box = h('div', { class: 'trend', role: 'img', 'aria-label': `${label}, from ${time(rows[0]?.bucket)} to ${time(rows[rows.length - 1]?.bucket)} UTC. The table below has the values.` });
-  const at = rows.map(({ bucket }) => Date.parse(bucket) / 1000);
-  const column = (/** @type {string} */ name) => rows.map((row) => row[name] ?? null);
-  const marks = releases.map(({ release, first_hour: from }) => ({ at: Date.parse(from) / 1000, name: release || '(none)' })).sort((a, b) => a.at - b.at);
-  queueMicrotask(() => keep(box, (width) => new uPlot({
-    width, height: 210, tzDate: utc, legend: { show: false }, padding: [8, 8, 0, 0], cursor: { y: false, drag: { x: false, y: false } },
-    scales: { y: { range: (_, __, most) => [0, Math.max(0.001, most * 1.12)] } },
-    axes: axes(box, 54),
-    series: [{},
-      { stroke: token(box, '--bar'), width: 2, points: { show: rows.length < 60, size: 5 } },
-      { stroke: 'transparent', points: { show: false } }, { stroke: 'transparent', points: { show: false } }],
-    bands: [{ series: [3, 2], fill: token(box, '--band') }],
-    hooks: { draw: [drawMarks(marks, box)] },
-  }, /** @type {any} */ ([at, column('value_ms'), column('low_ms'), column('high_ms')]), box)));
-  return box;
+  const places = rows.map(({ bucket }) => Date.parse(bucket) / 1000);
+  const shown = /** @type {[number, number]} */ ([places[0] - hour / 2, places[places.length - 1] + hour / 2]);
+  const known = rows.flatMap((row, i) => (row.value_ms === null || row.value_ms === undefined ? [] : [{ at: places[i], value: row.value_ms, low: row.low_ms ?? row.value_ms, high: row.high_ms ?? row.value_ms }]));
+  const most = Math.max(0.001, ...known.flatMap(({ value, high }) => [value, high])) * 1.12;
+  return plot({ class: 'trend', 'aria-label': `${label}, from ${time(rows[0]?.bucket)} to ${time(rows[rows.length - 1]?.bucket)} UTC. The table below has the values.` }, {
+    height: 210, x: shown, most, ticks: ticksOf(...shown),
+    at: (x) => {
+      const [near] = [...known].sort((a, b) => Math.abs(a.at - x) - Math.abs(b.at - x));
+      return near ? `${time(near.at * 1000)} UTC: ${number(near.value)} ms, between ${number(near.low)} and ${number(near.high)}` : '';
+    },
+    draw(pen) {
+      const { context, x, y, colour } = pen;
+      context.fillStyle = colour('--band');
+      context.beginPath();
+      for (const { at, high } of known) context.lineTo(x(at), y(high));
+      for (const { at, low } of [...known].reverse()) context.lineTo(x(at), y(low));
+      context.fill();
+      context.strokeStyle = context.fillStyle = colour('--bar');
+      context.lineWidth = 2;
+      context.beginPath();
+      for (const { at, value } of known) context.lineTo(x(at), y(value));
+      context.stroke();
+      context.lineWidth = 1;
+      if (known.length < 60) for (const { at, value } of known) context.fillRect(x(at) - 2.5, y(value) - 2.5, 5, 5);
+      drawMarks(marksOf(releases), pen, shown);
+    },
+  });
+}
+
+/**
+ * Returns how often values came, on an axis on which each step is the same factor.
+ * @param {Row[]} rows of histogram: from, to, count
+ * @param {string} label
+ * @param {(value: number) => string} write
+ * @param {[number, string][]} [marks] values that are worth a line
+ */
+export function histogram(rows, label, write = duration, marks = []) {
+  const log = (/** @type {number} */ value) => Math.log10(Math.max(value, 0.001));
+  const [first, last] = [log(rows[0].from), log(rows[rows.length - 1].to)];
+  const all = rows.reduce((sum, row) => sum + row.count, 0);
+  const most = Math.max(...rows.map((row) => row.count));
+  return plot({ class: 'trend', 'aria-label': `${label}: ${count(all)} values, most of them about ${write(rows.find((row) => row.count === most)?.from)}. The table below has the numbers.` }, {
+    height: 170, x: [first, Math.max(last, first + 0.1)], most: most * 1.1,
+    ticks: (wide) => {
+      const some = wide > (last - first) * 3 ? [1, 2, 5] : [1];
+      return Array.from({ length: Math.ceil(last) - Math.floor(first) + 1 }, (_, i) => 10 ** (Math.floor(first) + i)).flatMap((size) => some.map((times) => times * size))
+        .filter((value) => log(value) >= first && log(value) <= last).map((value) => [log(value), write(value)]);
+    },
+    at: (x) => {
+      const row = rows.find((each) => log(each.to) > x);
+      return row ? `${write(row.from)} – ${write(row.to)}: ${count(row.count)}` : '';
+    },
+    draw({ context, x, y, colour }) {
+      context.fillStyle = colour('--bar');
+      for (const row of rows) context.fillRect(x(log(row.from)), y(row.count), Math.max(1, x(log(row.to)) - x(log(row.from)) - 0.5), y(0) - y(row.count));
+      context.fillStyle = colour('--accent');
+      context.textAlign = 'left';
+      for (const [i, [value, name]] of marks.filter((mark) => log(mark[0]) >= first && log(mark[0]) <= last).entries()) {
+        context.fillRect(x(log(value)), above, 1.5, y(0) - above);
+        context.fillText(name, x(log(value)) + 4, above + 6 + 12 * i);
+      }
+    },
+  });
 }

@@ -12,7 +12,7 @@ export const partyNames = {
 const markerHues = /** @type {Record<string, number>} */ ({ '(layout)': 205, '(style)': 190, '(gc)': 145, '(paint)': 120, '(script)': 225 });
 
 /** @param {string} text */
-function hashed(text) {
+export function hashed(text) {
   let hash = 0;
   for (let i = 0; i < text.length; i += 1) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0;
   return (hash >>> 0) / 0xffffffff;

@@ -2,7 +2,7 @@
 import { ask, question } from './api.js';
 import { count, percent, time, visible } from './format.js';
 import { button, h } from './h.js';
-import { ago, dimensions } from './state.js';
+import { ago, fields, twin } from './state.js';
 
 const periods = [['1h', 'hour'], ['1d', 'day'], ['7d', '7 days'], ['30d', '30 days']];
 const markers = ['script', 'gc', 'style', 'layout', 'paint', 'other', '(none)'];
@@ -23,16 +23,21 @@ export function filterBar(state, go, taken) {
       : `${ago(since) === null ? time(since) : `${since} ago`} – ${params.until ? (ago(params.until) === null ? time(params.until) : `${params.until} ago`) : 'now'}`;
   return h('div', { class: 'filters', role: 'group', 'aria-label': 'Filters' },
     popover('period', label, true, () => periodPanel(state, go, isPlain)),
-    dimensions.concat('marker').map((field) => {
+    fields.map((field) => {
       const value = params[field];
+      const left = params[twin(field)];
       const isTaken = taken.includes(field);
-      const chip = popover(field, value === undefined ? field : `${field}: ${value === '' ? '(none)' : visible(value, 40)}`, value !== undefined,
-        () => valuesPanel(field, state, go), isTaken ? undefined : `${field} does not apply to this view`);
-      return value === undefined ? chip : h('span', { class: 'chip' }, chip,
-        button('×', () => go({ [field]: null }), { class: 'remove', 'aria-label': `Remove the filter ${field}`, id: `remove-${field}` }));
+      const shown = (/** @type {string} */ text) => (text === '' ? '(none)' : visible(text, 40));
+      const chip = popover(field, [field, value !== undefined && `: ${shown(value)}`, left !== undefined && ` ≠ ${shown(left)}`].filter(Boolean).join(''),
+        value !== undefined || left !== undefined, () => valuesPanel(field, state, go), isTaken ? undefined : `${field} does not apply to this view`);
+      if (value === undefined && left === undefined) return chip;
+      return h('span', { class: 'chip' }, chip,
+        button('≠', () => go({ [field]: left ?? null, [twin(field)]: value ?? null }),
+          { class: 'remove', 'aria-pressed': String(left !== undefined), 'aria-label': `Leave out what the filter ${field} selects`, id: `exclude-${field}` }),
+        button('×', () => go({ [field]: null, [twin(field)]: null }), { class: 'remove', 'aria-label': `Remove the filter ${field}`, id: `remove-${field}` }));
     }),
-    Object.keys(params).some((name) => dimensions.includes(name) || name === 'marker')
-      ? button('clear', () => go(Object.fromEntries([...dimensions, 'marker'].map((name) => [name, null]))), { class: 'quiet', id: 'clear-filters' }) : null);
+    Object.keys(params).some((name) => fields.some((field) => name === field || name === twin(field)))
+      ? button('clear', () => go(Object.fromEntries(fields.flatMap((field) => [[field, null], [twin(field), null]]))), { class: 'quiet', id: 'clear-filters' }) : null);
 }
 
 /**
@@ -122,7 +127,7 @@ function valuesPanel(field, state, go) {
     values = markers.map((value) => ({ value, uploads: null }));
     fill();
   } else {
-    ask(question('values', state, { field, [field]: undefined })).then(({ rows }) => {
+    ask(question('values', state, { field, [field]: undefined, [twin(field)]: undefined })).then(({ rows }) => {
       values = /** @type {any} */ (rows);
       note = '';
       fill();

@@ -1,5 +1,6 @@
 /** The page: reads the address, asks, shows the view, and listens to keys. */
-import { ask, Failure, filtersOf, firstSaved, forget, isSaved, openSaved, question } from './api.js';
+import { ask, Failure, filtersOf, firstSaved, forget, isSaved, openSaved, question, savedBegin, savedPage } from './api.js';
+import { formats } from './exports.js';
 import { recolour, strip } from './chart.js';
 import { filterBar } from './filters.js';
 import { counted, csv, duration, percent, visible } from './format.js';
@@ -25,18 +26,21 @@ import { views } from './views.js';
  * @typedef {object} Shown
  * @property {(state: State) => void} update
  * @property {() => Exported | null} [exported]
+ * @property {() => import('./tree.js').Tree} [tree] the graph in view, for other tools
  * @property {(key: string) => boolean} [key] true if it did something
  *
  * @typedef {object} View
  * @property {string} title
  * @property {string} [key] after g
  * @property {string} [parent] the view that the line of views marks
+ * @property {boolean} [alone] it is about one thing: filters do not apply
  * @property {(state: State) => Record<string, Question>} asks names that end in ? may fail
  * @property {(state: State, answers: Record<string, Answer>) => Record<string, Question>} [more] what the answers lead to
+ * @property {(state: State) => unknown} [also] what else `more` depends on
  * @property {(main: HTMLElement, answers: Record<string, Answer>, page: Page, state: State) => Shown} mount
  */
 
-openSaved();
+await openSaved();
 const inHash = isSaved();
 const main = h('main', { id: 'main', tabIndex: -1 });
 const heading = h('h1', null);
@@ -58,7 +62,7 @@ let running = null;
 
 function read() {
   if (!inHash) return parse(location.pathname + location.search);
-  const begin = location.hash.slice(1);
+  const begin = location.hash.slice(1) || savedBegin;
   if (begin.startsWith('/')) return parse(begin);
   const first = firstSaved('compare_summary') ?? firstSaved('flamegraph_columns') ?? '/?';
   const { site = '', max_nodes: _, ...params } = Object.fromEntries(new URLSearchParams(first.split('?')[1]));
@@ -71,8 +75,10 @@ const address = (next) => (inHash ? `#${format(next)}` : format(next));
 /** @type {Page} */
 const page = {
   go(changes, { replace = false } = {}) {
-    state = changed(state, changes);
-    history[replace ? 'replaceState' : 'pushState'](null, '', address(state));
+    const next = changed(state, changes);
+    const isHere = format(next) === format(state);
+    state = next;
+    history[replace || isHere ? 'replaceState' : 'pushState'](null, '', address(state));
     void show();
   },
   link: (changes) => address(changed(state, changes)),
@@ -100,7 +106,7 @@ async function show() {
     return failed(new Failure(`There is no view “${visible(state.view, 60)}”.`, 'The line above has those that there are.'));
   }
   const asks = view.asks(state);
-  const asked = JSON.stringify([state.view, state.site, state.item, asks]);
+  const asked = JSON.stringify([state.view, state.site, state.item, asks, view.also?.(state)]);
   if (current && current.view === state.view && current.asked === asked) {
     frame(view);
     current.shown.update(state);
@@ -159,6 +165,7 @@ function failed(error) {
 // ---- around the view ----
 
 const isSites = () => state.view === 'sites';
+const isAlone = () => isSites() || views[state.view]?.alone === true;
 
 /** @param {View | null} view */
 function frame(view) {
@@ -171,7 +178,7 @@ function frame(view) {
   nav.replaceChildren(...Object.entries(views).filter(([, { key }]) => key && key !== 's').map(([name, { title: label }]) =>
     h('a', { href: page.link({ view: name }), 'aria-current': name === state.view || view?.parent === name ? 'page' : null }, label)));
   withFocus(() => {
-    bar.replaceChildren(...isSites() || !view ? [] : [filterBar(state, (changes) => page.go(changes), takenBy(view))]);
+    bar.replaceChildren(...isAlone() || !view ? [] : [filterBar(state, (changes) => page.go(changes), takenBy(view))]);
   });
 }
 
@@ -189,7 +196,7 @@ function withFocus(make) {
 
 /** Asks for page loads by hour: what everything rests on. @param {AbortSignal} signal */
 async function summarise(signal) {
-  if (isSites()) {
+  if (isAlone()) {
     over.replaceChildren();
     notice.hidden = true;
     return;
@@ -217,7 +224,7 @@ let knownReleases = [];
 function foot() {
   const took = Object.values(current?.answers ?? {}).reduce((most, { took_ms: ms }) => Math.max(most, ms), 0);
   const { loads, uploads, profiled_ms: profiled, unattributed_ms: unattributed } = totals;
-  footer.replaceChildren(h('span', null, isSites() ? '' : [
+  footer.replaceChildren(h('span', null, isAlone() ? '' : [
     counted(loads, 'page load'), counted(uploads, 'upload'), `${duration(profiled)} profiled`,
     profiled > 0 ? `${percent(unattributed / profiled)} of it unattributed` : null].filter(Boolean).join(' · ')),
   asked().some(({ truncated }) => truncated) ? h('strong', { class: 'warning' }, 'An answer was too long and is cut: a filter makes it shorter.') : '',
@@ -240,16 +247,55 @@ const showSql = () => dialog('SQL', asked().map(({ sql }) => sql).filter(Boolean
 const showCommand = () => dialog('Command', [...new Set(asked().map(({ command }) => command).filter(Boolean))].join('\n') || 'No command of fleetprof prints this; the SQL does.');
 const copyLink = () => page.copy(new URL(address(pinned(state, Date.now())), location.href).href);
 
+/** @param {string} name @param {string} type @param {string | Uint8Array<ArrayBuffer>} content */
+function download(name, type, content) {
+  const url = URL.createObjectURL(new Blob([content], { type }));
+  h('a', { href: url, download: `fleetprof-${name.replace(/[^\w.-]+/g, '-')}` }).click();
+  URL.revokeObjectURL(url);
+}
+
 /** @param {'csv' | 'json'} kind */
 function save(kind) {
   const exported = current?.shown.exported?.();
   if (!exported) return page.say('This view has no table.');
   const text = kind === 'csv' ? csv(exported.columns, exported.rows)
     : `${JSON.stringify(exported.rows.map((row) => Object.fromEntries(exported.columns.map((name) => [name, row[name] ?? null]))), null, 1)}\n`;
-  const url = URL.createObjectURL(new Blob([text], { type: kind === 'csv' ? 'text/csv' : 'application/json' }));
-  h('a', { href: url, download: `fleetprof-${exported.name}.${kind}` }).click();
-  URL.revokeObjectURL(url);
-  return undefined;
+  return download(`${exported.name}.${kind}`, kind === 'csv' ? 'text/csv' : 'application/json', text);
+}
+
+/** Saves the view as one file that asks nobody, with the times that it has now. */
+async function saveFile() {
+  const view = views[state.view];
+  const then = pinned(state, Date.now());
+  const asks = view.asks(then);
+  const more = view.more?.(then, await answersTo(asks, new AbortController().signal)) ?? {};
+  const around = isAlone() ? [] : [question('summary', then), question('releases', then)];
+  try {
+    download(`${state.site === '%' ? 'sites' : state.site}-${state.view}.html`, 'text/html', await savedPage([...Object.values({ ...asks, ...more }), ...around], format(then)));
+  } catch {
+    dialog('Save as file', 'This browser does not hash files of an address without https. The command fleetprof report writes one.');
+  }
+}
+
+/** What there is to export of the view, as a menu. */
+function exportMenu() {
+  const panel = h('div', { class: 'panel menu' });
+  const menu = h('details', { class: 'popover' }, h('summary', { class: 'button', id: 'export' }, 'Export'), panel);
+  const choice = (/** @type {string} */ name, /** @type {string} */ label, /** @type {() => void} */ act) => button(label, () => { menu.open = false; act(); }, { id: `export-${name}` });
+  menu.addEventListener('toggle', () => {
+    const tree = current?.shown.tree;
+    panel.replaceChildren(
+      choice('csv', 'Table as CSV', () => save('csv')), choice('json', 'Table as JSON', () => save('json')),
+      ...tree ? Object.entries(formats).map(([name, { name: label, extension, type, write }]) => choice(name, `Graph: ${label}`, () => download(`${state.site}.${extension}`, type, write(tree(), `${state.site} ${state.view}`)))) : [],
+      ...inHash ? [] : [choice('file', 'View as one file', () => { void saveFile(); })]);
+  });
+  menu.addEventListener('focusout', ({ relatedTarget }) => { if (!menu.contains(/** @type {Node | null} */ (relatedTarget))) menu.open = false; });
+  menu.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    menu.open = false;
+    menu.querySelector('summary')?.focus();
+  });
+  return menu;
 }
 
 const keys = [
@@ -259,7 +305,7 @@ const keys = [
   ['in the flame graph', ''],
   ['↑ ↓ ← →', 'caller, costliest callee, siblings'], ['Enter', 'zoom in'], ['Backspace, Escape', 'zoom out'], ['PageUp PageDown', 'scroll'],
   ['c', 'callers and callees of the function'], ['o', 'focus on the function'], ['x', 'hide the function'], ['r', 'collapse recursion'], ['i', 'invert'],
-  ['n and N', 'the next match, the match before'], ['m', 'to what can be done with the selection'],
+  ['+ −', 'in a timeline: closer, wider'],   ['n and N', 'the next match, the match before'], ['m', 'to what can be done with the selection'],
 ];
 
 function showKeys() {
@@ -326,8 +372,10 @@ document.addEventListener('click', (event) => {
   if (link.protocol === 'blob:' || link.rel.includes('noopener')) return;
   if (link.getAttribute('href')?.startsWith('#') && !inHash) return;
   event.preventDefault();
-  state = inHash ? parse(link.hash.slice(1)) : parse(link.pathname + link.search);
-  history.pushState(null, '', address(state));
+  const next = inHash ? parse(link.hash.slice(1)) : parse(link.pathname + link.search);
+  const isHere = format(next) === format(state); // then Back would seem to do nothing
+  state = next;
+  history[isHere ? 'replaceState' : 'pushState'](null, '', address(state));
   void show().then(() => heading.focus({ preventScroll: true }));
   window.scrollTo(0, 0);
 });
@@ -347,7 +395,7 @@ append(document.body, [
       h('div', { class: 'actions', role: 'group', 'aria-label': 'Share' },
         button('Copy link', () => { void copyLink(); }, { id: 'copy-link' }), button('SQL', showSql, { id: 'show-sql', 'aria-label': 'Show SQL' }),
         button('Command', showCommand, { id: 'show-command', 'aria-label': 'Show command' }),
-        button('CSV', () => save('csv'), { id: 'export-csv', 'aria-label': 'Export CSV' }), button('JSON', () => save('json'), { id: 'export-json', 'aria-label': 'Export JSON' }),
+        exportMenu(),
         button('◐', turn, { id: 'theme', 'aria-label': 'Light or dark' }), button('?', showKeys, { id: 'keys', 'aria-label': 'Keys' }))),
   main, footer, live,
 ]);

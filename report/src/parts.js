@@ -1,6 +1,7 @@
 /** What several views share: names of functions, searches, tables with their state, the figures of a node. */
 import { count, number, place, shortPlace, visible, webAddress } from './format.js';
 import { h } from './h.js';
+import { histogram } from './chart.js';
 import { table } from './table.js';
 
 /**
@@ -88,6 +89,26 @@ export const facts = (pairs) => h('dl', { class: 'facts' }, pairs.flatMap((pair)
 /** Returns links that choose one of a few. @param {string} label @param {[string, string, boolean][]} choices text, address, whether it is chosen */
 export const tabs = (label, choices) => h('div', { class: 'tabs', role: 'group', 'aria-label': label },
   choices.map(([text, href, isOn]) => h('a', { href, 'aria-current': isOn ? 'true' : null }, text)));
+
+/**
+ * Returns a histogram of at most so many bars, and its rows as a table.
+ * @param {Row[]} rows of histogram @param {string} name @param {(value: number) => string} [write] @param {[number, string][]} [marks]
+ */
+export function valuesChart(rows, name, write, marks) {
+  if (rows.length === 0) return h('p', { class: 'note' }, 'No values: this period has none, or none that is 0 or more.');
+  /** Bins below each other are put together where there are more than can be seen. @type {Row[]} */
+  const bars = [];
+  const factor = (rows[rows.length - 1].to_ms / Math.max(rows[0].from_ms, 0.001)) ** (1 / 90);
+  for (const { from_ms: from, to_ms: to, count: some } of rows) {
+    const last = bars[bars.length - 1];
+    if (last && to / Math.max(last.from, 0.001) <= factor) { last.to = to; last.count += some; }
+    else bars.push({ from, to, count: some });
+  }
+  return h('section', null, h('h3', null, 'How often values came; each step to the right is the same factor'), histogram(bars, `Values of ${name}`, write, marks),
+    h('details', null, h('summary', null, `Numbers of the histogram (${bars.length})`), table({ caption: `Values of ${name}`, rows: bars, onsort: () => {}, columns: [
+      { name: 'from', label: 'From', kind: 'number', ...write ? { cell: (row) => write(row.from) } : {} }, { name: 'to', label: 'To', kind: 'number', ...write ? { cell: (row) => write(row.to) } : {} },
+      { name: 'count', label: 'Values', kind: 'count', bar: true }] })));
+}
 
 /** The sentence for a selection without samples. */
 export const nothing = 'No profiled page load matches these filters. Choose a longer period, or remove a filter.';

@@ -13,7 +13,10 @@
 
 /** What narrows page loads down, in the order of SQL. */
 export const dimensions = ['route', 'release', 'environment', 'variant', 'browser', 'os', 'device', 'thread'];
-export const filters = ['since', 'until', ...dimensions, 'marker'];
+export const fields = [...dimensions, 'marker'];
+/** The parameter that leaves out what a filter selects. @param {string} field */
+export const twin = (field) => `exclude_${field}`;
+export const filters = ['since', 'until', ...fields, ...fields.map(twin)];
 const lasting = [...filters, 'theme'];
 
 /** @param {string} text */

@@ -121,22 +121,36 @@ class Trie {
     this.self = [0];
     this.rest = [0];
     this.samples = [0];
-    /** @type {Map<number, number>} */
-    this.children = new Map();
+    /** Nodes by parent and frame, open addressing: a Map of numbers of this size is several times slower. */
+    this.slots = new Int32Array(1 << 12);
+  }
+
+  /** Returns where a node with this parent and frame is, or a free place for it. @param {number} node @param {number} frame */
+  slot(node, frame) {
+    const { slots, parent, frame: frames } = this;
+    const last = slots.length - 1;
+    let hash = Math.imul(node, 0x9e3779b1) ^ Math.imul(frame, 0x85ebca6b);
+    for (let i = (hash ^= hash >>> 15) & last; ; i = (i + 1) & last) {
+      const found = slots[i];
+      if (found === 0 || (parent[found] === node && frames[found] === frame)) return i;
+    }
   }
 
   /** Returns the child of a node with this frame. @param {number} node @param {number} frame */
   child(node, frame) {
-    const key = node * 0x100000 * 4 + frame;
-    const found = this.children.get(key);
-    if (found !== undefined) return found;
+    const slot = this.slot(node, frame);
+    if (this.slots[slot] !== 0) return this.slots[slot];
     const made = this.parent.length;
-    this.children.set(key, made);
+    this.slots[slot] = made;
     this.parent.push(node);
     this.frame.push(frame);
     this.self.push(0);
     this.rest.push(0);
     this.samples.push(0);
+    if (made * 2 > this.slots.length) {
+      this.slots = new Int32Array(this.slots.length * 4);
+      for (let i = 1; i <= made; i += 1) this.slots[this.slot(this.parent[i], this.frame[i])] = i;
+    }
     return made;
   }
 
@@ -152,12 +166,19 @@ class Trie {
       total[this.parent[i]] += total[i];
       samples[this.parent[i]] += samples[i];
     }
-    const bySize = Uint32Array.from({ length: count - 1 }, (_, i) => i + 1).sort((a, b) => total[a] - total[b] || b - a);
     const first = new Int32Array(count).fill(-1);
     const next = new Int32Array(count).fill(-1);
-    for (const i of bySize) {
+    for (let i = count - 1; i > 0; i -= 1) {
       next[i] = first[this.parent[i]];
       first[this.parent[i]] = i;
+    }
+    for (let i = 0; i < count; i += 1) {
+      if (first[i] < 0 || next[first[i]] < 0) continue; // most have one child
+      const children = [];
+      for (let child = first[i]; child >= 0; child = next[child]) children.push(child);
+      children.sort((a, b) => total[b] - total[a] || a - b);
+      first[i] = children[0];
+      for (const [place, child] of children.entries()) next[child] = children[place + 1] ?? -1;
     }
     const origin = new Int32Array(count);
     const level = new Int32Array(count);
@@ -170,12 +191,35 @@ class Trie {
       while (i >= 0 && next[i] < 0) { i = this.parent[i]; depth -= 1; }
       if (i >= 0) i = next[i];
     }
-    const at = (/** @type {ArrayLike<number>} */ column) => Float64Array.from(origin, (i) => column[i]);
+    const at = (/** @type {ArrayLike<number>} */ column) => {
+      const moved = new Float64Array(count);
+      for (let i = 0; i < count; i += 1) moved[i] = column[origin[i]];
+      return moved;
+    };
     return {
-      tree: grown(frames, { level, frame: Int32Array.from(origin, (i) => this.frame[i]), self: at(this.self), total: at(total), samples: at(samples) }),
+      tree: grown(frames, { level, frame: at(this.frame), self: at(this.self), total: at(total), samples: at(samples) }),
       origin,
     };
   }
+}
+
+/**
+ * Returns the tree of stacks that are listed, callers first; equal stacks are one.
+ * @param {Frames} frames
+ * @param {ArrayLike<number>} parent by stack; the first one is the whole
+ * @param {ArrayLike<number>} frame
+ * @param {ArrayLike<number>} self
+ * @returns {Tree}
+ */
+export function treeOfStacks(frames, parent, frame, self) {
+  const trie = new Trie();
+  const made = new Int32Array(parent.length);
+  for (let i = 0; i < parent.length; i += 1) {
+    const node = made[i] = i === 0 ? 0 : trie.child(made[parent[i]], frame[i]);
+    trie.self[node] += self[i];
+    trie.samples[node] += Number(self[i] > 0);
+  }
+  return trie.tree(frames).tree;
 }
 
 /** Returns samples with exactly this stack, or one that is left out, by node. @param {Tree} tree */
@@ -251,33 +295,53 @@ export function inverted(tree, wanted = -1) {
   for (const i of nodes) sum += weight[i];
   if (wanted < 0) trie.rest[0] += tree.rest.reduce((all, us) => all + us, 0);
   const least = sum * leastShare;
-  /** Nodes of the tree, and how far each has gone to its callers. @type {{ node: number, starts: number[], at: number[] }[]} */
-  const work = [{ node: 0, starts: nodes, at: nodes }];
+  /** Where stacks begin, and how far each has gone to its callers; a job is a range of them. */
+  const starts = Int32Array.from(nodes);
+  const at = Int32Array.from(nodes);
+  const [startsNext, atNext] = [new Int32Array(nodes.length), new Int32Array(nodes.length)];
+  /** By frame, of the job: time, how many, and where the next one goes; -1: too little time. */
+  const sums = new Float64Array(tree.frames.kind.length);
+  const counts = new Int32Array(sums.length);
+  const places = new Int32Array(sums.length);
+  const work = [{ node: 0, from: 0, to: nodes.length }];
   for (let job = work.pop(); job; job = work.pop()) {
-    /** @type {Map<number, { sum: number, starts: number[], at: number[] }>} */
-    const byFrame = new Map();
-    for (let k = 0; k < job.starts.length; k += 1) {
-      const start = job.starts[k];
-      const frame = tree.frame[job.at[k]];
-      if (frame < 0) {
-        trie.self[job.node] += weight[start];
-        trie.samples[job.node] += own[start];
-        continue;
-      }
-      let entry = byFrame.get(frame);
-      if (!entry) byFrame.set(frame, entry = { sum: 0, starts: [], at: [] });
-      entry.sum += weight[start];
-      entry.starts.push(start);
-      entry.at.push(tree.parent[job.at[k]]);
+    const { node, from, to } = job;
+    const found = [];
+    for (let k = from; k < to; k += 1) {
+      const frame = tree.frame[at[k]];
+      if (frame < 0) continue;
+      if (counts[frame] === 0) found.push(frame);
+      counts[frame] += 1;
+      sums[frame] += weight[starts[k]];
     }
-    for (const [frame, { sum: part, starts, at }] of byFrame) {
-      if (part < least) {
-        trie.rest[job.node] += part;
-        for (const start of starts) trie.samples[job.node] += own[start];
+    let free = from;
+    for (const frame of found) {
+      if (sums[frame] < least) {
+        trie.rest[node] += sums[frame];
+        places[frame] = -1;
       } else {
-        work.push({ node: trie.child(job.node, frame), starts, at });
+        places[frame] = free;
+        work.push({ node: trie.child(node, frame), from: free, to: free + counts[frame] });
+        free += counts[frame];
+      }
+      counts[frame] = sums[frame] = 0;
+    }
+    for (let k = from; k < to; k += 1) {
+      const start = starts[k];
+      const frame = tree.frame[at[k]];
+      if (frame < 0) {
+        trie.self[node] += weight[start];
+        trie.samples[node] += own[start];
+      } else if (places[frame] < 0) {
+        trie.samples[node] += own[start];
+      } else {
+        startsNext[places[frame]] = start;
+        atNext[places[frame]] = tree.parent[at[k]];
+        places[frame] += 1;
       }
     }
+    starts.set(startsNext.subarray(from, free), from);
+    at.set(atNext.subarray(from, free), from);
   }
   return trie.tree(tree.frames).tree;
 }
@@ -316,11 +380,14 @@ export function functionsOf({ count, groups, group, frame, level, end, self, tot
   const best = new Int32Array(groups).fill(-1);
   const most = new Float64Array(groups).fill(-1);
   const calls = new Int32Array(groups);
-  /** @type {number[]} */
-  const path = [];
+  const path = new Int32Array(count);
+  let depth = 0;
   const base = Math.max(1, level[from] ?? 0);
   for (let i = Math.max(1, from); i < Math.min(count, end[from] ?? 0); i += 1) {
-    while (path.length > level[i] - base) calls[/** @type {number} */ (path.pop())] -= 1;
+    while (depth > level[i] - base) {
+      depth -= 1;
+      calls[path[depth]] -= 1;
+    }
     const g = group[frame[i]];
     if (calls[g] === 0) {
       total2[g] += total[i];
@@ -329,7 +396,8 @@ export function functionsOf({ count, groups, group, frame, level, end, self, tot
     self2[g] += self[i];
     if (total[i] > most[g]) { most[g] = total[i]; best[g] = frame[i]; }
     calls[g] += 1;
-    path.push(g);
+    path[depth] = g;
+    depth += 1;
   }
   const found = [];
   for (let g = 0; g < groups; g += 1) {
@@ -473,7 +541,7 @@ export function sibling({ parent, end }, node, step) {
   return last;
 }
 
-/** Returns the nodes from the whole to this one. @param {Tree} tree @param {number} node */
+/** Returns the nodes from the whole to this one. @param {Pick<Tree, 'parent'>} tree @param {number} node */
 export function pathTo({ parent }, node) {
   const path = [];
   for (let i = node; i >= 0; i = parent[i]) path.unshift(i);

@@ -6,10 +6,12 @@ create or replace function fleetprof_data.call_edges(
     function_name text,
     key           text,
     of_callers    boolean,
+    fold          text,
     out total_us  bigint,
     out frame_ids bigint[],
     out sums      bigint[],
-    out samples   bigint[]
+    out samples   bigint[],
+    out packages  text[]
 )
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
@@ -38,7 +40,8 @@ begin
     frame_ids := '{}';
     sums := '{}';
     samples := '{}';
-    tree := call_tree(call_edges.selected, call_edges.markers, 0);
+    tree := call_tree(call_edges.selected, call_edges.markers, 0, call_edges.fold);
+    packages := tree.packages;
     select array_agg(level), array_agg(coalesce(frame_id, 0)), array_agg(self_us), array_agg(total_us), array_agg(samples)
     into levels, frames, own_sums, totals, counts
     from (
@@ -54,7 +57,12 @@ begin
         join named_frame using (frame_id)
         where matches(function, call_edges.function_name)
             and (call_edges.key is null
-                or call_edges.key = function_key::text));
+                or call_edges.key = function_key::text)
+        union all
+        select frame_id
+        from (select -number as frame_id from generate_series(1, cardinality(packages)) as number) as package
+        where matches(package_label(frame_id, packages), call_edges.function_name)
+            and (call_edges.key is null or call_edges.key = package_key(frame_id, packages)::text));
     if cardinality(wanted) = 0 then
         return;
     end if;
@@ -101,14 +109,15 @@ end
 $$;
 
 comment on function fleetprof_data.call_edges is
-    'Returns the calls of a function, or from it, in parallel arrays: the frame on the other side, time in microseconds and samples with this call on the stack; a frame may come several times. total_us: time with the function anywhere on the stack. Null stands for no caller, or for the function''s own time, which has no samples.';
+    'Returns the calls of a function, or from it, in parallel arrays: the frame on the other side, time in microseconds and samples with this call on the stack; a frame may come several times. total_us: time with the function anywhere on the stack. Null stands for no caller, or for the function''s own time, which has no samples. fold, packages: as in call_tree.';
 
 create or replace function fleetprof_data.call_rows(
     selected      fleetprof_data.selection,
     markers       smallint[],
     function_name text,
     key           text,
-    of_callers    boolean
+    of_callers    boolean,
+    fold          text
 )
 returns table (
     function_key       text,
@@ -137,7 +146,7 @@ begin
             hint = 'Name a function, or give its function_key as key.';
     end if;
     edges := call_edges(
-        call_rows.selected, call_rows.markers, call_rows.function_name, call_rows.key, call_rows.of_callers);
+        call_rows.selected, call_rows.markers, call_rows.function_name, call_rows.key, call_rows.of_callers, call_rows.fold);
 
     return query
     with edge as materialized (
@@ -146,18 +155,18 @@ begin
         group by frame_id
     ),
     neighbour as (
-        select shown_id as frame_id, sum(sum_us) as sum_us, sum(samples) as samples
+        select coalesce(shown_id, frame_id) as frame_id, sum(sum_us) as sum_us, sum(samples) as samples
         from edge
         left join (
             select merged.*
             from (select array_agg(frame_id) as frame_ids, array_agg(sum_us::double precision) as weights from edge) as given
             cross join lateral merged_frames(given.frame_ids, weights) as merged
         ) as merged using (frame_id)
-        group by shown_id
+        group by 1
     )
     select
-        function_key::text,
-        coalesce(function, nobody),
+        coalesce(function_key, package_key(frame_id, edges.packages))::text,
+        coalesce(function, package_label(frame_id, edges.packages), nobody),
         resource,
         line,
         column_number,
@@ -169,7 +178,7 @@ begin
         generated_column
     from neighbour
     left join named_frame using (frame_id)
-    order by sum_us desc, coalesce(function, nobody) collate "C", resource collate "C", line, column_number;
+    order by sum_us desc, coalesce(function, package_label(frame_id, edges.packages), nobody) collate "C", resource collate "C", line, column_number;
 end
 $$;
 
@@ -190,7 +199,11 @@ create or replace function fleetprof.callers(
     device        text default null,
     thread        text default null,
     marker        text default null,
-    key           text default null
+    key           text default null,
+    fold          text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns table (
     function_key       text,
@@ -218,13 +231,17 @@ begin
     from call_rows(
         select_segments(
             callers.site, callers.since, callers.until, callers.route, callers.release, callers.environment,
-            callers.variant, callers.browser, callers.os, callers.device, callers.thread),
-        select_markers(callers.marker), callers.function_name, callers.key, of_callers => true);
+            callers.variant, callers.browser, callers.os, callers.device, callers.thread,
+        exclude => array[
+            callers.exclude_route, callers.exclude_release, callers.exclude_environment, callers.exclude_variant,
+            callers.exclude_browser, callers.exclude_os, callers.exclude_device, callers.exclude_thread]),
+        select_markers(callers.marker, callers.exclude_marker), callers.function_name, callers.key, of_callers => true,
+        fold => callers.fold);
 end
 $$;
 
 comment on function fleetprof.callers is
-    'Returns what calls a function: the frames right below it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (root): nothing called it. Where it calls itself a sample may count for several callers, but once for each. function_name: of which only % is a wildcard; null with key, the function_key of one function. generated_resource, generated_line, generated_column: as in hotspots.';
+    'Returns what calls a function: the frames right below it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (root): nothing called it. Where it calls itself a sample may count for several callers, but once for each. function_name: of which only % is a wildcard; null with key, the function_key of one function. generated_resource, generated_line, generated_column: as in hotspots. fold: as in flamegraph; function_name may then be a package in parentheses.';
 
 create or replace function fleetprof.callees(
     function_name text,
@@ -240,7 +257,11 @@ create or replace function fleetprof.callees(
     device        text default null,
     thread        text default null,
     marker        text default null,
-    key           text default null
+    key           text default null,
+    fold          text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns table (
     function_key       text,
@@ -268,13 +289,17 @@ begin
     from call_rows(
         select_segments(
             callees.site, callees.since, callees.until, callees.route, callees.release, callees.environment,
-            callees.variant, callees.browser, callees.os, callees.device, callees.thread),
-        select_markers(callees.marker), callees.function_name, callees.key, of_callers => false);
+            callees.variant, callees.browser, callees.os, callees.device, callees.thread,
+        exclude => array[
+            callees.exclude_route, callees.exclude_release, callees.exclude_environment, callees.exclude_variant,
+            callees.exclude_browser, callees.exclude_os, callees.exclude_device, callees.exclude_thread]),
+        select_markers(callees.marker, callees.exclude_marker), callees.function_name, callees.key, of_callers => false,
+        fold => callees.fold);
 end
 $$;
 
 comment on function fleetprof.callees is
-    'Returns what a function calls: the frames right on top of it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (self): its own time, without samples. Without recursion all rows add up to 1. function_name: of which only % is a wildcard; null with key, the function_key of one function. generated_resource, generated_line, generated_column: as in hotspots.';
+    'Returns what a function calls: the frames right on top of it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (self): its own time, without samples. Without recursion all rows add up to 1. function_name: of which only % is a wildcard; null with key, the function_key of one function. generated_resource, generated_line, generated_column: as in hotspots. fold: as in flamegraph; function_name may then be a package in parentheses.';
 
 revoke execute on function fleetprof_data.call_edges, fleetprof_data.call_rows, fleetprof.callers, fleetprof.callees from public;
 grant execute on function fleetprof_data.call_edges, fleetprof_data.call_rows, fleetprof.callers, fleetprof.callees to fleetprof_reader;

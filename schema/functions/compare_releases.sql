@@ -8,7 +8,8 @@ create or replace function fleetprof_data.release_hours(
     browser     text,
     os          text,
     device      text,
-    thread      text
+    thread      text,
+    exclude     text[]
 )
 returns table (release text, bucket timestamptz, length interval, uploads bigint)
 language plpgsql stable parallel safe rows 1000
@@ -19,7 +20,8 @@ declare
     -- '%%' matches as '%' does, but keeps the release in the sums that are read.
     selected selection := (compared_side(
         release_hours.site, null, null, release_hours.route, '%%', release_hours.environment, release_hours.variant,
-        release_hours.browser, release_hours.os, release_hours.device, release_hours.thread)).hours;
+        release_hours.browser, release_hours.os, release_hours.device, release_hours.thread,
+        release_hours.exclude)).hours;
 begin
     return query
     select release, bucket, case span when 2 then interval '1 day' else interval '1 hour' end, sum(uploads)
@@ -52,6 +54,7 @@ create or replace function fleetprof_data.release_periods(
     os               text,
     device           text,
     thread           text,
+    exclude          text[],
     out since        timestamptz,
     out until        timestamptz,
     out before_since timestamptz,
@@ -72,7 +75,8 @@ begin
             matches(release, release_periods.after) as is_after
         from release_hours(
             release_periods.site, release_periods.route, release_periods.environment, release_periods.variant,
-            release_periods.browser, release_periods.os, release_periods.device, release_periods.thread)
+            release_periods.browser, release_periods.os, release_periods.device, release_periods.thread,
+            release_periods.exclude)
     ),
     bound as (
         select
@@ -133,6 +137,7 @@ create or replace function fleetprof_data.compared_sides(
     thread       text,
     before_since timestamptz,
     before_until timestamptz,
+    exclude      text[],
     out before_side  fleetprof_data.compared_side,
     out after_side   fleetprof_data.compared_side
 )
@@ -161,7 +166,7 @@ begin
         period := release_periods(
             compared_sides.site, compared_sides.before, compared_sides.after, compared_sides.route,
             compared_sides.environment, compared_sides.variant, compared_sides.browser, compared_sides.os,
-            compared_sides.device, compared_sides.thread);
+            compared_sides.device, compared_sides.thread, compared_sides.exclude);
     elsif num_nonnulls(compared_sides.before_since, compared_sides.before_until) = 0 then
         select since, until, since as before_since, until as before_until
         into period
@@ -175,11 +180,11 @@ begin
     before_side := compared_side(
         compared_sides.site, period.before_since, period.before_until, compared_sides.route, compared_sides.before,
         compared_sides.environment, compared_sides.variant, compared_sides.browser, compared_sides.os,
-        compared_sides.device, compared_sides.thread);
+        compared_sides.device, compared_sides.thread, compared_sides.exclude);
     after_side := compared_side(
         compared_sides.site, period.since, period.until, compared_sides.route, compared_sides.after,
         compared_sides.environment, compared_sides.variant, compared_sides.browser, compared_sides.os,
-        compared_sides.device, compared_sides.thread);
+        compared_sides.device, compared_sides.thread, compared_sides.exclude);
 end
 $$;
 
@@ -291,7 +296,10 @@ create or replace function fleetprof.compare_releases(
     thread       text default null,
     top          integer default null,
     before_since timestamptz default null,
-    before_until timestamptz default null
+    before_until timestamptz default null,
+    exclude_route text default null, exclude_environment text default null, exclude_variant text default null,
+    exclude_browser text default null, exclude_os text default null, exclude_device text default null,
+    exclude_thread text default null
 )
 returns table (
     function_key     text,
@@ -328,7 +336,11 @@ declare
         compare_releases.site, compare_releases.before, compare_releases.after, compare_releases.since,
         compare_releases.until, compare_releases.route, compare_releases.environment, compare_releases.variant,
         compare_releases.browser, compare_releases.os, compare_releases.device, compare_releases.thread,
-        compare_releases.before_since, compare_releases.before_until);
+        compare_releases.before_since, compare_releases.before_until,
+        array[
+            compare_releases.exclude_route, null, compare_releases.exclude_environment, compare_releases.exclude_variant,
+            compare_releases.exclude_browser, compare_releases.exclude_os, compare_releases.exclude_device,
+            compare_releases.exclude_thread]);
 begin
     return query
     select * from listed_comparison(sides.before_side, sides.after_side, false, null, compare_releases.top);
@@ -352,7 +364,10 @@ create or replace function fleetprof.compare_summary(
     device       text default null,
     thread       text default null,
     before_since timestamptz default null,
-    before_until timestamptz default null
+    before_until timestamptz default null,
+    exclude_route text default null, exclude_environment text default null, exclude_variant text default null,
+    exclude_browser text default null, exclude_os text default null, exclude_device text default null,
+    exclude_thread text default null
 )
 returns table (
     common_change    double precision,
@@ -381,11 +396,15 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
+    exclude text[] := array[
+        compare_summary.exclude_route, null, compare_summary.exclude_environment, compare_summary.exclude_variant,
+        compare_summary.exclude_browser, compare_summary.exclude_os, compare_summary.exclude_device,
+        compare_summary.exclude_thread];
     sides record := compared_sides(
         compare_summary.site, compare_summary.before, compare_summary.after, compare_summary.since,
         compare_summary.until, compare_summary.route, compare_summary.environment, compare_summary.variant,
         compare_summary.browser, compare_summary.os, compare_summary.device, compare_summary.thread,
-        compare_summary.before_since, compare_summary.before_until);
+        compare_summary.before_since, compare_summary.before_until, exclude);
     earlier record;
     later record;
     middle timestamptz;
@@ -403,11 +422,11 @@ begin
         compared_side(
         compare_summary.site, lower(earlier.hours), middle, compare_summary.route, compare_summary.before,
         compare_summary.environment, compare_summary.variant, compare_summary.browser, compare_summary.os,
-        compare_summary.device, compare_summary.thread),
+        compare_summary.device, compare_summary.thread, exclude),
         compared_side(
         compare_summary.site, middle, upper(earlier.hours), compare_summary.route, compare_summary.before,
         compare_summary.environment, compare_summary.variant, compare_summary.browser, compare_summary.os,
-        compare_summary.device, compare_summary.thread),
+        compare_summary.device, compare_summary.thread, exclude),
         false)
     where middle is not null;
 
@@ -447,6 +466,7 @@ create or replace function fleetprof_data.latest_releases(
     os          text,
     device      text,
     thread      text,
+    exclude     text[],
     out previous text,
     out latest   text
 )
@@ -459,7 +479,8 @@ begin
         select *
         from release_hours(
             latest_releases.site, latest_releases.route, latest_releases.environment, latest_releases.variant,
-            latest_releases.browser, latest_releases.os, latest_releases.device, latest_releases.thread)
+            latest_releases.browser, latest_releases.os, latest_releases.device, latest_releases.thread,
+            latest_releases.exclude)
     ),
     life as materialized (
         select release, min(bucket) as first, max(bucket) as last from hour group by release
@@ -499,7 +520,10 @@ create or replace function fleetprof.regressions(
     os           text default null,
     device       text default null,
     thread       text default null,
-    least_change double precision default 0.03
+    least_change double precision default 0.03,
+    exclude_route text default null, exclude_environment text default null, exclude_variant text default null,
+    exclude_browser text default null, exclude_os text default null, exclude_device text default null,
+    exclude_thread text default null
 )
 returns table (
     function_key     text,
@@ -534,9 +558,12 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
+    exclude text[] := array[
+        regressions.exclude_route, null, regressions.exclude_environment, regressions.exclude_variant,
+        regressions.exclude_browser, regressions.exclude_os, regressions.exclude_device, regressions.exclude_thread];
     names record := latest_releases(
         regressions.site, regressions.release, regressions.route, regressions.environment, regressions.variant,
-        regressions.browser, regressions.os, regressions.device, regressions.thread);
+        regressions.browser, regressions.os, regressions.device, regressions.thread, exclude);
     sides record;
 begin
     -- The first release has nothing to be compared with.
@@ -546,7 +573,7 @@ begin
     sides := compared_sides(
         regressions.site, names.previous, names.latest, regressions.since, regressions.until, regressions.route,
         regressions.environment, regressions.variant, regressions.browser, regressions.os, regressions.device,
-        regressions.thread, null, null);
+        regressions.thread, null, null, exclude);
     return query
     select
         function_key, function, resource, line, column_number, before_self_ms, after_self_ms, before_total_ms,

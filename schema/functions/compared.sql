@@ -14,7 +14,8 @@ create or replace function fleetprof_data.compared_side(
     browser     text,
     os          text,
     device      text,
-    thread      text
+    thread      text,
+    exclude     text[]
 )
 returns fleetprof_data.compared_side
 language plpgsql stable parallel safe
@@ -31,11 +32,11 @@ begin
     side.whole := select_segments(
         compared_side.site, compared_side.since, compared_side.until, compared_side.route, compared_side.release,
         compared_side.environment, compared_side.variant, compared_side.browser, compared_side.os,
-        compared_side.device, compared_side.thread);
+        compared_side.device, compared_side.thread, exclude => compared_side.exclude);
     side.segments := select_segments(
         compared_side.site, compared_side.since, compared_side.until, compared_side.route, compared_side.release,
         compared_side.environment, compared_side.variant, compared_side.browser, compared_side.os,
-        compared_side.device, compared_side.thread, by_segment => true);
+        compared_side.device, compared_side.thread, by_segment => true, exclude => compared_side.exclude);
 
     first_hour := (side.whole).after + interval '1 hour';
     days := cover((side.whole).sites, first_hour, least((side.whole).before, hours_from), '{2}');
@@ -51,7 +52,7 @@ end
 $$;
 
 comment on function fleetprof_data.compared_side is
-    'Returns what filters select, as one side of a comparison.';
+    'Returns what filters select, as one side of a comparison. exclude: as in select_segments.';
 
 create or replace function fleetprof_data.compared_strata(before fleetprof_data.selection, after fleetprof_data.selection)
 returns setof fleetprof_data.stratum

@@ -13,7 +13,10 @@ create or replace function fleetprof.cost_by(
     os          text default null,
     device      text default null,
     thread      text default null,
-    marker      text default null
+    marker      text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns table (name text, self_ms double precision, share double precision, samples bigint, uploads bigint)
 language plpgsql stable parallel safe rows 20
@@ -24,14 +27,18 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-    kinds constant text[] := '{host,resource,source,package,route,release,environment,variant,browser,os,device,thread,marker}';
-    of_scripts constant boolean := cost_by.by = any('{host,resource,source,package}');
+    kinds constant text[] := '{package,party,entity,host,resource,source,route,release,environment,variant,browser,os,device,thread,marker}';
+    of_scripts constant boolean := cost_by.by = any('{package,party,entity,host,resource,source}');
     selected selection := select_segments(
         cost_by.site, cost_by.since, cost_by.until, cost_by.route, cost_by.release, cost_by.environment,
         cost_by.variant, cost_by.browser, cost_by.os, cost_by.device, cost_by.thread, by_segment => not
-        coalesce(of_scripts or cost_by.by = 'marker', false));
-    markers smallint[] := select_markers(cost_by.marker);
+        coalesce(of_scripts or cost_by.by = 'marker', false),
+        exclude => array[
+            cost_by.exclude_route, cost_by.exclude_release, cost_by.exclude_environment, cost_by.exclude_variant,
+            cost_by.exclude_browser, cost_by.exclude_os, cost_by.exclude_device, cost_by.exclude_thread]);
+    markers smallint[] := select_markers(cost_by.marker, cost_by.exclude_marker);
     whole record := selected_totals(selected);
+    own text[] := case when cost_by.by = 'party' then own_hosts(selected) end;
 begin
     if (cost_by.by = any(kinds)) is not true then
         raise invalid_parameter_value using
@@ -46,7 +53,9 @@ begin
         where of_scripts and self_us <> 0
     ),
     script as materialized (
-        select resource_id, url, script
+        select
+            resource_id, url, script, host_of(url) as host, url_package(url) as package,
+            coalesce(nullif(domain, ''), host_of(url)) as entity, party_of(url, own) as party
         from named_resource
         where resource_id in (select resource_id from sums join frame using (frame_id))
     ),
@@ -56,8 +65,10 @@ begin
             select
                 case
                     when url is null then case when kind in ('marker', 'overflow') then function else '(no script)' end
-                    when cost_by.by = 'host' then coalesce(substring(url from '^[a-z][a-z0-9+.-]*://([^/]+)'), '(no host)')
-                    when cost_by.by = 'package' then coalesce(nullif(package, ''), '(no package)')
+                    when cost_by.by = 'host' then coalesce(host, '(no host)')
+                    when cost_by.by = 'entity' then coalesce(entity, '(no host)')
+                    when cost_by.by = 'party' then party
+                    when cost_by.by = 'package' then coalesce(nullif(original.package, ''), script.package, '(no package)')
                     when cost_by.by = 'source' then coalesce(source, script)
                     else script
                 end as name,
@@ -65,7 +76,7 @@ begin
                 sum(samples)::bigint as samples,
                 sum(uploads)::bigint as uploads
             from sums
-            join original_frame using (frame_id)
+            join original_frame as original using (frame_id)
             left join script using (resource_id)
             group by 1
         ) as script

@@ -11,7 +11,10 @@ create or replace function fleetprof.coverage(
     browser     text default null,
     os          text default null,
     device      text default null,
-    thread      text default null
+    thread      text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null
 )
 returns table (
     loads           bigint,
@@ -35,7 +38,10 @@ as $$
 declare
     selected selection := select_segments(
         coverage.site, coverage.since, coverage.until, coverage.route, coverage.release, coverage.environment,
-        coverage.variant, coverage.browser, coverage.os, coverage.device, coverage.thread, by_segment => true);
+        coverage.variant, coverage.browser, coverage.os, coverage.device, coverage.thread, by_segment => true,
+        exclude => array[
+            coverage.exclude_route, coverage.exclude_release, coverage.exclude_environment, coverage.exclude_variant,
+            coverage.exclude_browser, coverage.exclude_os, coverage.exclude_device, coverage.exclude_thread]);
     reason_ids bigint[] := array(select timing_id from timing where kind = 'coverage');
 begin
     return query

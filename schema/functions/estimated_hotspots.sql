@@ -13,7 +13,10 @@ create or replace function fleetprof.estimated_hotspots(
     device      text default null,
     thread      text default null,
     marker      text default null,
-    top         integer default 20
+    top         integer default 20,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns table (
     function          text,
@@ -51,8 +54,13 @@ declare
         estimated_hotspots.site, estimated_hotspots.since, estimated_hotspots.until, estimated_hotspots.route,
         estimated_hotspots.release, estimated_hotspots.environment, estimated_hotspots.variant,
         estimated_hotspots.browser, estimated_hotspots.os, estimated_hotspots.device, estimated_hotspots.thread,
-        by_segment => true);
-    markers smallint[] := select_markers(estimated_hotspots.marker);
+        by_segment => true,
+        exclude => array[
+            estimated_hotspots.exclude_route, estimated_hotspots.exclude_release,
+            estimated_hotspots.exclude_environment, estimated_hotspots.exclude_variant,
+            estimated_hotspots.exclude_browser, estimated_hotspots.exclude_os, estimated_hotspots.exclude_device,
+            estimated_hotspots.exclude_thread]);
+    markers smallint[] := select_markers(estimated_hotspots.marker, estimated_hotspots.exclude_marker);
     -- The segments of each verified rate.
     parts selection[];
     weights double precision[];

@@ -12,7 +12,10 @@ create or replace function fleetprof.event_breakdown(
     os          text default null,
     device      text default null,
     thread      text default null,
-    marker      text default null
+    marker      text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns table (
     event_type text,
@@ -31,8 +34,12 @@ declare
     selected selection := select_segments(
         event_breakdown.site, event_breakdown.since, event_breakdown.until, event_breakdown.route,
         event_breakdown.release, event_breakdown.environment, event_breakdown.variant, event_breakdown.browser,
-        event_breakdown.os, event_breakdown.device, event_breakdown.thread);
-    markers smallint[] := select_markers(event_breakdown.marker);
+        event_breakdown.os, event_breakdown.device, event_breakdown.thread,
+        exclude => array[
+            event_breakdown.exclude_route, event_breakdown.exclude_release, event_breakdown.exclude_environment,
+            event_breakdown.exclude_variant, event_breakdown.exclude_browser, event_breakdown.exclude_os,
+            event_breakdown.exclude_device, event_breakdown.exclude_thread]);
+    markers smallint[] := select_markers(event_breakdown.marker, event_breakdown.exclude_marker);
     -- Stacks of events, each after its parent; parent 0 means none. Types are numbered.
     parents integer[];
     types integer[];

@@ -26,6 +26,32 @@ return filter is null or filter = '%' or value like fleetprof_data.like_pattern(
 
 comment on function fleetprof_data.matches is 'True if a filter selects this value of a dimension.';
 
+create or replace function fleetprof_data.is_excluded(
+    exclude     text[],
+    route       text,
+    release     text,
+    environment text,
+    variant     text,
+    browser     text,
+    os          text,
+    device      text,
+    thread      text
+)
+returns boolean
+language sql immutable parallel safe
+return exclude is not null and coalesce(
+    route like fleetprof_data.like_pattern(exclude[1])
+    or release like fleetprof_data.like_pattern(exclude[2])
+    or environment like fleetprof_data.like_pattern(exclude[3])
+    or variant like fleetprof_data.like_pattern(exclude[4])
+    or browser like fleetprof_data.like_pattern(exclude[5])
+    or os like fleetprof_data.like_pattern(exclude[6])
+    or device like fleetprof_data.like_pattern(exclude[7])
+    or thread like fleetprof_data.like_pattern(exclude[8]), false);
+
+comment on function fleetprof_data.is_excluded is
+    'True if one of the filters in exclude, in the order of the other parameters, selects its dimension''s value.';
+
 create or replace function fleetprof_data.is_selected(
     selected fleetprof_data.selection,
     sealed   boolean,
@@ -124,7 +150,8 @@ create or replace function fleetprof_data.select_segments(
     os          text,
     device      text,
     thread      text,
-    by_segment  boolean default false
+    by_segment  boolean default false,
+    exclude     text[] default null
 )
 returns fleetprof_data.selection
 language plpgsql stable parallel safe
@@ -147,9 +174,10 @@ declare
             array['route', 'release', 'environment', 'variant', 'browser', 'os', 'device', 'thread'],
             array[
                 select_segments.route, select_segments.release, select_segments.environment, select_segments.variant,
-                select_segments.browser, select_segments.os, select_segments.device, select_segments.thread]
-        ) as given (dimension, filter)
-        where filter <> '%');
+                select_segments.browser, select_segments.os, select_segments.device, select_segments.thread],
+            select_segments.exclude
+        ) as given (dimension, filter, excluded)
+        where filter <> '%' or excluded is not null);
     wanted smallint;
 begin
     if select_segments.site is null then
@@ -175,7 +203,8 @@ begin
         and matches(browser, select_segments.browser)
         and matches(os, select_segments.os)
         and matches(device, select_segments.device)
-        and matches(thread, select_segments.thread);
+        and matches(thread, select_segments.thread)
+        and not is_excluded(select_segments.exclude, route, release, environment, variant, browser, os, device, thread);
 
     -- An empty interval overlaps nothing. Where hours were dropped, whole days stand for them.
     if select_segments.since = select_segments.until then
@@ -218,6 +247,8 @@ begin
             and matches(os, select_segments.os)
             and matches(device, select_segments.device)
             and matches(thread, select_segments.thread)
+            and not is_excluded(
+                select_segments.exclude, route, release, environment, variant, browser, os, device, thread)
         order by group_id
     );
     return selected;
@@ -225,9 +256,9 @@ end
 $$;
 
 comment on function fleetprof_data.select_segments is
-    'Returns what filters select; raises an error with a hint for invalid ones. by_segment: sealed rows of segments, even where cohorts would do.';
+    'Returns what filters select; raises an error with a hint for invalid ones. by_segment: sealed rows of segments, even where cohorts would do. exclude: filters of what is left out, in the order of the dimensions from route to thread; null leaves out nothing.';
 
-create or replace function fleetprof_data.select_markers(filter text)
+create or replace function fleetprof_data.select_markers(filter text, excluded text default null)
 returns smallint[]
 language plpgsql immutable parallel safe
 set search_path = fleetprof_data, pg_temp
@@ -237,13 +268,20 @@ declare
     selected smallint[] := array(
         select number - 1
         from unnest(enum_range(null::marker)) with ordinality as marker (name, number)
-        where select_markers.filter is null
-            or name::text like like_pattern(coalesce(nullif(select_markers.filter, ''), '(none)'))
+        where (
+                select_markers.filter is null
+                or name::text like like_pattern(coalesce(nullif(select_markers.filter, ''), '(none)')))
+            and (
+                select_markers.excluded is null
+                or name::text not like like_pattern(coalesce(nullif(select_markers.excluded, ''), '(none)')))
     );
 begin
     if cardinality(selected) = 0 then
         raise invalid_parameter_value using
-            message = format('no marker is named "%s"', select_markers.filter),
+            message = case
+                when select_markers.excluded is null then format('no marker is named "%s"', select_markers.filter)
+                else 'marker and exclude_marker leave no marker'
+            end,
             hint = format('Markers are %s; %% is a wildcard.',
                           array_to_string(enum_range(null::marker), ', '));
     end if;
@@ -252,7 +290,7 @@ end
 $$;
 
 comment on function fleetprof_data.select_markers is
-    'Returns the numbers of the markers that a filter selects; '''' means (none). Raises an error with a hint when there are none.';
+    'Returns the numbers of the markers that a filter selects and the other one does not; '''' means (none). Raises an error with a hint when there are none.';
 
 create or replace function fleetprof_data.are_all(markers smallint[])
 returns boolean
@@ -313,6 +351,7 @@ revoke execute on function
     fleetprof_data.like_pattern,
     fleetprof_data.marker_of,
     fleetprof_data.matches,
+    fleetprof_data.is_excluded,
     fleetprof_data.is_selected,
     fleetprof_data.cover,
     fleetprof_data.select_segments,
@@ -324,6 +363,7 @@ grant execute on function
     fleetprof_data.like_pattern,
     fleetprof_data.marker_of,
     fleetprof_data.matches,
+    fleetprof_data.is_excluded,
     fleetprof_data.is_selected,
     fleetprof_data.cover,
     fleetprof_data.select_segments,

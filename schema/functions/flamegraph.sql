@@ -13,7 +13,11 @@ create or replace function fleetprof.flamegraph(
     device      text default null,
     thread      text default null,
     marker      text default null,
-    min_share   double precision default 0.001
+    min_share   double precision default 0.001,
+    fold        text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns table (
     ordinal           integer,
@@ -48,8 +52,12 @@ declare
     selected selection := select_segments(
         flamegraph.site, flamegraph.since, flamegraph.until, flamegraph.route, flamegraph.release,
         flamegraph.environment, flamegraph.variant, flamegraph.browser, flamegraph.os, flamegraph.device,
-        flamegraph.thread);
-    markers smallint[] := select_markers(flamegraph.marker);
+        flamegraph.thread,
+        exclude => array[
+            flamegraph.exclude_route, flamegraph.exclude_release, flamegraph.exclude_environment,
+            flamegraph.exclude_variant, flamegraph.exclude_browser, flamegraph.exclude_os, flamegraph.exclude_device,
+            flamegraph.exclude_thread]);
+    markers smallint[] := select_markers(flamegraph.marker, flamegraph.exclude_marker);
     whole record := selected_totals(selected);
     tree record;
 begin
@@ -59,7 +67,7 @@ begin
             hint = 'min_share is a share of the profiled time, from 0 (all stacks) to 1.';
     end if;
 
-    tree := call_tree(selected, markers, flamegraph.min_share);
+    tree := call_tree(selected, markers, flamegraph.min_share, flamegraph.fold);
     return query
     with node as materialized (
         select *
@@ -79,7 +87,7 @@ begin
     select
         ordinal,
         level,
-        case level when 0 then '(all)' else function end,
+        case level when 0 then '(all)' else coalesce(function, package_label(frame_id, tree.packages)) end,
         resource,
         line,
         column_number,
@@ -90,7 +98,7 @@ begin
         total_us::double precision / 1000 / whole.loads,
         self_us::double precision / whole.attributed_us,
         coalesce(is_agent, false),
-        case when level > 0 then function_key::text end,
+        coalesce(function_key, package_key(frame_id, tree.packages))::text,
         generated_resource,
         generated_line,
         generated_column
@@ -101,7 +109,7 @@ end
 $$;
 
 comment on function fleetprof.flamegraph is
-    'Returns stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. self_ms_per_load, total_ms_per_load, busy_share, is_agent, function_key, generated_resource, generated_line, generated_column: as in fleetprof.hotspots. min_share: share of the profiled time, unattributed included, below which a row is left out, 0 to 1.';
+    'Returns stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. self_ms_per_load, total_ms_per_load, busy_share, is_agent, function_key, generated_resource, generated_line, generated_column: as in fleetprof.hotspots. min_share: share of the profiled time, unattributed included, below which a row is left out, 0 to 1. fold => package: neighbouring frames of one npm package are one node, such as (react-dom); fold => caller: they are a part of the function that called them.';
 
 create or replace function fleetprof.flamegraph_grafana(
     site        text,
@@ -116,7 +124,11 @@ create or replace function fleetprof.flamegraph_grafana(
     device      text default null,
     thread      text default null,
     marker      text default null,
-    min_share   double precision default 0.001
+    min_share   double precision default 0.001,
+    fold        text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns table (level integer, value double precision, label text, self double precision)
 language plpgsql stable parallel safe rows 1000
@@ -133,13 +145,16 @@ begin
         flamegraph_grafana.site, flamegraph_grafana.since, flamegraph_grafana.until, flamegraph_grafana.route,
         flamegraph_grafana.release, flamegraph_grafana.environment, flamegraph_grafana.variant,
         flamegraph_grafana.browser, flamegraph_grafana.os, flamegraph_grafana.device, flamegraph_grafana.thread,
-        flamegraph_grafana.marker, flamegraph_grafana.min_share)
+        flamegraph_grafana.marker, flamegraph_grafana.min_share, flamegraph_grafana.fold,
+        flamegraph_grafana.exclude_route, flamegraph_grafana.exclude_release, flamegraph_grafana.exclude_environment,
+        flamegraph_grafana.exclude_variant, flamegraph_grafana.exclude_browser, flamegraph_grafana.exclude_os,
+        flamegraph_grafana.exclude_device, flamegraph_grafana.exclude_thread, flamegraph_grafana.exclude_marker)
     order by ordinal;
 end
 $$;
 
 comment on function fleetprof.flamegraph_grafana is
-    'Returns fleetprof.flamegraph as Grafana''s flame graph panel reads it: level, value (total, milliseconds), label (function, with its place when anonymous), self (milliseconds), depth first.';
+    'Returns fleetprof.flamegraph as Grafana''s flame graph panel reads it: level, value (total, milliseconds), label (function, with its place when anonymous), self (milliseconds), depth first. fold: as in flamegraph.';
 
 revoke execute on function fleetprof.flamegraph, fleetprof.flamegraph_grafana from public;
 grant execute on function fleetprof.flamegraph, fleetprof.flamegraph_grafana to fleetprof_reader;

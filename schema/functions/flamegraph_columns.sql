@@ -13,7 +13,11 @@ create or replace function fleetprof.flamegraph_columns(
     device      text default null,
     thread      text default null,
     marker      text default null,
-    max_nodes   integer default 50000
+    max_nodes   integer default 50000,
+    fold        text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns json
 language plpgsql stable parallel safe
@@ -29,6 +33,7 @@ declare
     levels integer[];
     cut_level integer; -- of a node that is left out: what stands on it is, too
     frame_ids bigint[];
+    packages text[];
 begin
     if (flamegraph_columns.max_nodes >= 1) is not true then
         raise invalid_parameter_value using
@@ -39,8 +44,14 @@ begin
         select_segments(
             flamegraph_columns.site, flamegraph_columns.since, flamegraph_columns.until, flamegraph_columns.route,
             flamegraph_columns.release, flamegraph_columns.environment, flamegraph_columns.variant,
-            flamegraph_columns.browser, flamegraph_columns.os, flamegraph_columns.device, flamegraph_columns.thread),
-        select_markers(flamegraph_columns.marker), 0);
+            flamegraph_columns.browser, flamegraph_columns.os, flamegraph_columns.device, flamegraph_columns.thread,
+        exclude => array[
+            flamegraph_columns.exclude_route, flamegraph_columns.exclude_release,
+            flamegraph_columns.exclude_environment, flamegraph_columns.exclude_variant,
+            flamegraph_columns.exclude_browser, flamegraph_columns.exclude_os, flamegraph_columns.exclude_device,
+            flamegraph_columns.exclude_thread]),
+        select_markers(flamegraph_columns.marker, flamegraph_columns.exclude_marker), 0, flamegraph_columns.fold);
+    packages := tree.packages;
     select
         array_agg(level) as levels, array_agg(frame_id) as frame_ids, array_agg(self_us) as self_sums,
         array_agg(total_us) as total_sums, array_agg(samples) as sample_sums
@@ -89,6 +100,12 @@ begin
                 where resource_id in (select resource_id from frame where frame_id = any(frame_ids))
                 offset 0
             ) as script using (resource_id)
+            union all
+            select
+                place, package_label(frame_id, packages), null, null, null, 'function', package_key(frame_id, packages)::text,
+                null, null, null
+            from unnest(frame_ids) with ordinality as listed (frame_id, place)
+            where package_label(frame_id, packages) is not null
         ),
         node as (
             select level, coalesce(listed.place - 1, -1) as frame, self_us, total_us, samples, node.place
@@ -120,7 +137,7 @@ end
 $$;
 
 comment on function fleetprof.flamegraph_columns is
-    'Returns the tree of fleetprof.flamegraph as one JSON object of columns: level, frame, self, total and samples have an element per node, depth first; self and total are whole microseconds. frames has columns, too: function, resource, line, column_number, kind, function_key, generated_resource, generated_line, generated_column; frame is a place in them from 0, and -1 for the first node, the whole. max_nodes: the greatest nodes are returned, each with all that it stands on; omitted_us: self time of the others.';
+    'Returns the tree of fleetprof.flamegraph as one JSON object of columns: level, frame, self, total and samples have an element per node, depth first; self and total are whole microseconds. frames has columns, too: function, resource, line, column_number, kind, function_key, generated_resource, generated_line, generated_column; frame is a place in them from 0, and -1 for the first node, the whole. max_nodes: the greatest nodes are returned, each with all that it stands on; omitted_us: self time of the others. fold: as in flamegraph.';
 
 revoke execute on function fleetprof.flamegraph_columns from public;
 grant execute on function fleetprof.flamegraph_columns to fleetprof_reader;

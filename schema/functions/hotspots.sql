@@ -13,7 +13,10 @@ create or replace function fleetprof.hotspots(
     device      text default null,
     thread      text default null,
     marker      text default null,
-    top         integer default 20
+    top         integer default 20,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns table (
     function          text,
@@ -47,8 +50,11 @@ as $$
 declare
     selected selection := select_segments(
         hotspots.site, hotspots.since, hotspots.until, hotspots.route, hotspots.release, hotspots.environment,
-        hotspots.variant, hotspots.browser, hotspots.os, hotspots.device, hotspots.thread);
-    markers smallint[] := select_markers(hotspots.marker);
+        hotspots.variant, hotspots.browser, hotspots.os, hotspots.device, hotspots.thread,
+        exclude => array[
+            hotspots.exclude_route, hotspots.exclude_release, hotspots.exclude_environment, hotspots.exclude_variant,
+            hotspots.exclude_browser, hotspots.exclude_os, hotspots.exclude_device, hotspots.exclude_thread]);
+    markers smallint[] := select_markers(hotspots.marker, hotspots.exclude_marker);
 begin
     return query
     select

@@ -11,7 +11,10 @@ create or replace function fleetprof.interactions(
     browser     text default null,
     os          text default null,
     device      text default null,
-    thread      text default null
+    thread      text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null
 )
 returns table (
     target             text,
@@ -36,7 +39,11 @@ declare
     selected selection := select_segments(
         interactions.site, interactions.since, interactions.until, interactions.route, interactions.release,
         interactions.environment, interactions.variant, interactions.browser, interactions.os, interactions.device,
-        interactions.thread);
+        interactions.thread,
+        exclude => array[
+            interactions.exclude_route, interactions.exclude_release, interactions.exclude_environment,
+            interactions.exclude_variant, interactions.exclude_browser, interactions.exclude_os,
+            interactions.exclude_device, interactions.exclude_thread]);
 begin
     return query
     select

@@ -11,7 +11,10 @@ create or replace function fleetprof.long_frames(
     browser     text default null,
     os          text default null,
     device      text default null,
-    thread      text default null
+    thread      text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null
 )
 returns table (
     invoker          text,
@@ -34,7 +37,11 @@ declare
     selected selection := select_segments(
         long_frames.site, long_frames.since, long_frames.until, long_frames.route, long_frames.release,
         long_frames.environment, long_frames.variant, long_frames.browser, long_frames.os, long_frames.device,
-        long_frames.thread);
+        long_frames.thread,
+        exclude => array[
+            long_frames.exclude_route, long_frames.exclude_release, long_frames.exclude_environment,
+            long_frames.exclude_variant, long_frames.exclude_browser, long_frames.exclude_os,
+            long_frames.exclude_device, long_frames.exclude_thread]);
 begin
     return query
     select

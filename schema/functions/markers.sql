@@ -12,7 +12,10 @@ create or replace function fleetprof.markers(
     os          text default null,
     device      text default null,
     thread      text default null,
-    marker      text default null
+    marker      text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns setof fleetprof_data.marker_share
 language plpgsql stable parallel safe rows 8
@@ -25,8 +28,11 @@ as $$
 declare
     selected selection := select_segments(
         markers.site, markers.since, markers.until, markers.route, markers.release, markers.environment,
-        markers.variant, markers.browser, markers.os, markers.device, markers.thread);
-    wanted smallint[] := select_markers(markers.marker);
+        markers.variant, markers.browser, markers.os, markers.device, markers.thread,
+        exclude => array[
+            markers.exclude_route, markers.exclude_release, markers.exclude_environment, markers.exclude_variant,
+            markers.exclude_browser, markers.exclude_os, markers.exclude_device, markers.exclude_thread]);
+    wanted smallint[] := select_markers(markers.marker, markers.exclude_marker);
     profiled double precision := (selected_totals(selected)).profiled_us;
 begin
     if markers.marker is null then

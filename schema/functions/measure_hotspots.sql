@@ -14,7 +14,10 @@ create or replace function fleetprof.measure_hotspots(
     device       text default null,
     thread       text default null,
     marker       text default null,
-    top          integer default 20
+    top          integer default 20,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns table (
     function          text,
@@ -49,8 +52,12 @@ declare
     selected selection := select_segments(
         measure_hotspots.site, measure_hotspots.since, measure_hotspots.until, measure_hotspots.route,
         measure_hotspots.release, measure_hotspots.environment, measure_hotspots.variant, measure_hotspots.browser,
-        measure_hotspots.os, measure_hotspots.device, measure_hotspots.thread);
-    markers smallint[] := select_markers(measure_hotspots.marker);
+        measure_hotspots.os, measure_hotspots.device, measure_hotspots.thread,
+        exclude => array[
+            measure_hotspots.exclude_route, measure_hotspots.exclude_release, measure_hotspots.exclude_environment,
+            measure_hotspots.exclude_variant, measure_hotspots.exclude_browser, measure_hotspots.exclude_os,
+            measure_hotspots.exclude_device, measure_hotspots.exclude_thread]);
+    markers smallint[] := select_markers(measure_hotspots.marker, measure_hotspots.exclude_marker);
     -- Each site has timings of its own, and site may be a wildcard.
     timing_ids bigint[] := array(
         select timing_id

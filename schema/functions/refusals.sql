@@ -11,7 +11,10 @@ create or replace function fleetprof.refusals(
     browser     text default null,
     os          text default null,
     device      text default null,
-    thread      text default null
+    thread      text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null
 )
 returns table (
     format      text,
@@ -30,7 +33,10 @@ as $$
 declare
     selected selection := select_segments(
         refusals.site, refusals.since, refusals.until, refusals.route, refusals.release, refusals.environment,
-        refusals.variant, refusals.browser, refusals.os, refusals.device, refusals.thread);
+        refusals.variant, refusals.browser, refusals.os, refusals.device, refusals.thread,
+        exclude => array[
+            refusals.exclude_route, refusals.exclude_release, refusals.exclude_environment, refusals.exclude_variant,
+            refusals.exclude_browser, refusals.exclude_os, refusals.exclude_device, refusals.exclude_thread]);
     -- Citus takes variables as parameters of a query that it distributes, but not fields of them.
     segments constant bigint[] := selected.segment_ids;
     after constant timestamptz := selected.after;

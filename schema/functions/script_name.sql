@@ -150,7 +150,7 @@ end
 $$;
 
 comment on function fleetprof_data.keep_scripts is
-    'Replaces the templates of these sites in script_template: an object of arrays by site. Collectors call it when they start, after each reload, and when they keep house.';
+    'Replaces the templates of these sites in script_template: an object of arrays by site.';
 
 revoke execute on function
     fleetprof_data.is_file_hash, fleetprof_data.stable_resource, fleetprof_data.script_pattern,

@@ -67,7 +67,10 @@ create or replace function fleetprof.field_values(
     browser     text default null,
     os          text default null,
     device      text default null,
-    thread      text default null
+    thread      text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null
 )
 returns table (value text, uploads bigint)
 language plpgsql stable parallel safe rows 100
@@ -82,7 +85,11 @@ declare
     selected selection := select_segments(
         field_values.site, field_values.since, field_values.until, field_values.route, field_values.release,
         field_values.environment, field_values.variant, field_values.browser, field_values.os, field_values.device,
-        field_values.thread, by_segment => true);
+        field_values.thread, by_segment => true,
+        exclude => array[
+            field_values.exclude_route, field_values.exclude_release, field_values.exclude_environment,
+            field_values.exclude_variant, field_values.exclude_browser, field_values.exclude_os,
+            field_values.exclude_device, field_values.exclude_thread]);
 begin
     if (field_values.field = any(fields)) is not true then
         raise invalid_parameter_value using
@@ -119,7 +126,10 @@ create or replace function fleetprof.summary(
     browser     text default null,
     os          text default null,
     device      text default null,
-    thread      text default null
+    thread      text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null
 )
 returns table (
     bucket          timestamptz,
@@ -138,7 +148,10 @@ as $$
 declare
     selected selection := trend_blocks(select_segments(
         summary.site, summary.since, summary.until, summary.route, summary.release, summary.environment,
-        summary.variant, summary.browser, summary.os, summary.device, summary.thread), false);
+        summary.variant, summary.browser, summary.os, summary.device, summary.thread,
+        exclude => array[
+            summary.exclude_route, summary.exclude_release, summary.exclude_environment, summary.exclude_variant,
+            summary.exclude_browser, summary.exclude_os, summary.exclude_device, summary.exclude_thread]), false);
 begin
     return query
     select
@@ -169,7 +182,10 @@ create or replace function fleetprof.releases(
     browser     text default null,
     os          text default null,
     device      text default null,
-    thread      text default null
+    thread      text default null,
+    exclude_route text default null, exclude_environment text default null, exclude_variant text default null,
+    exclude_browser text default null, exclude_os text default null, exclude_device text default null,
+    exclude_thread text default null
 )
 returns table (release text, first_hour timestamptz, last_hour timestamptz, uploads bigint)
 language plpgsql stable parallel safe rows 10
@@ -184,7 +200,10 @@ begin
     select release, min(bucket), max(bucket), sum(uploads)::bigint
     from release_hours(
         releases.site, releases.route, releases.environment, releases.variant, releases.browser, releases.os,
-        releases.device, releases.thread)
+        releases.device, releases.thread,
+        exclude => array[
+            releases.exclude_route, null, releases.exclude_environment, releases.exclude_variant, releases.exclude_browser,
+            releases.exclude_os, releases.exclude_device, releases.exclude_thread])
     group by release
     having max(bucket + length) > coalesce(releases.since, '-infinity') and min(bucket) < coalesce(releases.until, 'infinity')
     order by 2, release;

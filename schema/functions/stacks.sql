@@ -140,12 +140,14 @@ create or replace function fleetprof_data.call_tree(
     selected        fleetprof_data.selection,
     markers         smallint[],
     min_share       double precision,
+    fold            text,
     out ordinals    integer[],
     out levels      integer[],
     out frame_ids   bigint[],
     out self_sums   bigint[],
     out total_sums  bigint[],
-    out sample_sums bigint[]
+    out sample_sums bigint[],
+    out packages    text[]
 )
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
@@ -170,6 +172,11 @@ begin
     from stack_sums(call_tree.selected, call_tree.markers);
     if stack_ids is null then
         return;
+    end if;
+    if call_tree.fold is not null then
+        select * into stack_ids, parents, levels, frame_ids, self_sums, total_sums, sample_sums, inward, packages
+        from folded_tree(
+            call_tree.fold, stack_ids, parents, levels, frame_ids, self_sums, total_sums, sample_sums, inward);
     end if;
 
     if call_tree.min_share > 0 then
@@ -226,7 +233,7 @@ end
 $$;
 
 comment on function fleetprof_data.call_tree is
-    'Returns a selection''s stacks as a tree in parallel arrays; ordinals: each node''s number from 1, depth first, siblings by descending time, null for nodes below min_share of the profiled time and for what stands on them; microseconds. Level 0, with no frame, is the whole. Null if nothing is selected.';
+    'Returns a selection''s stacks as a tree in parallel arrays; ordinals: each node''s number from 1, depth first, siblings by descending time, null for nodes below min_share of the profiled time and for what stands on them; microseconds. Level 0, with no frame, is the whole. fold, packages: as in folded_tree; null leaves frames as they are. Null if nothing is selected.';
 
 revoke execute on function fleetprof_data.sampled_stacks, fleetprof_data.stack_sums, fleetprof_data.call_tree from public;
 grant execute on function fleetprof_data.sampled_stacks, fleetprof_data.stack_sums, fleetprof_data.call_tree to fleetprof_reader;

@@ -1,26 +1,5 @@
 -- Hosts that pages load from: requests, bytes, and the time of their scripts.
 
-create or replace function fleetprof_data.host_of(url text)
-returns text
-language sql immutable strict parallel safe
-return lower(substring(url from '^(?:blob:)?[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?([^/?#]+)'));
-
-comment on function fleetprof_data.host_of is
-    'Returns the host of a URL, with its port unless that is the scheme''s; null where it has none.';
-
-create or replace function fleetprof_data.is_within(host text, page_hosts text[])
-returns boolean
-language sql immutable parallel safe
-return exists (
-    select
-    from unnest(page_hosts) as page_host
-    where '.' || regexp_replace(host, ':[0-9]+$', '')
-        like fleetprof_data.like_pattern('%.' || regexp_replace(page_host, '^www\.|:[0-9]+$', '', 'g'))
-);
-
-comment on function fleetprof_data.is_within is
-    'True if a host is one of these or a subdomain of one. Ports and a leading www. of the others do not matter.';
-
 create or replace function fleetprof.third_parties(
     site        text,
     since       timestamptz default now() - interval '1 day',
@@ -32,7 +11,10 @@ create or replace function fleetprof.third_parties(
     browser     text default null,
     os          text default null,
     device      text default null,
-    thread      text default null
+    thread      text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null
 )
 returns table (
     host         text,
@@ -55,7 +37,12 @@ declare
     selected selection := select_segments(
         third_parties.site, third_parties.since, third_parties.until, third_parties.route, third_parties.release,
         third_parties.environment, third_parties.variant, third_parties.browser, third_parties.os,
-        third_parties.device, third_parties.thread);
+        third_parties.device, third_parties.thread,
+        exclude => array[
+            third_parties.exclude_route, third_parties.exclude_release, third_parties.exclude_environment,
+            third_parties.exclude_variant, third_parties.exclude_browser, third_parties.exclude_os,
+            third_parties.exclude_device, third_parties.exclude_thread]);
+    own text[] := own_hosts(selected);
     profiled_us double precision := (selected_totals(selected)).profiled_us;
 begin
     return query
@@ -72,11 +59,6 @@ begin
         where host_of(url) is not null
         group by 1
     ),
-    page as (
-        select array_agg(name) as hosts
-        from timing_values(selected, '{page_host}')
-        where name <> '(overflow)'
-    ),
     response as (
         -- One row per kind.
         select
@@ -90,9 +72,7 @@ begin
     )
     select
         host,
-        case when page.hosts is not null and host <> '(overflow)' then
-            case when is_within(host, page.hosts) then 'first' else 'third' end
-        end,
+        case when host <> '(overflow)' then party_of_host(host, own) end,
         case when profiled_us is not null then coalesce(self_us, 0)::double precision / 1000 end,
         coalesce(self_us, 0)::double precision / profiled_us,
         case when exists (select from response) then coalesce(timed + opaque, 0) end,
@@ -101,13 +81,12 @@ begin
         opaque / nullif(timed + opaque, 0)::double precision
     from script_host
     full join response using (host)
-    cross join page
     order by coalesce(self_us, 0) desc, coalesce(bytes, 0) desc, host collate "C";
 end
 $$;
 
 comment on function fleetprof.third_parties is
-    'Returns the hosts that pages load from, the most script time first; (overflow) beyond the site''s ceiling of names. party: first for hosts of the selected pages and their subdomains (a leading www. does not count), as uploads with samples or resources name them; third for all others; null if no page''s host is known. self_ms, self_share: self time of functions in scripts of the host, and its share of profiled time; null if nothing was profiled. requests: null if no page has sent resources. p75_ms: nearest-rank percentile of durations, at most 1.6 % off, and bytes: as transferred, both of responses that say them; null if none does. opaque_share: responses that do not say them, for lack of Timing-Allow-Origin, 0 to 1.';
+    'Returns the hosts that pages load from, the most script time first; (overflow) beyond the site''s ceiling of names. party: first for the domains of the site''s origins, for sites[].first_party, and for hosts of the selected pages (a leading www. does not count), with their subdomains; third for all others; null if none of these is known. self_ms, self_share: self time of functions in scripts of the host, and its share of profiled time; null if nothing was profiled. requests: null if no page has sent resources. p75_ms: nearest-rank percentile of durations, at most 1.6 % off, and bytes: as transferred, both of responses that say them; null if none does. opaque_share: responses that do not say them, for lack of Timing-Allow-Origin, 0 to 1.';
 
-revoke execute on function fleetprof_data.host_of, fleetprof_data.is_within, fleetprof.third_parties from public;
-grant execute on function fleetprof_data.host_of, fleetprof_data.is_within, fleetprof.third_parties to fleetprof_reader;
+revoke execute on function fleetprof.third_parties from public;
+grant execute on function fleetprof.third_parties to fleetprof_reader;

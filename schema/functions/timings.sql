@@ -11,7 +11,10 @@ create or replace function fleetprof.timings(
     browser     text default null,
     os          text default null,
     device      text default null,
-    thread      text default null
+    thread      text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null
 )
 returns table (
     name    text,
@@ -35,7 +38,10 @@ as $$
 declare
     selected selection := select_segments(
         timings.site, timings.since, timings.until, timings.route, timings.release, timings.environment,
-        timings.variant, timings.browser, timings.os, timings.device, timings.thread);
+        timings.variant, timings.browser, timings.os, timings.device, timings.thread,
+        exclude => array[
+            timings.exclude_route, timings.exclude_release, timings.exclude_environment, timings.exclude_variant,
+            timings.exclude_browser, timings.exclude_os, timings.exclude_device, timings.exclude_thread]);
 begin
     return query
     select

@@ -36,17 +36,7 @@ declare
     wanted bigint[];
 begin
     if by_key then
-        wanted := array(
-            with script as materialized (
-                select resource_id, url, script
-                from named_resource
-                where site = any((function_trend.selected).sites)
-            )
-            select frame_id
-            from original_frame
-            left join script using (resource_id)
-            where function_key(
-                function, coalesce(source, url), coalesce(source, script), line, column_number, kind, is_stable)::text = function_trend.key);
+        wanted := frames_with_key((function_trend.selected).sites, function_trend.key);
     else
         wanted := array(select frame_id from named_frame where function = function_trend.key);
     end if;
@@ -113,22 +103,31 @@ $$;
 comment on function fleetprof_data.function_trend is
     'Returns fleetprof.trend for a function, by its function_key or its name.';
 
-create or replace function fleetprof_data.measure_trend(selected fleetprof_data.selection, step interval, key text)
+create or replace function fleetprof_data.timing_trend(
+    selected fleetprof_data.selection,
+    step     interval,
+    kind     text,
+    key      text
+)
 returns table (bucket timestamptz, value_ms double precision, low_ms double precision, high_ms double precision, uploads bigint)
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    wanted bigint[] := array(select timing_id from timing where name = measure_trend.key and kind = 'measure');
+    wanted bigint[] := array(
+        select timing_id from timing where name = timing_trend.key and kind::text = timing_trend.kind);
+    share double precision := case timing_trend.kind when 'vital' then 0.75 else 0.5 end;
+    -- Ranks vary with the square root of the count.
+    error double precision := 1.96 * sqrt(share * (1 - share));
 begin
     return query
     with histogram as (
-        select date_bin(measure_trend.step, bucket, 'epoch') as bucket, bin, sum(count) as count
+        select date_bin(timing_trend.step, bucket, 'epoch') as bucket, bin, sum(count) as count
         from (
             select bucket, unnest(timing_id) as timing_id, unnest(bin) as bin, unnest(count) as count
             from timing_bin_packed
-            where is_selected(measure_trend.selected, sealed, group_id, bucket, span)
+            where is_selected(timing_trend.selected, sealed, group_id, bucket, span)
         ) as entry
         where timing_id = any(wanted)
         group by 1, 2
@@ -142,21 +141,21 @@ begin
         from histogram
     ),
     upload as (
-        select date_bin(measure_trend.step, bucket, 'epoch') as bucket, sum(uploads)::bigint as uploads
+        select date_bin(timing_trend.step, bucket, 'epoch') as bucket, sum(uploads)::bigint as uploads
         from (
             select bucket, unnest(timing_id) as timing_id, unnest(uploads) as uploads
             from timing_packed
-            where is_selected(measure_trend.selected, sealed, group_id, bucket, span)
+            where is_selected(timing_trend.selected, sealed, group_id, bucket, span)
         ) as entry
         where timing_id = any(wanted)
         group by 1
     )
     select
         bucket,
-        -- The median, between the values whose ranks it lies between with 95 %.
-        min(value_ms) filter (where up_to >= 0.5 * count),
-        min(value_ms) filter (where up_to >= greatest(1, floor(0.5 * count - 0.98 * sqrt(count)))),
-        min(value_ms) filter (where up_to >= least(count, ceil(0.5 * count + 0.98 * sqrt(count)) + 1)),
+        -- The percentile, between the values whose ranks it lies between with 95 %.
+        min(value_ms) filter (where up_to >= share * count),
+        min(value_ms) filter (where up_to >= greatest(1, floor(share * count - error * sqrt(count)))),
+        min(value_ms) filter (where up_to >= least(count, ceil(share * count + error * sqrt(count)) + 1)),
         min(uploads)
     from cumulative
     join upload using (bucket)
@@ -165,8 +164,8 @@ begin
 end
 $$;
 
-comment on function fleetprof_data.measure_trend is
-    'Returns fleetprof.trend for a measure, by its name.';
+comment on function fleetprof_data.timing_trend is
+    'Returns fleetprof.trend for a mark, a measure or a vital (kind), by its name.';
 
 create or replace function fleetprof.trend(
     by          text,
@@ -182,7 +181,10 @@ create or replace function fleetprof.trend(
     browser     text default null,
     os          text default null,
     device      text default null,
-    thread      text default null
+    thread      text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null
 )
 returns table (bucket timestamptz, value_ms double precision, low_ms double precision, high_ms double precision, uploads bigint)
 language plpgsql stable parallel safe rows 100
@@ -204,28 +206,32 @@ begin
     if trend.key is null then
         raise invalid_parameter_value using
             message = 'key is null',
-            hint = 'Name what to follow: a function by its function_key or name, a measure by its name.';
+            hint = 'Name what to follow: a function by its function_key or name, a timing by its name.';
     end if;
     selected := trend_blocks(select_segments(
         trend.site, trend.since, trend.until, trend.route, trend.release, trend.environment, trend.variant,
-        trend.browser, trend.os, trend.device, trend.thread), trend.step = 'day');
+        trend.browser, trend.os, trend.device, trend.thread,
+        exclude => array[
+            trend.exclude_route, trend.exclude_release, trend.exclude_environment, trend.exclude_variant,
+            trend.exclude_browser, trend.exclude_os, trend.exclude_device, trend.exclude_thread]), trend.step = 'day');
     case trend.by
         when 'function' then return query select * from function_trend(selected, length, trend.key);
-        when 'measure' then return query select * from measure_trend(selected, length, trend.key);
+        when 'mark', 'measure', 'vital' then
+            return query select * from timing_trend(selected, length, trend.by, trend.key);
         else
             raise invalid_parameter_value using
                 message = format('there is no trend by "%s"', coalesce(trend.by, 'null')),
-                hint = 'by is function or measure.';
+                hint = 'by is function, mark, measure or vital.';
     end case;
 end
 $$;
 
 comment on function fleetprof.trend is
-    'Returns a function''s or a measure''s time by hour or day (UTC; step). by function: key is its function_key or its name; value_ms is self time per page load in milliseconds, uploads those with the function (at most, where several places make it up). by measure: key is its name; value_ms is the median, uploads those with the measure. low_ms, high_ms: where the value lies with 95 %, if uploads are independent. Hours without uploads have no row; where hours are gone, their day has one.';
+    'Returns the time of a function, a mark, a measure or a vital by hour or day (UTC; step). by function: key is its function_key or its name; value_ms is self time per page load in milliseconds, uploads those with the function (at most, where several places make it up). by mark, measure or vital: key is its name; value_ms is the median, of a vital the 75th percentile (of CLS the score x 1000); uploads those with it. low_ms, high_ms: where the value lies with 95 %, if uploads are independent. Hours without uploads have no row; where hours are gone, their day has one.';
 
 revoke execute on function
-    fleetprof_data.trend_blocks, fleetprof_data.function_trend, fleetprof_data.measure_trend, fleetprof.trend
+    fleetprof_data.trend_blocks, fleetprof_data.function_trend, fleetprof_data.timing_trend, fleetprof.trend
 from public;
 grant execute on function
-    fleetprof_data.trend_blocks, fleetprof_data.function_trend, fleetprof_data.measure_trend, fleetprof.trend
+    fleetprof_data.trend_blocks, fleetprof_data.function_trend, fleetprof_data.timing_trend, fleetprof.trend
 to fleetprof_reader;

@@ -14,7 +14,10 @@ create or replace function fleetprof.vital_hotspots(
     device      text default null,
     thread      text default null,
     marker      text default null,
-    top         integer default 20
+    top         integer default 20,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns table (
     function              text,
@@ -52,8 +55,12 @@ declare
     selected selection := select_segments(
         vital_hotspots.site, vital_hotspots.since, vital_hotspots.until, vital_hotspots.route,
         vital_hotspots.release, vital_hotspots.environment, vital_hotspots.variant, vital_hotspots.browser,
-        vital_hotspots.os, vital_hotspots.device, vital_hotspots.thread);
-    markers smallint[] := select_markers(vital_hotspots.marker);
+        vital_hotspots.os, vital_hotspots.device, vital_hotspots.thread,
+        exclude => array[
+            vital_hotspots.exclude_route, vital_hotspots.exclude_release, vital_hotspots.exclude_environment,
+            vital_hotspots.exclude_variant, vital_hotspots.exclude_browser, vital_hotspots.exclude_os,
+            vital_hotspots.exclude_device, vital_hotspots.exclude_thread]);
+    markers smallint[] := select_markers(vital_hotspots.marker, vital_hotspots.exclude_marker);
     -- Each site has timings of its own, and site may be a wildcard.
     good_ids bigint[] := array(
         select timing_id from timing where kind = 'window' and name = format('(%s) good', vital_hotspots.vital));

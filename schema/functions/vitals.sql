@@ -72,7 +72,10 @@ create or replace function fleetprof.vitals(
     browser     text default null,
     os          text default null,
     device      text default null,
-    thread      text default null
+    thread      text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null
 )
 returns table (
     name                    text,
@@ -95,7 +98,10 @@ as $$
 declare
     selected selection := select_segments(
         vitals.site, vitals.since, vitals.until, vitals.route, vitals.release, vitals.environment, vitals.variant,
-        vitals.browser, vitals.os, vitals.device, vitals.thread);
+        vitals.browser, vitals.os, vitals.device, vitals.thread,
+        exclude => array[
+            vitals.exclude_route, vitals.exclude_release, vitals.exclude_environment, vitals.exclude_variant,
+            vitals.exclude_browser, vitals.exclude_os, vitals.exclude_device, vitals.exclude_thread]);
 begin
     return query
     select name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share
@@ -119,7 +125,10 @@ create or replace function fleetprof.vitals_by(
     browser     text default null,
     os          text default null,
     device      text default null,
-    thread      text default null
+    thread      text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null
 )
 returns table (
     value                   text,
@@ -157,7 +166,11 @@ begin
     filters[kept] := coalesce(nullif(filters[kept], '%'), '%%');
     selected := select_segments(
         vitals_by.site, vitals_by.since, vitals_by.until, filters[1], filters[2], filters[3], filters[4], filters[5],
-        filters[6], filters[7], filters[8]);
+        filters[6], filters[7], filters[8],
+        exclude => array[
+            vitals_by.exclude_route, vitals_by.exclude_release, vitals_by.exclude_environment,
+            vitals_by.exclude_variant, vitals_by.exclude_browser, vitals_by.exclude_os, vitals_by.exclude_device,
+            vitals_by.exclude_thread]);
     return query
     select member, name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share
     from vital_values(selected, vitals_by.dimension)

@@ -106,15 +106,23 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    one record;
+    kept_ids bigint[];
+    earlier_counts bigint[]; -- by part: timelines of the parts before
 begin
-    for one in select * from parts_of(session_timelines.session_id) loop
-        return query
-        select segment_id, bucket, session_id, timeline + one.timelines_before, timeline_id, frame_id, mode, events
+    select array_agg(kept_id), array_agg(timelines_before)
+    into kept_ids, earlier_counts
+    from parts_of(session_timelines.session_id);
+    -- One query for all parts: there may be many. Citus has no query that joins an array with a distributed table.
+    return query
+    with kept as materialized (
+        select *
         from timeline
-        where segment_id = one.segment_id and bucket = one.bucket and session_id = one.kept_id
-        order by timeline;
-    end loop;
+        where session_id = any(kept_ids)
+    )
+    select segment_id, bucket, session_id, timeline + timelines_before, timeline_id, frame_id, mode, events
+    from unnest(kept_ids, earlier_counts) with ordinality as part (session_id, timelines_before, place)
+    join kept using (session_id)
+    order by place, timeline;
 end
 $$;
 
@@ -129,68 +137,105 @@ create or replace function fleetprof_data.listed_events(
 returns setof fleetprof_data.event
 language plpgsql stable parallel safe rows 5000
 set search_path = fleetprof_data, pg_temp
+set work_mem = '64MB'
+set plan_cache_mode = force_custom_plan
+set enable_nestloop = off -- the planner cannot know how long arrays are
 as $$
 #variable_conflict use_column
 declare
-    one record;
-    -- By id of a timer: what the last of its starts says.
-    timers jsonb := '{}';
-    started jsonb;
-    needs_timers constant boolean := listed_events.has_detail and coalesce('TIMER_FIRED' = any(listed_events.types), true);
-    part_before integer;
+    is_dump boolean;
+    -- By part.
+    bucket_times timestamptz[];
+    kept_ids bigint[];
+    parts integer[];
+    events_before bigint[];
+    timelines_before bigint[];
 begin
-    for one in select * from parts_of(listed_events.session_id) loop
-        return query
-        select
-            segment_id,
-            bucket,
-            session_id,
-            event + one.events_before,
-            timeline + one.timelines_before,
-            parent + one.events_before,
-            -- A dump's events are numbered by us, and a service's by itself, through all of its lists.
-            case one.format when 'speed-tracer' then event_id + one.events_before else event_id end,
-            type,
-            type_number,
-            start_us,
-            duration_us,
-            self_us,
-            overhead_us,
-            total_us,
-            total_overhead_us,
-            hits,
-            child_count,
-            resource,
-            line,
-            case
-                when not listed_events.has_detail then null
-                -- The event that was profiled, by its id. 0 and less count back from the end of the part before.
-                when type = 'PROFILE_DATA' and one.format = 'speed-tracer' and jsonb_typeof(detail -> 'profileOf') = 'number'
-                    then case
-                        when (detail ->> 'profileOf')::bigint > 0 or part_before = one.part - 1
-                            then jsonb_set(detail, '{profileOf}', to_jsonb((detail ->> 'profileOf')::bigint + one.events_before))
-                        else detail - 'profileOf'
-                    end
-                when type = 'TIMER_FIRED' and timers ? (detail ->> 'timerId') then (timers -> (detail ->> 'timerId')) || detail
-                else detail
-            end,
-            parent_id
+    select
+        bool_or(format = 'speed-tracer'), array_agg(bucket), array_agg(kept_id), array_agg(part), array_agg(part.events_before),
+        array_agg(part.timelines_before)
+    into is_dump, bucket_times, kept_ids, parts, events_before, timelines_before
+    from parts_of(listed_events.session_id) as part;
+    -- One query for all parts: there may be many. Citus has no query that joins an array with a distributed table.
+    return query
+    with kept as materialized (
+        select *
         from event
-        where segment_id = one.segment_id and bucket = one.bucket and session_id = one.kept_id
-            and (listed_events.types is null or type = any(listed_events.types));
-        if one.format = 'speed-tracer' and needs_timers then
-            select jsonb_object_agg(
-                detail ->> 'timerId',
-                jsonb_strip_nulls(jsonb_build_object('timeout', detail -> 'timeout', 'singleShot', detail -> 'singleShot'))
-                order by event)
-            into started
-            from event
-            where segment_id = one.segment_id and bucket = one.bucket and session_id = one.kept_id
-                and type = 'TIMER_INSTALLED' and detail ->> 'timerId' is not null;
-            timers := timers || coalesce(started, '{}');
-        end if;
-        part_before := one.part;
-    end loop;
+        where bucket = any(bucket_times) and session_id = any(kept_ids)
+            and (listed_events.types is null or type = any(listed_events.types)
+                or listed_events.has_detail and type = 'TIMER_INSTALLED' and 'TIMER_FIRED' = any(listed_events.types))
+    ),
+    part as materialized (
+        select *, lag(part) over (order by place) is not distinct from part - 1 as follows
+        from unnest(kept_ids, parts, events_before, timelines_before) with ordinality
+            as part (session_id, part, events_before, timelines_before, place)
+    ),
+    timer as (
+        select place, event, type, detail ->> 'timerId' as timer_id, detail
+        from kept
+        join part using (session_id)
+        where is_dump and listed_events.has_detail and type in ('TIMER_INSTALLED', 'TIMER_FIRED') and detail ->> 'timerId' is not null
+    ),
+    -- A timer that fires has what the last of its starts in an earlier part says.
+    fired as materialized (
+        select place, event, max(start_place) over earlier as start_place, timer_id
+        from (
+            select place, event, type, timer_id, case type when 'TIMER_INSTALLED' then place end as start_place
+            from timer
+        ) as every
+        window earlier as (partition by timer_id order by place groups between unbounded preceding and 1 preceding)
+    ),
+    started as materialized (
+        select distinct on (timer_id, place)
+            timer_id, place as start_place,
+            jsonb_strip_nulls(jsonb_build_object('timeout', detail -> 'timeout', 'singleShot', detail -> 'singleShot')) as said
+        from timer
+        where type = 'TIMER_INSTALLED'
+        order by timer_id, place, event desc
+    ),
+    said as materialized (
+        select place, event, said
+        from fired
+        join started using (timer_id, start_place)
+    )
+    select
+        segment_id,
+        bucket,
+        session_id,
+        event + part.events_before,
+        timeline + part.timelines_before,
+        parent + part.events_before,
+        -- A dump's events are numbered by us, and a service's by itself, through all of its lists.
+        case when is_dump then event_id + part.events_before else event_id end,
+        type,
+        type_number,
+        start_us,
+        duration_us,
+        self_us,
+        overhead_us,
+        total_us,
+        total_overhead_us,
+        hits,
+        child_count,
+        resource,
+        line,
+        case
+            when not listed_events.has_detail then null
+            -- The event that was profiled, by its id. 0 and less count back from the end of the part before.
+            when type = 'PROFILE_DATA' and is_dump and jsonb_typeof(detail -> 'profileOf') = 'number'
+                then case
+                    when (detail ->> 'profileOf')::bigint > 0 or follows
+                        then jsonb_set(detail, '{profileOf}', to_jsonb((detail ->> 'profileOf')::bigint + part.events_before))
+                    else detail - 'profileOf'
+                end
+            when type = 'TIMER_FIRED' and said is not null then said || detail
+            else detail
+        end,
+        parent_id
+    from kept
+    join part using (session_id)
+    left join said using (place, event)
+    where listed_events.types is null or type = any(listed_events.types);
 end
 $$;
 
@@ -201,6 +246,8 @@ create or replace function fleetprof_data.session_events(session_id bigint)
 returns setof fleetprof_data.event
 language plpgsql stable parallel safe rows 5000
 set search_path = fleetprof_data, pg_temp
+set work_mem = '64MB'
+set enable_nestloop = off -- the planner cannot know how many events the functions return
 as $$
 #variable_conflict use_column
 declare

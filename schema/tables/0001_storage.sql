@@ -95,6 +95,7 @@ create table fleetprof_data.resource (
     resource_id bigint primary key,
     site        text not null,
     url         text not null,
+    domain      text not null default '',
     last_seen   date not null
 );
 
@@ -623,6 +624,7 @@ comment on table fleetprof_data.resource is 'URLs of scripts, scrubbed.';
 comment on column fleetprof_data.resource.resource_id is 'Content hash of site and URL.';
 comment on column fleetprof_data.resource.site is 'Site of the pages that ran it.';
 comment on column fleetprof_data.resource.url is 'Scrubbed URL, at most 1,024 code points; on the page''s own origin a route''s template stands for the path.';
+comment on column fleetprof_data.resource.domain is 'Registrable domain of the URL''s host by the Public Suffix List, as the collector knew it that wrote the row; of a host that has none, the host; empty without a host.';
 comment on column fleetprof_data.resource.last_seen is 'UTC day of the last upload that needed this row; unseen rows are pruned.';
 
 comment on table fleetprof_data.frame is 'Functions and what else can be on a stack.';

@@ -16,6 +16,18 @@ comment on column fleetprof_data.script_template.templates is 'Templates in orde
 comment on column fleetprof_data.script_template.patterns is 'Their regular expressions, in parallel.';
 comment on column fleetprof_data.script_template.replacements is 'What replaces a URL that matches, in parallel.';
 
+create table fleetprof_data.first_party (
+    site  text primary key,
+    hosts text[] not null
+);
+
+grant select on fleetprof_data.first_party to fleetprof_reader;
+grant select, insert, update on fleetprof_data.first_party to fleetprof_writer;
+
+comment on table fleetprof_data.first_party is 'Hosts whose scripts are a site''s own, with their subdomains: the domains of its origins and sites[].first_party, as a collector of the site last read them. Those of a site that is no longer configured stay.';
+comment on column fleetprof_data.first_party.site is 'Site.';
+comment on column fleetprof_data.first_party.hosts is 'Hosts, without ports.';
+
 -- Function tables: what the functions of bundled scripts were before. `fleetprof sourcemap add` writes them. A script's
 -- id is that of its row in resource, so frames join by equality, also those that come later or were there before.
 

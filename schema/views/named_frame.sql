@@ -5,7 +5,8 @@ select
     resource_id,
     site,
     url,
-    fleetprof_data.script_name(url, patterns, replacements) as script
+    fleetprof_data.script_name(url, patterns, replacements) as script,
+    domain
 from fleetprof_data.resource
 left join fleetprof_data.script_template using (site);
 

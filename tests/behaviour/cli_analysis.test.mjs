@@ -35,7 +35,8 @@ let env;
 before(async () => {
   stack = await startStack({
     config: { sites: [{ name: 'shop', key: 'pk_shop', routes: ['/cart'] }, { name: 'blog', key: 'pk_blog' },
-      { name: 'lab', key: 'pk_lab' }, { name: 'only', key: 'pk_only' }, { name: 'sheet', key: 'pk_sheet' }] },
+      { name: 'lab', key: 'pk_lab' }, { name: 'only', key: 'pk_only' }, { name: 'sheet', key: 'pk_sheet' },
+      { name: 'own', key: 'pk_own', origins: ['https://www.own.example', 'http://127.0.0.1:8080'], first_party: ['owncdn.example'] }] },
   });
   env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
   uploadFile = path.join(dir, 'upload.json');
@@ -363,4 +364,60 @@ test('--csv has the names and values of --json, and no formula', async () => {
   const both = await fleetprof('top', '--json', '--csv');
   assert.deepEqual([both.code, both.stdout], [2, '']);
   assert.match(both.stderr, /--json and --csv exclude each other/);
+});
+
+test('cost says whose code it is; --fold makes one frame of a package', async () => {
+  const hosts = ['https://static.own.example/a.js', 'https://x.owncdn.example/b.js', 'https://unpkg.com/react-dom@18.2.0/c.js', 'https://tag.example.net/t.js'];
+  const file = path.join(dir, 'own.json');
+  fs.writeFileSync(file, JSON.stringify({
+    page: { url: 'https://www.own.example/' }, sampleInterval: 10,
+    trace: {
+      resources: hosts,
+      frames: hosts.map((_, resourceId) => ({ name: `of${resourceId}`, resourceId, line: 1, column: 1 })).concat({ name: 'inner', resourceId: 2, line: 2, column: 1 }),
+      stacks: [{ frameId: 0 }, { frameId: 2, parentId: 0 }, { frameId: 4, parentId: 1 }, { frameId: 1, parentId: 2 }, { frameId: 3 }],
+      samples: [0, 1, 2, 3, 4].map((stackId) => ({ timestamp: 10 * stackId, stackId })),
+    },
+  }));
+  const { code, stderr } = await fleetprof('import', '-c', stack.collector.file, '--site', 'own', '--user-agent', 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36', file);
+  assert.equal(code, 0, stderr);
+  await waitFor(async () => (await json('cost', 'party', '--site', 'own')).length > 0, { what: 'the upload' });
+  const of = async (/** @type {string} */ by) => Object.fromEntries((await json('cost', by, '--site', 'own')).map(({ name, self_ms: ms }) => [name, ms]).filter(([, ms]) => ms > 0));
+  assert.deepEqual(await of('party'), { first: 20, third: 30 });
+  assert.deepEqual(await of('entity'), { 'own.example': 10, 'owncdn.example': 10, 'unpkg.com': 20, 'example.net': 10 });
+  assert.deepEqual(await of('package'), { 'react-dom': 20, '(no package)': 30 });
+  const { stdout } = await fleetprof('cost', 'party', '--site', 'own');
+  assert.match(stdout, /^NAME +SELF MS +SHARE % +SAMPLES +UPLOADS\nthird +30\.0 +60\.0 /);
+  const folded = async (/** @type {string[]} */ ...args) => (await fleetprof('export', '--format', 'folded', '--site', 'own', ...args)).stdout.trimEnd().split('\n');
+  assert.deepEqual(await folded('--fold', 'package'), ['of0 10000', 'of0;(react-dom) 20000', 'of0;(react-dom);of1 10000', 'of3 10000']);
+  assert.deepEqual(await folded('--fold', 'caller'), ['of0 30000', 'of0;of1 10000', 'of3 10000']);
+  assert.deepEqual((await json('callers', 'of1', '--site', 'own', '--fold', 'package')).map(({ function: name }) => name), ['(react-dom)']);
+  for (const [args, message] of /** @type {[string[], RegExp][]} */ ([
+    [['export', '--format', 'folded', '--fold', 'party'], /--fold is package or caller, not "party"/],
+    [['cost'], /name by what to list time/], [['cost', 'party', 'host'], /one BY at a time/], [['cost', 'colour', '--site', 'own'], /cost cannot be listed by "colour"/],
+  ])) {
+    const wrong = await fleetprof(...args);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, message);
+  }
+});
+
+test('--exclude leaves out what a filter selects', async () => {
+  const uploads = async (/** @type {string[]} */ ...args) => (await json('cost', 'device', '--site', 'own', ...args)).filter(({ uploads: count }) => count > 0).map(({ name }) => name);
+  assert.deepEqual(await uploads('--exclude', 'browser=Fire%', '--exclude', 'route=/admin'), ['desktop']);
+  assert.deepEqual(await uploads('--exclude', 'browser=Chr%'), []);
+  const empty = await fleetprof('top', '--site', 'own', '--exclude', 'os=Linux');
+  assert.deepEqual([empty.code, empty.stdout], [0, '']);
+  assert.match(empty.stderr, /^fleetprof: nothing matches: no upload has all of these values together$/m);
+  assert.deepEqual(await json('top', '--site', 'own', '--exclude', 'marker='), []);
+  for (const [args, message] of /** @type {[string[], RegExp][]} */ ([
+    [['top', '--exclude', 'browser'], /--exclude takes FILTER=PATTERN, such as browser=Headless%, not "browser"/],
+    [['top', '--exclude', 'site=x'], /--exclude has no filter "site"; it has marker, release, route, environment, variant, browser, os, device, thread/],
+    [['timings', '--exclude', 'marker=gc'], /--exclude has no filter "marker"; it has release, route,/],
+    [['compare', '1', '2', '--exclude', 'release=gc'], /--exclude has no filter "release"; it has route,/],
+    [['top', '--exclude', 'os=a', '--exclude', 'os=b'], /--exclude os is given twice/],
+  ])) {
+    const wrong = await fleetprof(...args);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, message);
+  }
 });

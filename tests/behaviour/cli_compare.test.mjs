@@ -21,9 +21,9 @@ before(async () => {
   env = { FLEETPROF_DATABASE: fleet.postgres.conninfo('fleetprof_reader') };
   await fleet.site(3, 60);
   await fleet.define(7, 0.95, 50, 0.9);
-  await fleet.side({ uploads: 1500 });
+  await fleet.side({ uploads: 1500, timings: 2 });
   await fleet.effect(7, 2);
-  await fleet.side({ uploads: 1500 });
+  await fleet.side({ uploads: 1500, timings: 2, slowdown: 2 });
 });
 after(() => fleet?.stop());
 
@@ -65,6 +65,20 @@ test('compare lists what was found first, and says what could have been seen of 
   assert.match(stdout, /^slower +function7 .* \+\d+ % +\+\d+ % and \+\d+ %/m);
   assert.match(stdout, /^Before: 1500 uploads in the hours from .* \(UTC\)\.\nAfter: 1500 uploads .*\n1 slower, 0 faster, 0 new, /m);
   assert.match(stdout, /^Placebo: \d+ of \d+ functions differ between two halves of the earlier side\.$/m);
+});
+
+test('compare --timings and --vitals judge percentiles', async () => {
+  const rows = await json('compare', '1', '2', '--timings');
+  assert.deepEqual(rows.map((/** @type {any} */ row) => [row.name, row.kind, row.percentile, row.verdict]).sort(),
+    [['measure0', 'measure', 50, 'slower'], ['measure0', 'measure', 75, 'slower'], ['measure1', 'measure', 50, 'slower'], ['measure1', 'measure', 75, 'slower']]);
+  assert.ok(rows.every((/** @type {any} */ { change_low: low, change_high: high, before_ms: before, after_ms: after }) => low < 1 && high > 1 && after > before));
+  assert.equal((await json('compare', '1', '2', '--timings', '--top', '1')).length, 1);
+  const { code, stdout } = await fleetprof('compare', '1', '2', '--vitals', '--exclude', 'browser=Edge');
+  assert.equal(code, 0);
+  assert.match(stdout, /^VERDICT +NAME +PERCENTILE +BEFORE +AFTER .*\nslower +LCP +p50 .* \+\d+ % and \+\d+ %/);
+  const none = await fleetprof('compare', '1', '2', '--vitals', '--browser', 'Firefox');
+  assert.deepEqual([none.code, none.stdout], [0, '']);
+  assert.equal(none.stderr, 'fleetprof: one of the sides has no such values in its period\n');
 });
 
 test('compare takes two periods', async () => {

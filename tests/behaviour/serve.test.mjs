@@ -114,8 +114,8 @@ const needs = {
   sites: '', values: 'site=shop&field=browser', measure_hotspots: 'site=shop&measure_name=render',
   vital_hotspots: 'site=shop&vital=INP', callers: `site=shop&function_name=${encodeURIComponent('<%')}`.replace('%253C', '%25'),
   callees: 'site=shop&function_name=outer', compare_releases: 'site=shop&before=r1&after=r2',
-  compare_summary: 'site=shop&before=r1&after=r2', trend: 'site=shop&by=function&key=outer&step=hour',
-  cost_by: 'site=shop&by=host', vitals_by: 'site=shop&dimension=release',
+  compare_summary: 'site=shop&before=r1&after=r2', compare_timings: 'site=shop&before=r1&after=r2', compare_vitals: 'site=shop&before=r1&after=r2', trend: 'site=shop&by=function&key=outer&step=hour',
+  function_by: 'site=shop&by=route&key=1', histogram: 'site=shop&kind=measure&timing_name=render', cost_by: 'site=shop&by=host', vitals_by: 'site=shop&dimension=release',
 };
 
 /** A value as SQL's json_agg gives it, from one of the API's. @param {any} value @param {string} type */
@@ -155,7 +155,7 @@ test('every route answers what its own SQL says', async () => {
     from fleetprof.timelines join fleetprof.sessions using (session_id) where format = '${format}' order by timeline limit 1`);
   const [[dump], [session]] = [await kept('speed-tracer'), await kept('opera-scope')];
   let rows = 0;
-  for (const name of functions.filter((/** @type {string} */ other) => other !== 'flamegraph_columns')) {
+  for (const name of functions.filter((/** @type {string} */ other) => !['flamegraph_columns', 'session_content'].includes(other))) {
     const takesSite = (await report.problem(`/api/v1/${name}?nothing=1`)).hint;
     let query = /** @type {Record<string, string>} */ (needs)[name] ?? 'site=shop';
     if (takesSite.includes('session_id') && name !== 'sessions')
@@ -168,7 +168,7 @@ test('every route answers what its own SQL says', async () => {
 
 test('a route has the parameters of its SQL function, and each function that lists things has a route', async () => {
   const { functions } = await report.json('/api/v1/version');
-  const others = ['flamegraph', 'flamegraph_grafana', 'folded', 'is_agent', 'release_session', 'session_content', 'source_link', 'distribute'];
+  const others = ['flamegraph', 'flamegraph_grafana', 'folded', 'is_agent', 'release_session', 'source_link', 'distribute'];
   const known = await stack.postgres.sql(
     `select proname as name, coalesce(array(select name from unnest(proargnames, proargmodes) as argument (name, mode)
        where coalesce(mode, 'i') = 'i'), '{}') as parameters
@@ -180,6 +180,24 @@ test('a route has the parameters of its SQL function, and each function that lis
     const taken = hint === 'It takes no parameters.' ? [] : hint.replace('It takes ', '').replace(/\.$/, '').split(', ');
     assert.deepEqual(taken.sort(), [...parameters].sort(), name);
   }
+});
+
+test('a kept upload is given as the text that it is', async () => {
+  for (const { id } of await stack.postgres.sql('select session_id::text as id from fleetprof.sessions')) {
+    const { stdout } = await run([program, 'session', 'export', id, '-d', reader]);
+    const { rows: [[, , , content]], command } = await report.json(`/api/v1/session_content?session_id=${id}`);
+    assert.equal(content, stdout);
+    assert.equal(command, `fleetprof session export ${id}`);
+  }
+  const [{ id }] = await stack.postgres.sql('select session_id::text as id from fleetprof.sessions limit 1');
+  await stack.postgres.execute(`create table public.whole as select content from fleetprof_data.session where session_id = ${id}`);
+  for (const damage of ["substring(content for 20)", "'\\x'::bytea", "'not zstd'::bytea", "'\\x28b52ffd2005290000fffefdfcfb'::bytea"]) {
+    await stack.postgres.execute(`update fleetprof_data.session set content = (select ${damage} from public.whole) where session_id = ${id}`);
+    const { rows: [[, , , content]] } = await report.json(`/api/v1/session_content?session_id=${id}`);
+    assert.equal(content, null, damage);
+  }
+  await stack.postgres.execute(`update fleetprof_data.session set content = (select content from public.whole) where session_id = ${id}; drop table public.whole`);
+  assert.equal((await report.problem('/api/v1/session_content?session_id=1')).status, 404);
 });
 
 test('the tree is the function\'s own JSON', async () => {
@@ -221,7 +239,11 @@ test('each command asks what its answer shows', async () => {
     ['trend?site=shop&by=function&key=outer&step=day', 'fleetprof trend --step day --site shop outer'],
     ['vitals_by?site=shop&dimension=release', 'fleetprof vitals --by release --site shop'],
     ['regressions?site=shop&least_change=0.1', null],
-    ['cost_by?site=shop&by=host', null],
+    ['cost_by?site=shop&by=host', 'fleetprof cost --site shop host'],
+    ['hotspots?site=shop&exclude_browser=Headless%25&exclude_os=', 'fleetprof top --exclude browser=Headless% --exclude os= --site shop'],
+    ['callees?site=shop&function_name=outer&fold=caller', 'fleetprof callers --callees --fold caller --site shop outer'],
+    ['compare_vitals?site=shop&before=r1&after=r2', 'fleetprof compare --vitals --site shop r1 r2'],
+    ['sessions?site=shop&exclude_browser=%25&exclude_os=x', null],
   ]) {
     const answer = await report.json(`/api/v1/${target}`);
     assert.deepEqual(answer.command?.split(' ').sort(), command?.split(' ').sort(), `${answer.command}`);
@@ -255,6 +277,9 @@ test('a wrong parameter is refused by name', async () => {
     ['hotspots?site=shop&marker=nope', 'marker', /no marker is named "nope"/],
     ['values?site=shop&field=rote', 'field', /no field "rote"/],
     ['cost_by?site=shop&by=colour', 'by', /"colour"/],
+    ['flamegraph_columns?site=shop&fold=party', undefined, /nothing is folded into "party"/],
+    ['timings?site=shop&exclude_marker=gc', undefined, /no parameter "exclude_marker"/],
+    ['releases?site=shop&exclude_release=1', undefined, /no parameter "exclude_release"/],
     ['trend?site=shop&by=function&key=f&step=week', 'step', /"week"/],
     ['get_events?session_id=1&timeline_id=9223372036854775808', 'timeline_id', /whole number/],
     ['get_events?session_id=1&timeline_id=1&from_ms=nan', 'from_ms', /number/],

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import { binDir, freePort, repository, startProcess, temporaryDir, waitFor } from '../behaviour/stack.mjs';
+import { binDir, freePort, startProcess, temporaryDir, waitFor } from '../behaviour/stack.mjs';
 import { launchChromium } from './chromium.mjs';
 import { hostileNames, startFleet } from './report_fleet.mjs';
 
@@ -42,7 +42,7 @@ async function serve(conninfo) {
 }
 
 before(async () => {
-  stack = await startFleet();
+  stack = await startFleet({ sessions: true });
   ({ process: server, url: origin } = await serve(stack.postgres.conninfo('fleetprof_reader')));
   browser = await launchChromium();
 });
@@ -130,6 +130,9 @@ const tables = [
   ['/shop/where?since=2d&by=device', `* from fleetprof.cost_by('device', 'shop', ${period}) order by self_ms desc`, ['self_ms', 'share', 'samples', 'uploads']],
 ];
 
+/** Returns the kept session with most events, or of a release. @param {string} condition */
+const keptSession = async (condition) => (await sql(`session_id::text as id from fleetprof.sessions where site = 'kept' and ${condition} order by events desc, content_bytes`)).map(({ id }) => id);
+
 for (const [address, query, names] of tables) {
   test(`the numbers of ${address} are SQL's`, async () => {
     await open(address);
@@ -180,6 +183,76 @@ test('a function: its own view says what SQL says of callers and callees', async
   assert.deepEqual(complaints, []);
 });
 
+test('kept sessions: a list, and one as a timeline, a tree and a graph', async () => {
+  await open('/kept/sessions');
+  const listed = await sql("events, content_bytes from fleetprof.sessions where site = 'kept' order by received desc");
+  assert.deepEqual((await screenRows()).map(({ events }) => events), listed.map(({ events }) => events));
+  const [dump] = await keptSession("format = 'speed-tracer' and route = '/cart'");
+  await open(`/kept/session/${dump}?show=network_resources`);
+  const requests = await sql(`total_ms, bytes from fleetprof.network_resources(${dump})`);
+  assert.deepEqual(picked(await screenRows(), ['total_ms', 'bytes']), picked(requests, ['total_ms', 'bytes']));
+  const top = await sql(`type from fleetprof.get_events(${dump}, 1) where parent_id is null order by start_ms, id`);
+  assert.deepEqual(await page.locator('[role=treeitem][aria-level="2"] .name').allInnerTexts(), top.map(({ type }) => type));
+  // The canvas: arrows walk, Enter zooms, and the graph below sums what is in view.
+  await page.locator('.tabs a', { hasText: 'Events' }).click();
+  await ready();
+  await page.locator('[role=treeitem] .name', { hasText: 'PARSE_HTML' }).click();
+  await ready();
+  assert.equal(await text('.details h2'), 'PARSE_HTML');
+  await page.focus('#timeline');
+  await press('ArrowDown');
+  assert.equal(await text('.details h2'), 'EVAL_SCRIPT');
+  await press('ArrowUp', 'Enter');
+  const [parsed] = await sql(`start_ms, end_ms from fleetprof.get_events(${dump}, 1) where type = 'PARSE_HTML'`);
+  const { searchParams } = new URL(page.url());
+  assert.deepEqual([Number(searchParams.get('from')), Number(searchParams.get('to'))], [parsed.start_ms, parsed.end_ms]);
+  await page.locator('.icicle canvas').nth(1).focus();
+  await press('ArrowDown');
+  assert.match(await text('[role=status][aria-live]'), /^PARSE_HTML · 30.0 ms in all, 10.0 ms itself · 100 %/);
+  await page.click('#whole');
+  await ready();
+  assert.equal(new URL(page.url()).searchParams.get('from'), null);
+  assert.deepEqual(complaints, []);
+});
+
+test('a kept trace shows its stacks over time, with marks and interactions', async () => {
+  const [trace] = await keptSession("format = 'self-profile' and release = '2.3.0'");
+  await open(`/kept/session/${trace}`);
+  assert.deepEqual(await page.locator('.tabs').first().locator('a').allInnerTexts(), ['Marks and measures', 'Interactions', 'Long frames', 'Layout, garbage collection and the like', 'Stacks']);
+  await page.focus('#timeline');
+  await press('ArrowRight', 'ArrowRight', 'ArrowRight');
+  assert.equal(await text('.details h2'), 'respond');
+  await press('ArrowDown');
+  assert.match(await text('.details h2'), /^pointer button\.more-reviews/);
+  await page.locator('.tabs a', { hasText: 'Stacks' }).click();
+  await ready();
+  const { rows: [[, , , content]] } = await (await fetch(`${origin}/api/v1/session_content?session_id=${trace}`)).json();
+  const { samples } = JSON.parse(content).trace;
+  const attributed = samples.filter((/** @type {any} */ sample) => sample.stackId !== undefined).length * 10;
+  assert.match(await page.locator('.icicle canvas').nth(1).evaluate(() => document.querySelector('h2.part')?.textContent ?? ''), /^Stacks from 0 µs to /);
+  await page.locator('.icicle canvas').nth(1).focus();
+  await press('ArrowDown', 'ArrowUp');
+  assert.match(await text('[role=status][aria-live]'), new RegExp(`^\\(all\\) · ${attributed} ms in all`));
+  assert.deepEqual(complaints, []);
+});
+
+test('a session with more events than an answer has: the rest is asked for by time', async () => {
+  const [dump] = await keptSession("format = 'speed-tracer' and events > 300");
+  await page.route('**/api/v1/get_events?**', async (route) => {
+    const body = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...body, rows: body.rows.slice(0, 50), truncated: body.rows.length > 50 } });
+  });
+  await open(`/kept/session/${dump}?from=0&to=40`);
+  assert.match(await text('main'), /the first 50 are here/);
+  await page.click('text=Ask for those in view');
+  await ready();
+  assert.match(page.url(), /part=0\.\.40/);
+  assert.doesNotMatch(await text('main'), /are here/);
+  await page.click('#no-part');
+  await ready();
+  assert.match(await text('main'), /the first 50 are here/);
+});
+
 test('a comparison begins with a sentence', async () => {
   await open('/shop/compare?before=2.2.9&after=2.3.0');
   const [row] = await sql("* from fleetprof.compare_summary('shop', '2.2.9', '2.3.0')");
@@ -191,7 +264,7 @@ test('a comparison begins with a sentence', async () => {
 
 test('every view is reached by the keyboard, and has a heading', async () => {
   await open('/shop?since=2d');
-  for (const [key, heading] of Object.entries({ n: 'shop Functions', c: 'shop Compare', t: 'shop Timings', v: 'shop Vitals', i: 'shop Interactions', w: 'shop Where the time goes', o: 'shop Coverage', f: 'shop Flame graph', s: 'Sites' })) {
+  for (const [key, heading] of Object.entries({ n: 'shop Functions', c: 'shop Compare', t: 'shop Timings', v: 'shop Vitals', i: 'shop Interactions', w: 'shop Where the time goes', o: 'shop Coverage', k: 'shop Sessions', f: 'shop Flame graph', s: 'Sites' })) {
     await press('g', key);
     assert.equal(await text('h1'), heading);
     assert.equal(await page.title(), `${heading.replace('shop ', 'shop: ')} – fleetprof`);
@@ -323,7 +396,7 @@ test('few uploads are called an anecdote', async () => {
 
 test('dragging over the strip chooses a period', async () => {
   await open('/shop?since=2d');
-  const box = await page.locator('.strip .u-over').boundingBox();
+  const box = await page.locator('.strip canvas').boundingBox();
   assert.ok(box);
   await page.mouse.move(box.x + box.width * 0.25, box.y + 20);
   await page.mouse.down();
@@ -412,20 +485,47 @@ test('a copied link has absolute times', async () => {
 
 /** @param {string} button */
 async function exported(button) {
+  await page.click('#export');
   const [download] = await Promise.all([page.waitForEvent('download'), page.click(button)]);
-  return fs.readFileSync(/** @type {string} */ (await download.path()), 'utf8');
+  return fs.readFileSync(/** @type {string} */ (await download.path()));
 }
 
 test('exports have the rows in view, and nothing that a spreadsheet would run', async () => {
   await open('/shop/functions?since=2d&q=sort');
-  const rows = JSON.parse(await exported('#export-json'));
+  const rows = JSON.parse((await exported('#export-json')).toString());
   assert.deepEqual([...new Set(rows.map((/** @type {any} */ row) => row.function))], ['sortReviews', 'sort']);
   await open('/hostile/functions?since=2d');
-  const csv = await exported('#export-csv');
+  const csv = (await exported('#export-csv')).toString();
   assert.match(csv, /^function_key,function,resource,line|^function,resource,line/);
   assert.match(csv, /,?'=1\+1,/);
   assert.match(csv, /"'=HYPERLINK\(""http/);
   for (const line of csv.split('\r\n').slice(1)) assert.doesNotMatch(line.replace(/^-?\d+,/, ''), /^"?[=@\t]/);
+});
+
+test('the graph in view is exported for other tools', async () => {
+  await open('/shop?since=2d');
+  const stacks = (await sql(`folded as line from fleetprof.folded('shop', ${period})`)).map(({ line }) => line);
+  const total = stacks.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  const folded = (await exported('#export-folded')).toString().trimEnd().split('\n');
+  // Places of one function are one in the graph: two releases have anonymous functions at two.
+  const plain = (/** @type {string[]} */ lines) => [...new Set(lines.map((line) => line.replace(/ https:[^; ]+/g, '').replace(/ \d+$/, '')))].sort();
+  assert.deepEqual(plain(folded), plain(stacks));
+  assert.equal(folded.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0), total);
+  const speedscope = JSON.parse((await exported('#export-speedscope')).toString());
+  const [profile] = speedscope.profiles;
+  assert.deepEqual([profile.endValue, profile.weights.reduce((/** @type {number} */ sum, /** @type {number} */ us) => sum + us)], [total, total]);
+  assert.deepEqual(profile.samples.map((/** @type {number[]} */ stack) => stack.map((frame) => speedscope.shared.frames[frame].name).join(';')).sort().filter((/** @type {string} */ path, /** @type {number} */ i, /** @type {string[]} */ all) => path !== all[i - 1]), plain(folded));
+  const chrome = JSON.parse((await exported('#export-chrome')).toString());
+  assert.deepEqual([chrome.endTime, chrome.timeDeltas.length], [total, chrome.samples.length]);
+  const byId = new Map(chrome.nodes.map((/** @type {any} */ node) => [node.id, node]));
+  for (const { children } of chrome.nodes) for (const child of children) assert.ok(byId.has(child));
+  const pprof = await exported('#export-pprof');
+  assert.ok(pprof.includes('sortReviews') && pprof.includes('microseconds'));
+  // What is in view is what is exported.
+  await page.focus('.icicle canvas');
+  await press('ArrowDown', 'x');
+  assert.doesNotMatch((await exported('#export-folded')).toString(), /(^|;)boot[; ]/m);
+  assert.deepEqual(complaints, []);
 });
 
 // ---- hostile names ----
@@ -446,6 +546,18 @@ test('hostile names are text on every view, and do nothing', async () => {
     assert.deepEqual(odd, [], view);
     // eslint-disable-next-line no-control-regex
     assert.doesNotMatch(await page.evaluate(() => document.body.innerText), /[\u0000-\u0008\u000b\u001b\u202a-\u202e\u2066-\u2069\u009b]/, view);
+  }
+  for (const id of await keptSession('true')) {
+    await open(`/kept/session/${id}`);
+    const count = await page.locator('.tabs a').count();
+    for (let i = 0; i < count; i += 1) {
+      await page.locator('.tabs a').nth(i).click();
+      await ready();
+      // eslint-disable-next-line no-control-regex
+      assert.doesNotMatch(await page.evaluate(() => document.body.innerText), /[\u0000-\u0008\u000b\u001b\u202a-\u202e\u2066-\u2069\u009b]/);
+    }
+    for (const item of (await page.locator('[role=treeitem]').all()).slice(0, 20)) await item.click();
+    assert.deepEqual(await page.evaluate(() => [...document.querySelectorAll('main script, main img, main svg, main iframe, main [onerror], a[href^="javascript:" i], a[href^="data:" i]')].map((element) => element.outerHTML)), []);
   }
   await open('/hostile/functions?since=2d');
   const names = await page.locator('main .function > :first-child').allInnerTexts();
@@ -472,7 +584,8 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     // The page's own policy would refuse axe's script.
     ({ page, complaints } = await newPage({ colorScheme, bypassCSP: true, reducedMotion: 'reduce' }));
     const [{ key }] = await sql("function_key as key from fleetprof.compare_releases('shop', '2.2.9', '2.3.0', top => 1)");
-    for (const address of [...everyView, `/shop/function/${key}?since=2d`]) {
+    const kept = [...await keptSession("format = 'opera-scope'"), ...await keptSession("format <> 'opera-scope'")];
+    for (const address of [...everyView, `/shop/function/${key}?since=2d`, '/kept/sessions', ...kept.map((id) => `/kept/session/${id}`)]) {
       await open(address);
       if (address === '/shop?since=2d') {
         await page.focus('.icicle canvas');
@@ -493,7 +606,7 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
 // ---- trouble ----
 
 test('an answer without rows says why, in a sentence', async () => {
-  for (const view of ['flame', 'functions', 'compare', 'timings', 'timing/x', 'vitals', 'interactions', 'long-frames', 'where', 'coverage', 'function/123']) {
+  for (const view of ['flame', 'functions', 'compare', 'timings', 'timing/x', 'vitals', 'interactions', 'long-frames', 'where', 'coverage', 'function/123', 'sessions', 'session/123']) {
     await open(`/nobody/${view}`);
     assert.match(await text('main .empty'), /\.$/, view);
   }
@@ -549,22 +662,11 @@ test('a database without the schema is said so', async () => {
 
 // ---- one file ----
 
-test('a page with its answers in it opens from disk and asks nobody', async () => {
-  /** @type {Record<string, unknown>} */
-  const answers = {};
-  page.on('response', async (response) => {
-    const { pathname, search } = new URL(response.url());
-    if (pathname.startsWith('/api/')) answers[pathname + search] = await response.json();
-  });
+test('a view that is saved as a file opens from disk and asks nobody', async () => {
   await open('/shop/compare?before=2.2.9&after=2.3.0');
   const sight = await text('main');
-  await open('/shop/flame');
-  await waitFor(() => Object.keys(answers).some((address) => address.includes('third_parties')), { what: 'all answers' });
-  const dist = (/** @type {string} */ name) => fs.readFileSync(path.join(repository, 'report/dist', name), 'utf8');
   const file = path.join(temporaryDir('report'), 'report.html');
-  fs.writeFileSync(file, dist('index.html')
-    .replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${dist('report.css')}</style>`)
-    .replace(/<script type="module"[^>]*><\/script>/, () => `<script type="application/json" id="fleetprof-answers">${JSON.stringify(answers).replaceAll('<', '\\u003c')}</script><script type="module">${dist('report.js')}</script>`));
+  fs.writeFileSync(file, await exported('#export-file'));
   const { page: saved, complaints: heard } = await newPage();
   /** @type {string[]} */
   const requests = [];
@@ -576,13 +678,10 @@ test('a page with its answers in it opens from disk and asks nobody', async () =
   await saved.keyboard.press('f');
   await ready(saved);
   assert.match(saved.url(), /report\.html#\/shop\/flame$/);
-  assert.match(await saved.locator('footer').innerText(), /page loads/);
-  await saved.keyboard.press('g');
-  await saved.keyboard.press('v');
-  await ready(saved);
   assert.match(await saved.locator('main .failure').innerText(), /does not contain this/);
   await saved.goBack();
-  await arrived('/shop/flame', saved);
+  await arrived('/shop/compare', saved);
+  assert.equal(await saved.locator('main').innerText(), sight);
   assert.deepEqual([requests, heard], [[], []]);
   await saved.context().close();
 });

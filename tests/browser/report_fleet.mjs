@@ -4,7 +4,10 @@
  * Batches are then moved to earlier hours, since a collector counts an upload in the hour in which it comes.
  */
 import assert from 'node:assert/strict';
-import { startStack, waitFor } from '../behaviour/stack.mjs';
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { repository, startStack, waitFor } from '../behaviour/stack.mjs';
 
 const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36';
 const phone = 'Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Mobile Safari/537.36';
@@ -162,23 +165,46 @@ function hostileVisit(name, number) {
   };
 }
 
+/** Recordings of the older formats. */
+const keptFiles = [['speed-tracer/stream.ndjson', 'speed-tracer'], ['speed-tracer/v8.ndjson', 'speed-tracer'], ['opera-scope/page-load.json', 'opera-scope'], ['opera-scope/manual.json', 'opera-scope']];
+
+/** A dump whose every text is a hostile name. */
+const hostileDump = () => hostileNames.flatMap((name, i) => [
+  { type: 12, time: 10 * i, data: { requestId: String(i), url: name, requestMethod: name }, sequence: 4 * i },
+  { type: 11, time: 10 * i + 1, data: { message: name }, sequence: 4 * i + 1 },
+  { type: 10, time: 10 * i + 2, duration: 5, data: { url: name, lineNumber: 1 }, children: [{ type: -2, typeName: name, time: 10 * i + 3, duration: 1, data: { [name]: name } }], sequence: 4 * i + 2 },
+  { type: 13, time: 10 * i + 8, data: { requestId: String(i), mimeType: name, statusCode: 200 }, sequence: 4 * i + 3 },
+]).map((record) => JSON.stringify(record)).join('\n');
+
+/** A trace with all hostile names, as functions, marks and measures. */
+function hostileTrace() {
+  const trace = new Trace();
+  for (const [i, name] of hostileNames.entries()) trace.run([['main', 'https://hostile.example/app.js', 1, 1], [name, name, i + 1, 1]], 30);
+  return {
+    version: 1, page: { url: 'https://hostile.example/' }, sampleInterval: interval, trace: trace.json(),
+    marks: hostileNames.map((name, i) => ({ name, entryType: 'mark', startTime: 30 * i, duration: 0 })),
+    measures: hostileNames.map((name, i) => ({ name, entryType: 'measure', startTime: 30 * i, duration: 25 })),
+    interactions: hostileNames.slice(0, 30).map((name, i) => ({ type: 'pointer', start: 30 * i, processingStart: 30 * i + 1, processingEnd: 30 * i + 9, duration: 16, target: name })),
+  };
+}
+
 /** Hours of each release; the later side needs 12. */
 const hours = 14;
 
 /**
  * Starts collector and database with the fleet in them.
- * @param {{ perHour?: number, hostile?: boolean }} [options] perHour: uploads of the shop per hour; hostile: whether the
- *   hostile site has any
+ * @param {{ perHour?: number, hostile?: boolean, sessions?: boolean }} [options] perHour: uploads of the shop per hour; hostile:
+ *   whether the hostile site has any; sessions: whether any are kept
  */
-export async function startFleet({ perHour = 16, hostile = true } = {}) {
+export async function startFleet({ perHour = 16, hostile = true, sessions = false } = {}) {
   const stack = await startStack({ config: {
-    sites: [{ name: 'shop', key: 'pk_shop', routes: ['/product/:id', '/cart', '/search'] }, { name: 'hostile', key: 'pk_hostile' }, { name: 'quiet', key: 'pk_quiet' }],
+    sites: [{ name: 'shop', key: 'pk_shop', routes: ['/product/:id', '/cart', '/search'] }, { name: 'hostile', key: 'pk_hostile' }, { name: 'quiet', key: 'pk_quiet' }, { name: 'kept', key: 'pk_kept', sample_keep: '100%' }],
     ceilings: { routes: 10_000, releases: 10_000, segments: 100_000, frames: 100_000 },
   } });
   let sent = 0;
-  /** @param {string} key @param {unknown} body @param {string} agent */
+  /** @param {string} key path and query below ingest @param {unknown} body @param {string} agent */
   const upload = async (key, body, agent) => {
-    const reply = await fetch(`${stack.collector.url}/v1/ingest/${key}`, { method: 'POST', headers: { 'user-agent': agent }, body: JSON.stringify(body) });
+    const reply = await fetch(`${stack.collector.url}/v1/ingest/${key}`, { method: 'POST', headers: { 'user-agent': agent }, body: typeof body === 'string' ? body : JSON.stringify(body) });
     assert.equal(reply.status, 204, await reply.text());
     sent += 1;
   };
@@ -198,6 +224,13 @@ export async function startFleet({ perHour = 16, hostile = true } = {}) {
     await Promise.all(Array.from({ length: perHour }, () => upload('pk_shop', visit({ release, route: Math.min(2, Math.floor(draw() * 3)), draw }), draw() < 0.4 ? phone : chrome)));
     await counted();
     await moveBack(stack, back, since.trim());
+  }
+  if (sessions) {
+    for (const [name, format] of keptFiles) await upload(`pk_kept?format=${format}`, fs.readFileSync(path.join(repository, 'tests/data', name), 'utf8'), chrome);
+    await upload('pk_kept?format=speed-tracer', hostileDump(), chrome);
+    await upload('pk_kept', visit({ release: '2.3.0', route: 0, draw }), chrome);
+    await upload('pk_kept', hostileTrace(), chrome);
+    await counted();
   }
   return stack;
 }

@@ -4,6 +4,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import * as text from '../../report/src/format.js';
+import { formats } from '../../report/src/exports.js';
+import { itemsOf, ownWithin, spansOf, tracksOf } from '../../report/src/spans.js';
 import { changed, format, moment, parse, pinned } from '../../report/src/state.js';
 import { sorted } from '../../report/src/table.js';
 import { functionsOf, inverted, joined, matcher, namesOf, search, transformed, treeOf } from '../../report/src/tree.js';
@@ -225,6 +227,89 @@ test('what is not known is last, in both directions', () => {
   const rows = [{ a: 1 }, { a: null }, { a: 3 }];
   assert.deepEqual(sorted(rows, 'a').map(({ a }) => a), [1, 3, null]);
   assert.deepEqual(sorted(rows, '-a').map(({ a }) => a), [3, 1, null]);
+});
+
+// ---- sessions ----
+
+test('spans lie in the order of a tree, and below each other where they overlap', () => {
+  const rows = [
+    { id: 3, parent_id: 1, type: 'child', start_ms: 2, end_ms: 4, time_ms: 2 }, { id: 1, parent_id: null, type: 'first', start_ms: 0, end_ms: 10, time_ms: 8 },
+    { id: 2, parent_id: 77, type: 'overlaps', start_ms: 5, end_ms: 12, time_ms: 7 }, { id: 4, parent_id: null, type: 'point', start_ms: 20, end_ms: null, time_ms: 0 },
+  ];
+  const spans = spansOf('events', 'Events', itemsOf(rows));
+  const of = (/** @type {ArrayLike<number>} */ column) => Array.from(column).slice(1, spans.count);
+  assert.deepEqual(spans.items.slice(1).map(({ label }) => label), ['first', 'child', 'overlaps', 'point']);
+  assert.deepEqual([of(spans.parent), of(spans.level), of(spans.end), of(spans.row)], [[0, 1, 0, 0], [1, 2, 1, 1], [3, 3, 4, 5], [0, 1, 1, 0]]);
+  assert.deepEqual([spans.start[0], spans.finish[0], spans.rows], [0, 20, 2]);
+});
+
+test('parents that go round are left out', () => {
+  assert.equal(spansOf('x', 'X', itemsOf([{ id: 1, parent_id: 2, type: 'a', start_ms: 0 }, { id: 2, parent_id: 1, type: 'b', start_ms: 0 }])).count, 1);
+});
+
+test('own times inside a window are what no child covers, or their part of what is known', () => {
+  const spans = spansOf('x', 'X', [{ id: '0', label: 'outer', start: 0, end: 10 }, { id: '1', label: 'inner', start: 4, end: 8, parent: 0 }, { id: '2', label: 'known', start: 0, end: 10, own: 2 }]);
+  assert.deepEqual([...ownWithin(spans, 0, 10)].slice(0, 4), [0, 6, 4, 2]);
+  assert.deepEqual([...ownWithin(spans, 5, 10)].slice(0, 4), [0, 2, 3, 1]);
+});
+
+test('a kept trace becomes tracks: a function goes on from sample to sample, a gap ends it', () => {
+  const tracks = tracksOf({
+    sampleInterval: 10, page: { url: 'https://www.shop.example/' }, marks: [{ name: 'ready', startTime: 5, duration: 0 }], measures: [{ name: 'open', startTime: 0, duration: 30 }],
+    interactions: [{ type: 'pointer', target: '#buy', start: 1, duration: 8 }],
+    trace: { resources: ['https://cdn.shop.example/a.js', 'https://other.example/b.js'], frames: [{ name: 'main', resourceId: 0, line: 1, column: 2 }, { name: '', resourceId: 1 }], stacks: [{ frameId: 0 }, { frameId: 1, parentId: 0 }],
+      samples: [{ timestamp: 10, stackId: 1 }, { timestamp: 0, stackId: 0 }, { timestamp: 20, marker: 'gc' }, { timestamp: 30, stackId: 0 }, { timestamp: 90, stackId: 0 }] },
+  });
+  assert.deepEqual(tracks.map(({ key }) => key), ['timing', 'input', 'marker', 'stack']);
+  const [, , , stack] = tracks;
+  assert.deepEqual(stack.items.slice(1).map(({ label, start, end, third }) => [label, start, end, third]), [['main', 0, 20, false], ['(anonymous)', 10, 20, true], ['main', 30, 50, false], ['main', 90, 100, false]]);
+});
+
+test('what is not an upload has no tracks', () => {
+  for (const body of [null, 7, 'x', [], {}, { trace: {} }, { trace: { samples: [{}, { timestamp: 'x' }] } }, { marks: [null] }, { trace: { samples: [{ timestamp: 1, stackId: 5 }], stacks: null } }, { trace: { samples: [{ timestamp: 1, stackId: 0 }], stacks: [{ frameId: 0, parentId: 0 }], frames: [{}] } }]) {
+    assert.ok(tracksOf(body).every(({ count }) => count > 1), JSON.stringify(body));
+  }
+});
+
+// ---- exports ----
+
+/** Reads a message of Protocol Buffers: numbers, and parts by field. @param {Uint8Array} bytes */
+function fieldsOf(bytes) {
+  let at = 0;
+  const varint = () => {
+    let value = 0;
+    for (let shift = 1; ; shift *= 128) {
+      const byte = bytes[at++];
+      value += (byte & 127) * shift;
+      if (byte < 128) return value;
+    }
+  };
+  /** @type {[number, any][]} */
+  const fields = [];
+  while (at < bytes.length) {
+    const tag = varint();
+    if (tag % 8 === 0) { fields.push([tag >> 3, varint()]); continue; }
+    assert.equal(tag % 8, 2);
+    const length = varint();
+    fields.push([tag >> 3, bytes.subarray(at, at + length)]);
+    at += length;
+  }
+  return fields;
+}
+
+test('exports have every microsecond of the stacks that are drawn', () => {
+  const tree = treeOf(answerOf(shop));
+  const drawn = Object.fromEntries(Object.entries(shop).filter(([stack]) => !stack.endsWith('?')));
+  const lines = /** @type {string} */ (formats.folded.write(tree, 'x')).trimEnd().split('\n');
+  assert.deepEqual(Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))])), drawn);
+  const fields = fieldsOf(/** @type {Uint8Array} */ (formats.pprof.write(tree, 'x')));
+  const texts = fields.filter(([field]) => field === 6).map(([, bytes]) => new TextDecoder().decode(bytes));
+  const names = new Map(fields.filter(([field]) => field === 5).map(([, bytes]) => { const part = Object.fromEntries(fieldsOf(bytes)); return [part[1], texts[part[2]]]; }));
+  const varints = (/** @type {Uint8Array} */ bytes) => fieldsOf(Uint8Array.from([...bytes].reduce((/** @type {number[]} */ all, byte, i) => [...all, ...(i === 0 || bytes[i - 1] < 128 ? [8] : []), byte], []))).map(([, value]) => value);
+  const samples = fields.filter(([field]) => field === 2).map(([, bytes]) => Object.fromEntries(fieldsOf(bytes)));
+  assert.deepEqual(Object.fromEntries(samples.map((sample) => [varints(sample[1]).reverse().map((id) => names.get(id)).join(';'), varints(sample[2])[0]])), drawn);
+  const chrome = JSON.parse(/** @type {string} */ (formats.chrome.write(tree, 'x')));
+  assert.equal(chrome.endTime, Object.values(drawn).reduce((sum, us) => sum + us));
 });
 
 test('what the repository carries is what the sources give', async () => {

@@ -30,7 +30,7 @@ from (values ('v1'), ('v2')) as release (release);
 
 insert into fleetprof_data.segment
 select segment_id, site, route, release, environment, variant, browser, os, device, thread, rate_ppm, '2026-01-05' from pg_temp.segment;
-insert into fleetprof_data.resource select distinct pg_temp.id('shop', url), 'shop', url, date '2026-01-05' from cost;
+insert into fleetprof_data.resource (resource_id, site, url, last_seen) select distinct pg_temp.id('shop', url), 'shop', url, date '2026-01-05' from cost;
 insert into fleetprof_data.frame
 select distinct pg_temp.id('shop', function || url || line || coalesce(column_number, 1)), function, pg_temp.id('shop', url), line, coalesce(column_number, 1), 'function'::fleetprof_data.frame_kind, date '2026-01-05'
 from cost;

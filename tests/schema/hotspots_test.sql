@@ -198,7 +198,7 @@ select results_eq(
 
 -- Ties: by name, resource, line, column, absent last, whatever the collation.
 insert into fleetprof_data.segment values (3, 'ties', '', '', '', '', '', '', '', '', 0, '2026-01-05');
-insert into fleetprof_data.resource values (301, 'shop', 'a.js', '2026-01-05'), (302, 'shop', 'B.js', '2026-01-05');
+insert into fleetprof_data.resource values (301, 'shop', 'a.js', '', '2026-01-05'), (302, 'shop', 'B.js', '', '2026-01-05');
 insert into fleetprof_data.frame
 select 300 + row_number() over (), function, resource_id, line, column_number, 'function', '2026-01-05'
 from (values

@@ -18,7 +18,7 @@ create temp table surface as
 select format('select * from fleetprof.%I(''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname) as query
 from pg_proc
 where pronamespace = 'fleetprof'::regnamespace
-    and proargnames[1] not in ('session_id', 'resource', 'dimension', 'vital', 'by', 'field')
+    and proargnames[1] not in ('session_id', 'resource', 'dimension', 'vital', 'by', 'field', 'kind')
     and proname <> 'sites' and proargnames[2] <> 'generated_resource'
 union all
 select format('select * from fleetprof.%I(''shop'', ''app.js'', 1, 1)', proname)
@@ -26,10 +26,12 @@ from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[2] =
 union all
 select format('select * from fleetprof.%I(%s, ''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname,
     case when proname = 'trend' then '''function'', ''main'', ''hour'''
+         when proname = 'function_by' then '''route'', ''1'''
+         when proname = 'histogram' then '''vital'', ''INP'''
          when proargnames[1] = 'vital' then '''INP'''
          when proargnames[1] in ('dimension', 'field') then '''route'''
          else '''host''' end)
-from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] in ('dimension', 'vital', 'by', 'field')
+from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] in ('dimension', 'vital', 'by', 'field', 'kind')
 union all
 select 'select * from fleetprof.sites()'
 union all

@@ -7,7 +7,7 @@ insert into fleetprof_data.segment values
 insert into fleetprof_data.session
 select 1, '2026-01-05 10:00Z', id, gen_random_uuid(), null, 0, '2026-01-05 10:12Z', null, format, '0.26', null, null, '', false, 0, ''
 from (values (51, 'speed-tracer'), (52, 'speed-tracer'), (53, 'opera-scope'), (54, 'speed-tracer'), (55, 'speed-tracer'),
-    (56, 'speed-tracer')) as kept (id, format);
+    (56, 'speed-tracer'), (57, 'speed-tracer')) as kept (id, format);
 
 create temp table given (
     session_id bigint, event bigint, parent bigint, type text, start_ms numeric, duration_ms numeric, self_ms numeric,
@@ -112,6 +112,14 @@ insert into given values
     (54, 16, null, 'NETWORK_RESOURCE_START', 130, null, 0, 'https://a.example/c', '{"requestId": "2"}'),
     (54, 17, null, 'NETWORK_RESOURCE_FINISH', 140, null, 0, null, '{"requestId": "2"}');
 insert into given
+select 57, number, null, 'NETWORK_RESOURCE_UPDATE', 0, null, 0, 'https://a.example/' || number,
+    jsonb_build_object('requestId', number::text, 'startTime', number, 'requestHeaders', asked, 'responseHeaders', answered)
+from (values
+    (1, '{"COOKIE": "a=b"}'::jsonb, '{"Content-Type": "image/png", "content-type": "text/css", "cache-control": "max-age = \"60"}'::jsonb),
+    (2, '{}', '{"CONTENT-TYPE": "Text/CSS", "Vary": "A", "VARY": "B", "SET-Cookie": "a", "Cache-control": "PUBLIC, x-max-age=7", "cache-control": "no-store-x"}'),
+    (3, '"a text"', '{"content-type": null, "set-cookie": null, "expires": 5, "date": "Fri, 18 Jun 2010 22:43:07 GMT"}')
+) as spelled (number, asked, answered);
+insert into given
 select 54, 20 + number, null, 'NETWORK_RESOURCE_UPDATE', 0, null, 0, 'https://a.example/' || path,
     jsonb_build_object('requestId', 'r' || number, 'startTime', 200 + number, 'statusCode', status,
         'responseHeaders', headers || '{"Content-Encoding": "gzip"}', 'hasQuery', path = 'query.js', 'mimeType', 'text/javascript')
@@ -141,7 +149,7 @@ from (values
     (51, 90, null, 'LOG_MESSAGE'), (51, 91, null, 'TAB_CHANGED'), (51, 92, null, 'MARK_DOM_CONTENT'),
     (52, 90, 1, 'LAYOUT'), (52, 91, null, 'NETWORK_RESOURCE_START'), (56, 92, null, 'PROFILE_DATA')) as custom (session_id, event, parent, type);
 
-select plan(52);
+select plan(53);
 
 -- Windows of 75 ms at 0, 35, 70, …: 75 of 75; 40 of 75; 5 + 0; from 105 35 (145 to 180); from 140 35; from 175 5.
 select results_eq(
@@ -273,6 +281,12 @@ select is_empty('select from server_events(51)', 'a session without servers');
 select bag_eq($$ select description from hints(54) where rule = 'Resource Caching' $$,
     $$ values ('https://a.example/not-modified.js has no expiration'), ('https://a.example/found.js has no expiration') $$,
     'a type that is not known, a wish not to be cached, a query and a status that is not cached have no expiration to miss');
+
+select results_eq(
+    'select kind, is_public, is_uncached, has_cookie, sets_cookie, vary, fresh_s from fleetprof_data.cached_responses(57) order by start_ms',
+    $$ values ('stylesheet', false, false, true, false, null, 60::float8), ('stylesheet', true, true, true, true, 'b, a', 7),
+              ('other', false, true, true, true, null, 0) $$,
+    'names of headers in any case, also several of one name');
 
 select results_eq(
     $$ select severity, at_ms, description, event_id from hints(52) where rule = 'Long Duration Events' $$,

@@ -1,4 +1,4 @@
--- trend and cost_by: time by hour and day, and by what uploads and scripts have in common.
+-- trend, function_by and cost_by: time by hour and day, and by what uploads and scripts have in common.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
 
@@ -20,12 +20,14 @@ insert into sample (segment_id, bucket, upload, us, marker, path, measures) valu
 insert into timing_value (bucket, upload, name, us)
 select '2026-01-05 10:00Z', n, 'open', n * 1000 from generate_series(1, 100) as n;
 insert into timing_value (bucket, upload, name, us) values ('2026-01-06 10:00Z', 1, 'open', 5000);
+insert into timing_value (bucket, upload, kind, name, us)
+select '2026-01-05 10:00Z', n, 'vital', 'open', n * 1000 from generate_series(1, 100) as n;
 select pg_temp.store() \g /dev/null
 -- Two uploads of 10 and 30 ms; the others are one each.
 update frame_fact set self_us2 = case uploads when 2 then 1e9 else self_us::float8 ^ 2 end;
 select pg_temp.pack() \g /dev/null
 
-select plan(23);
+select plan(33);
 
 prepare trend_of(text, text, text) as
     select bucket, round(value_ms::numeric, 6), round(low_ms::numeric, 6), round(high_ms::numeric, 6), uploads
@@ -53,7 +55,35 @@ select is(
     (select array_agg(bucket || ' ' || round(value_ms::numeric) || ' ' || round(low_ms::numeric) || ' ' || round(high_ms::numeric) || ' ' || uploads)
      from (select bucket at time zone 'UTC' as bucket, value_ms, low_ms, high_ms, uploads from trend('measure', 'open', 'day', 'shop', '2026-01-05Z', '2026-01-07Z')) as trend),
     array['05.01.2026 00:00:00 50 40 61 100', '06.01.2026 00:00:00 5 5 5 1'], 'the median of a measure, between its ranks 40 and 61');
+select is(
+    (select array_agg(round(value_ms::numeric) || ' ' || round(low_ms::numeric) || ' ' || round(high_ms::numeric) || ' ' || uploads)
+     from trend('vital', 'open', 'day', 'shop', '2026-01-05Z', '2026-01-07Z')),
+    array['75 67 85 100'], 'the 75th percentile of a vital, between the bins of its ranks 66 and 85');
+select is_empty($$ execute trend_of('mark', 'open', 'hour') $$, 'a mark is another thing than the measure of its name');
 select is_empty($$ execute trend_of('measure', 'close', 'hour') $$, 'a measure that nobody sent');
+-- Where one function runs.
+prepare render_by(text) as
+    select value, self_ms, total_ms, samples, uploads, loads, self_ms_per_load
+    from function_by($1, (select function_key from callers('sort', 'shop', '2026-01-05Z', '2026-01-07Z')), 'shop', '2026-01-05Z', '2026-01-07Z');
+select results_eq(
+    $$ execute render_by('device') $$,
+    $$ values
+        ('desktop', 40::float8, 40::float8, 2::bigint, 2::bigint, 4::bigint, 10::float8),
+        ('mobile', 6, 14, 2, 2, 2, 3) $$, 'a function by device: per page load of that device, whether it has the function or not');
+select results_eq(
+    $$ execute render_by('browser') $$,
+    $$ values ('Chrome', 40::float8, 48::float8, 3::bigint, 3::bigint, 5::bigint, 8::float8), ('', 6, 6, 1, 1, 1, 6) $$,
+    'a value that is absent is an empty text');
+select results_eq(
+    $$ execute render_by('measure') $$,
+    $$ values ('open', 10::float8, 10::float8, 1::bigint, 1::bigint, null::bigint, null::float8) $$, 'a function by measure');
+select results_eq(
+    $$ select value, self_ms from function_by('route', (select function_key from callers('sort', 'shop', '2026-01-05Z', '2026-01-07Z')), 'shop', '2026-01-05Z', '2026-01-07Z', device => 'mobile') $$,
+    $$ values ('/', 6::float8) $$, 'filters hold for a function by route');
+select is_empty($$ select * from function_by('route', '17', 'shop', '2026-01-05Z', '2026-01-07Z') $$, 'a key that nobody has');
+select throws_ok($$ select * from function_by('host', '17', 'shop') $$, '22023', 'a function cannot be listed by "host"', 'another dimension');
+select throws_ok($$ select * from function_by(null, '17', 'shop') $$, '22023', 'a function cannot be listed by "null"', 'no dimension');
+select throws_ok($$ select * from function_by('route', null, 'shop') $$, '22023', 'key is null', 'no key');
 select is((select count(*) from trend('function', 'nobody', 'hour', 'shop', '2026-01-05Z', '2026-01-07Z') where value_ms = 0), 4::bigint, 'a function that nobody ran took no time');
 select pg_temp.pack('blocks') \g /dev/null
 update fleetprof_data.horizon set hours_from = '2026-01-06Z';
@@ -96,7 +126,7 @@ select results_eq(
 select results_eq(
     $$ select name, self_ms from cost_by('host', 'shop', '2026-01-05Z', '2026-01-07Z', marker => 'layout') $$,
     $$ values ('(no host)', 6::float8) $$, 'of scripts, too');
-select throws_ok($$ execute cost('party') $$, '22023', 'cost cannot be listed by "party"', 'what cost cannot be listed by');
+select throws_ok($$ execute cost('colour') $$, '22023', 'cost cannot be listed by "colour"', 'what cost cannot be listed by');
 
 select * from finish();
 rollback;

@@ -1,4 +1,4 @@
--- vitals, vitals_by: percentiles and ratings.
+-- vitals, vitals_by: percentiles and ratings. histogram: the values.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
 
@@ -27,8 +27,22 @@ insert into timing_value (kind, name, us) values
     ('mark', 'LCP', 7), ('measure', 'LCP', 7), ('window', '(LCP) good', 7), ('interaction', 'LCP', 7);
 select pg_temp.store() \g /dev/null
 
-select plan(18);
+select plan(24);
 
+select results_eq(
+    $$ select from_ms, to_ms, count from histogram('vital', 'LCP', 'shop', '2026-01-05Z', '2026-01-07Z', route => '/help') $$,
+    $$ select n / 1000::float8, (n + 1) / 1000::float8, 1::bigint from generate_series(1, 40) as n where 1 + n % 4 = 3 order by n $$,
+    'a bin per microsecond, of those that the filters select');
+select results_eq(
+    $$ select from_ms <= 300 and 300 < to_ms, round((to_ms / from_ms)::numeric, 2), count from histogram('vital', 'INP', 'shop', '2026-01-05Z', '2026-01-07Z') $$,
+    $$ values (true, 1.03, 1::bigint) $$, 'above that 32 bins to an octave');
+select results_eq(
+    $$ select kind, (select array_agg(round(from_ms::numeric, 3)) from histogram(kind, 'LCP', 'shop', '2026-01-05Z', '2026-01-07Z') where kind <> 'vital')
+       from unnest('{mark,measure}'::text[]) as kind $$,
+    $$ values ('mark', '{0.007}'::numeric[]), ('measure', '{0.007}') $$, 'User Timing of the same name is something else');
+select is_empty($$ select * from histogram('mark', 'nobody', 'shop', '2026-01-05Z', '2026-01-07Z') $$, 'a name that nobody sent');
+select throws_ok($$ select * from histogram('window', 'LCP', 'shop') $$, '22023', 'there is no histogram of the kind "window"', 'another kind');
+select throws_ok($$ select * from histogram('mark', null, 'shop') $$, '22023', 'timing_name is null', 'no name');
 prepare vitals_of_the_days as
     select * from vitals('shop', '2026-01-05Z', '2026-01-07Z');
 select results_eq(

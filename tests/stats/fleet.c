@@ -104,6 +104,7 @@ struct fleet_side fleet_ordinary_side(void)
         .parts = 1,
         .visit_ms = TYPICAL_MS,
         .hours = FLEET_HOURS,
+        .slowdown = 1,
         .release = "1",
     };
 }
@@ -251,6 +252,37 @@ static void draw_trace(struct fleet *fleet, struct fp_profile *profile, double v
     }
 }
 
+/* Draws the value of a measure: on phones, on some routes and on slow machines it is greater. */
+static int64_t draw_timing(struct fleet *fleet, unsigned number)
+{
+    double spread = 0.3 + 0.1 * (number % 5);
+    double route = exp(0.25 * ((double)((fleet->route + number) % FLEET_ROUTES) - 2));
+    double value_ms = 40 * (1 + number) * route * (fleet->is_mobile ? 1.8 : 1) * fleet->speed *
+                      fleet->side.slowdown;
+    value_ms *= fleet->side.pareto ? pow(fleet_uniform(fleet), -1 / 2.1) : lognormal(fleet, spread);
+    return (int64_t)(fmin(value_ms, 60000) * 1000);
+}
+
+static void draw_timings(struct fleet *fleet, struct fp_arena *arena, struct fp_profile *profile)
+{
+    unsigned count =
+        fleet->side.timings < FLEET_TIMINGS_MAX ? fleet->side.timings : FLEET_TIMINGS_MAX;
+    if (count == 0)
+        return;
+    profile->timings = need(fp_arena_array(arena, count, sizeof(*profile->timings)));
+    profile->timing_count = count;
+    for (unsigned i = 0; i < count; i++)
+        profile->timings[i] = (struct fp_profile_timing){
+            .name = print_text(arena, "measure", i, ""),
+            .kind = FP_TIMING_MEASURE,
+            .value_us = draw_timing(fleet, i),
+        };
+    profile->vitals = need(fp_arena_array(arena, 1, sizeof(*profile->vitals)));
+    profile->vital_count = 1;
+    profile->vitals[0] = (struct fp_profile_vital){
+        .vital = FP_VITAL_LCP, .value_us = draw_timing(fleet, 20), .is_of_start = true};
+}
+
 static const char *user_agent(const struct fleet *fleet)
 {
     static const char *const agents[2][2] = {
@@ -300,6 +332,7 @@ void fleet_draw(struct fleet *fleet, struct fp_arena *arena, struct fleet_upload
     upload->profile.samples =
         need(fp_arena_alloc(arena, SAMPLES_MAX * sizeof(*upload->profile.samples)));
     draw_trace(fleet, &upload->profile, visit_ms);
+    draw_timings(fleet, arena, &upload->profile);
     fleet->parts_left--;
     fleet->part++;
 }

@@ -15,6 +15,7 @@ enum {
     FLEET_FUNCTIONS_MAX = 1000,
     FLEET_ROUTES = 6,
     FLEET_HOURS = 24,
+    FLEET_TIMINGS_MAX = 20,
 };
 
 struct fleet_function {
@@ -44,8 +45,10 @@ struct fleet_side {
     double parts;               /* mean uploads of a page load; they share the machine */
     double visit_ms;            /* typical profiled time of an upload */
     bool pareto;                /* costs have a Pareto 2.1 tail */
-    bool steady;    /* functions cost the same share of time, however long an upload is */
-    unsigned hours; /* over how many hours uploads spread */
+    bool steady;      /* functions cost the same share of time, however long an upload is */
+    unsigned timings; /* measures that each upload has, and a vital; 0: none */
+    double slowdown;  /* of measures and vitals: times this */
+    unsigned hours;   /* over how many hours uploads spread */
     const char *release;
 };
 

@@ -111,6 +111,18 @@ export class Fleet {
     return rows;
   }
 
+  /** Measures and vitals. @param {number} before @param {number} after releases @returns {Promise<Compared[]>} */
+  async compareTimings(before, after) {
+    await this.connected;
+    const { rows } = await this.client.query(
+      `select substring(name from '[0-9]+$')::integer as number, change, change_low, change_high, smallest_visible, p, verdict
+       from fleetprof.compare_timings($1, $2, $3)
+       union all
+       select 20, change, change_low, change_high, smallest_visible, p, verdict from fleetprof.compare_vitals($1, $2, $3)`,
+      [`site${this.sites}`, String(before), String(after)]);
+    return rows;
+  }
+
   /** @param {number} before @param {number} after releases */
   async summary(before, after) {
     await this.connected;

@@ -12,7 +12,8 @@
  *     side SITE DAY RELEASE [NAME=VALUE …]       draws a side into the database; DAY since 1970.
  *                                                Names: uploads, mobile, bots, drift, hour_sigma,
  *                                                function_hour_sigma, parts, visit_ms, pareto,
- * hours, route0 … route5 uniform                                    a random number from 0 to 1
+ *                                                steady, hours, timings, slowdown, route0 … route5
+ *     uniform                                    a random number from 0 to 1
  */
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
@@ -115,6 +116,7 @@ static void set_option(struct fleet_side *side, const char *name, double value)
         {"function_hour_sigma", &side->function_hour_sigma},
         {"parts", &side->parts},
         {"visit_ms", &side->visit_ms},
+        {"slowdown", &side->slowdown},
         {"route0", &side->routes[0]},
         {"route1", &side->routes[1]},
         {"route2", &side->routes[2]},
@@ -124,6 +126,10 @@ static void set_option(struct fleet_side *side, const char *name, double value)
     };
     if (strcmp(name, "uploads") == 0) {
         side->uploads = (unsigned)value;
+        return;
+    }
+    if (strcmp(name, "timings") == 0) {
+        side->timings = (unsigned)value;
         return;
     }
     if (strcmp(name, "hours") == 0) {

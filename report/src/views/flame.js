@@ -262,6 +262,7 @@ export const flame = {
         calls.show({ tree, selected, name: nameOf, figures: (node) => `${duration(tree.total[node] / 1000 / (totals.loads || 1))}, ${shareOf(tree.total[node])}` });
       },
       key,
+      tree: () => tree,
       exported: () => ({
         name: 'flame', columns: ['function', 'resource', 'line', 'column_number', 'kind', 'function_key', 'self_ms_per_load', 'total_ms_per_load', 'samples'], rows: listed,
       }),

@@ -5,7 +5,8 @@ import { colour, partiesOf } from '../colours.js';
 import { count, counted, percent, visible, webAddress } from '../format.js';
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
-import { facts, functionColumn, perLoad, placeLink } from '../parts.js';
+import { facts, functionColumn, perLoad, placeLink, tabs } from '../parts.js';
+import { dimensions } from '../state.js';
 import { table } from '../table.js';
 import { functionsOf, inverted, namesOf, transformed } from '../tree.js';
 import { builtTree, isDark, labelsOf, rowOf } from './flame.js';
@@ -47,8 +48,10 @@ export const oneFunction = {
     'trend?': question('trend', state, { by: 'function', key: state.item, step: state.params.step ?? 'hour' }),
     'releases?': question('releases', state),
     'hosts?': question('third_parties', state),
+    'parts?': question('function_by', state, { by: state.params.by ?? 'route', key: state.item }),
+    'measures?': question('function_by', state, { by: 'measure', key: state.item }),
   }),
-  mount(main, { tree: answer, callers, callees, trend: { rows: values }, releases, hosts }, page, first) {
+  mount(main, { tree: answer, callers, callees, trend: { rows: values }, releases, hosts, parts, measures }, page, first) {
     const whole = builtTree(answer);
     const places = whole.frames.function_key.flatMap((key, frame) => (key === first.item ? [frame] : []));
     if (places.length === 0) {
@@ -98,6 +101,18 @@ export const oneFunction = {
         { name: 'share', label: 'Share', kind: 'share', bar: true, title: 'Of the time with the function anywhere on the stack' },
         { name: 'total_ms', label: 'Total ms', kind: 'number' }, { name: 'samples', label: 'Samples', kind: 'count' }] });
     const self = sum?.self ?? 0;
+    const by = first.params.by ?? 'route';
+    const breakdown = h('section', { class: 'sandwich' },
+      h('div', null, h('h3', null, 'Where it runs'), tabs('By', dimensions.map((dimension) => [dimension, page.link({ by: dimension }), dimension === by])),
+        parts.rows.length === 0 ? h('p', { class: 'note' }, 'Not known.') : table({
+          caption: `Self time by ${by}`, rows: parts.rows, onsort: () => {}, most: 100, columns: [
+            { name: 'value', label: by, cell: ({ value }) => h('a', { href: page.link({ [by]: value }) }, value === '' ? '(none)' : visible(value, 120)) },
+            { name: 'self_ms_per_load', label: 'Self ms/load', kind: 'number', bar: true, title: 'Per page load with this value' },
+            { name: 'self_ms', label: 'Self ms', kind: 'number' }, { name: 'loads', label: 'Page loads', kind: 'count' }, { name: 'samples', label: 'Samples', kind: 'count' }] })),
+      h('div', null, h('h3', null, 'Inside which measures'), measures.rows.length === 0 ? h('p', { class: 'note' }, 'Inside none, in this period.') : table({
+        caption: 'Self time by measure', rows: measures.rows, onsort: () => {}, most: 100, columns: [
+          { name: 'value', label: 'Measure', cell: ({ value }) => h('a', { href: page.link({ view: 'timing', item: value }) }, visible(value, 120)) },
+          { name: 'self_ms', label: 'Self ms', kind: 'number', bar: true }, { name: 'total_ms', label: 'Total ms', kind: 'number' }, { name: 'samples', label: 'Samples', kind: 'count' }] })));
     main.append(
       h('h2', { class: 'name' }, name),
       facts([
@@ -112,6 +127,7 @@ export const oneFunction = {
         h('a', { class: 'button', href: page.link({ view: 'flame', hide: first.item }) }, 'Flame graph without it')),
       values.length > 0 ? h('section', null, h('h3', null, 'Self time, ms per page load, and where it lies with a probability of 95 %'), steps(page, first),
         trend(values, releases.rows, `Self time of ${visible(name, 100)}, ms per page load`), trendTable(values, 'Trend')) : h('p', { class: 'note' }, 'No trend: no hour of this period has the function.'),
+      breakdown,
       h('section', { class: 'sandwich' },
         h('div', null, h('h3', null, 'Callers'), ...above.elements, edges(callers.rows, 'Callers')),
         h('div', null, h('h3', null, 'Callees'), ...below.elements, edges(callees.rows, 'Callees'))));

@@ -21,27 +21,13 @@ export const hotspotColumns = (page) => [
   { name: 'uploads', label: 'Uploads', kind: 'count' },
 ];
 
-/**
- * Returns rows with the key of their function, from the tree where the answer has none.
- * @param {import('../api.js').Row[]} rows
- * @param {any} tree
- */
-export function withKeys(rows, tree) {
-  if (!tree?.frames?.function_key || rows[0]?.function_key) return rows;
-  const { function: name, resource, line, column_number: column, kind, function_key: key } = tree.frames;
-  /** @param {any[]} parts */
-  const id = (...parts) => JSON.stringify(parts.map((part) => part ?? null));
-  const known = new Map(key.map((/** @type {string} */ value, /** @type {number} */ i) => [id(name[i], resource[i], line[i], column[i], kind[i]), value]));
-  return rows.map((row) => ({ function_key: known.get(id(row.function, row.resource, row.line, row.column_number, row.kind)) ?? null, ...row }));
-}
-
 /** @type {import('../main.js').View} */
 export const functions = {
   title: 'Functions',
   key: 'n',
-  asks: (state) => ({ rows: question('hotspots', state, { top }), 'tree?': question('flamegraph_columns', state, { max_nodes: maxNodes }) }),
-  mount: (main, { rows, tree }, page, state) => tableView(main, page, state, {
-    name: 'functions', caption: 'Functions', rows: withKeys(rows.rows, tree.tree), sort: '-self_ms_per_load', search: ['function', 'resource'], empty: nothing,
+  asks: (state) => ({ rows: question('hotspots', state, { top }) }),
+  mount: (main, { rows: { rows } }, page, state) => tableView(main, page, state, {
+    name: 'functions', caption: 'Functions', rows, sort: '-self_ms_per_load', search: ['function', 'resource'], empty: nothing,
     columns: hotspotColumns(page),
   }),
 };

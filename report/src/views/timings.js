@@ -1,11 +1,11 @@
-/** Marks and measures: percentiles, and of one measure its trend and what ran inside it. */
+/** Marks and measures: percentiles, and of one its values, its trend and what ran inside it. */
 import { question } from '../api.js';
 import { trend } from '../chart.js';
 import { time, visible } from '../format.js';
 import { h } from '../h.js';
-import { tableView, tabs } from '../parts.js';
+import { tableView, tabs, valuesChart } from '../parts.js';
 import { table } from '../table.js';
-import { hotspotColumns, maxNodes, withKeys } from './functions.js';
+import { hotspotColumns } from './functions.js';
 
 /** @type {import('../main.js').View} */
 export const timings = {
@@ -16,7 +16,7 @@ export const timings = {
     name: 'timings', caption: 'Marks and measures', rows, sort: 'name', search: ['name'],
     empty: 'No page load of these filters has marks or measures. performance.mark() and performance.measure() make them.',
     columns: [
-      { name: 'name', label: 'Name', cell: ({ name, kind }) => (kind === 'measure' ? h('a', { href: page.link({ view: 'timing', item: name }) }, visible(name, 160)) : visible(name, 160)) },
+      { name: 'name', label: 'Name', cell: ({ name, kind }) => h('a', { href: page.link({ view: 'timing', item: name, kind: kind === 'mark' ? kind : null }) }, visible(name, 160)) },
       { name: 'kind', label: 'Kind', cell: ({ kind }) => visible(kind) },
       { name: 'count', label: 'Count', kind: 'count' },
       ...['p50_ms', 'p75_ms', 'p95_ms', 'p99_ms', 'min_ms', 'max_ms', 'mean_ms'].map((name) => (
@@ -35,22 +35,38 @@ export const trendTable = (rows, label) => h('details', null, h('summary', null,
     { name: 'bucket', label: 'From (UTC)', cell: ({ bucket }) => time(bucket) }, { name: 'value_ms', label: 'ms', kind: 'number' },
     { name: 'low_ms', label: 'At least', kind: 'number' }, { name: 'high_ms', label: 'At most', kind: 'number' }, { name: 'uploads', label: 'Uploads', kind: 'count' }] }));
 
+/** @param {import('../state.js').State} state */
+const kindOf = ({ params }) => (params.kind === 'mark' ? 'mark' : 'measure');
+/** True for what only is a time in which samples are looked at, such as (long frame). @param {import('../state.js').State} state */
+const isWindow = ({ item }) => item.startsWith('(');
+
 /** @type {import('../main.js').View} */
 export const timing = {
   title: 'Timing',
   parent: 'timings',
-  asks: (state) => ({
-    rows: question('measure_hotspots', state, { measure_name: state.item, top: 200 }),
-    'trend?': question('trend', state, { by: 'measure', key: state.item, step: state.params.step ?? 'hour' }),
-    'releases?': question('releases', state), 'tree?': question('flamegraph_columns', state, { max_nodes: maxNodes }),
-  }),
-  mount(main, { rows, trend: { rows: values }, releases, tree }, page, state) {
+  asks: (state) => {
+    const kind = kindOf(state);
+    return {
+      ...kind === 'mark' ? {} : { rows: question('measure_hotspots', state, { measure_name: state.item, top: 200 }) },
+      ...isWindow(state) ? {} : {
+        'trend?': question('trend', state, { by: kind, key: state.item, step: state.params.step ?? 'hour' }),
+        'bins?': question('histogram', state, { kind, timing_name: state.item }),
+      },
+      'releases?': question('releases', state),
+    };
+  },
+  mount(main, { rows, trend: { rows: values } = { rows: [] }, bins, releases }, page, state) {
     const name = visible(state.item);
     const before = h('div', null, h('h2', { class: 'name' }, name),
+      bins ? valuesChart(bins.rows, name) : null,
       values.length > 0 ? h('section', null, h('h3', null, 'Median, and where it lies with a probability of 95 %'), steps(page, state), trend(values, releases.rows, `Median of ${name}`), trendTable(values, 'Median')) : null,
-      h('h3', null, 'What ran inside it'));
+      rows ? h('h3', null, 'What ran inside it') : h('p', { class: 'note' }, 'A mark is a point in time: nothing runs inside it.'));
+    if (!rows) {
+      main.append(before);
+      return { update() {}, exported: () => ({ name: 'timing', columns: bins?.columns.map((column) => column.name) ?? [], rows: bins?.rows ?? [] }) };
+    }
     return tableView(main, page, state, {
-      name: 'timing', caption: 'Functions', rows: withKeys(rows.rows, tree.tree), sort: '-self_ms_per_load', search: ['function', 'resource'], before, columns: hotspotColumns(page),
+      name: 'timing', caption: 'Functions', rows: rows.rows, sort: '-self_ms_per_load', search: ['function', 'resource'], before, columns: hotspotColumns(page),
       empty: 'No profiled page load has samples inside it, in this period and with these filters.',
       after: h('p', { class: 'note' }, 'Shares are of the time inside; each upload with samples inside counts as a page load.'),
     });

@@ -1,13 +1,17 @@
 /** Web vitals, for whom they are poor, and the functions behind poor ones. */
 import { question } from '../api.js';
-import { number, percent, visible } from '../format.js';
+import { duration, number, percent, visible } from '../format.js';
 import { h } from '../h.js';
-import { functionColumn, tableView, tabs } from '../parts.js';
+import { trend } from '../chart.js';
+import { functionColumn, tableView, tabs, valuesChart } from '../parts.js';
 import { dimensions } from '../state.js';
 import { table } from '../table.js';
-import { maxNodes, withKeys } from './functions.js';
+import { steps, trendTable } from './timings.js';
 
 const empty = 'No page load of these filters sends vitals. They come from pages with the agent’s vitals build.';
+
+/** Until where a value is good, and from where it is poor: the thresholds of web-vitals. @type {Record<string, [number, number]>} */
+const thresholds = { LCP: [2500, 4000], INP: [200, 500], CLS: [100, 250], FCP: [1800, 3000], TTFB: [800, 1800] };
 
 /** @param {import('../api.js').Row} row @param {string} name */
 const value = (row, name) => (row.name === 'CLS' ? number(row[name] / 1000) : `${number(row[name])} ms`);
@@ -44,18 +48,26 @@ export const vital = {
   asks: (state) => ({
     rows: question('vital_hotspots', state, { vital: state.item, top: 200 }),
     by: question('vitals_by', state, { dimension: state.params.by ?? 'route' }),
-    'tree?': question('flamegraph_columns', state, { max_nodes: maxNodes }),
+    'bins?': question('histogram', state, { kind: 'vital', timing_name: state.item }),
+    'trend?': question('trend', state, { by: 'vital', key: state.item, step: state.params.step ?? 'hour' }),
+    'releases?': question('releases', state),
   }),
-  mount(main, { rows, by: { rows: all }, tree }, page, state) {
+  mount(main, { rows, by: { rows: all }, bins, trend: { rows: points }, releases }, page, state) {
+    const name = visible(state.item, 80);
+    const isScore = state.item === 'CLS';
+    const [good, poor] = thresholds[state.item] ?? [];
     const dimension = state.params.by ?? 'route';
     const values = all.filter(({ name }) => name === state.item);
-    const before = h('div', null, h('h2', { class: 'name' }, visible(state.item, 80)),
+    const before = h('div', null, h('h2', { class: 'name' }, name),
+      valuesChart(bins.rows, name, isScore ? (score) => number(score / 1000) : duration, good ? [[good, 'good until here'], [poor, 'poor from here']] : []),
+      points.length > 0 ? h('section', null, h('h3', null, `75th percentile${isScore ? ' of the score × 1000' : ', ms'}, and where it lies with a probability of 95 %`), steps(page, state),
+        trend(points, releases.rows, `75th percentile of ${name}`), trendTable(points, 'Trend')) : null,
       h('section', null, h('h3', null, 'For whom'), tabs('By', dimensions.map((name) => [name, page.link({ by: name }), name === dimension])),
         values.length === 0 ? h('p', { class: 'empty' }, empty) : table({ caption: `${visible(state.item, 80)} by ${dimension}`, rows: values, onsort: () => {}, most: 100, columns: [
           { name: 'value', label: dimension, cell: (row) => h('a', { href: page.link({ [dimension]: row.value }) }, row.value === '' ? '(none)' : visible(row.value, 120)) }, ...columns()] })),
       h('h3', null, 'What ran where it was poor, and what the same function cost where it was good'));
     return tableView(main, page, state, {
-      name: `vital-${state.item}`, caption: 'Functions', rows: withKeys(rows.rows, tree.tree), sort: '-self_ms_per_load', search: ['function', 'resource'], before,
+      name: `vital-${state.item}`, caption: 'Functions', rows: rows.rows, sort: '-self_ms_per_load', search: ['function', 'resource'], before,
       empty: 'No profiled page load with a poor one has samples there, in this period and with these filters.',
       columns: [functionColumn(page),
         { name: 'self_ms_per_load', label: 'Poor: self ms', kind: 'number', bar: true, title: 'Self time per upload with samples in a poor window' },

@@ -11,6 +11,7 @@ returns table (
 language plpgsql stable parallel safe rows 50
 set search_path = fleetprof_data, pg_temp
 set jit = off
+set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 declare
@@ -138,7 +139,7 @@ begin
         union all
         select 'Resource Caching', 2, start_ms, format('%s is compressed and publicly cacheable without Vary: Accept-Encoding', url), null
         from cacheable
-        where is_public and is_compressed and coalesce(vary, '') !~ 'accept-encoding'
+        where is_public and is_compressed and coalesce(vary, '') not like '%accept-encoding%'
         union all
         select 'Resource Caching', 3, start_ms, format('%s could be publicly cacheable', url), null
         from cacheable

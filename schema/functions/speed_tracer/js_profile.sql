@@ -17,6 +17,7 @@ create or replace function fleetprof_data.js_profile_stacks(
 )
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
+set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 declare
@@ -72,7 +73,7 @@ begin
         ) as counted
         window parts as (order by number)
     ),
-    function as (
+    function as materialized (
         select row_number() over () as number, name, url, nullif(line, -1) as line
         from profile
         cross join lateral rows from (
@@ -80,17 +81,19 @@ begin
         ) as listed (name, url, line)
     ),
     functions_listed as (
-        select array_agg(name) as names, array_agg(url) as urls, array_agg(line) as lines,
-            array_agg(same) filter (where are_equal) as same
-        from (
-            select *, bool_or(same <> number) over () as are_equal
-            from (
-                -- Two may have become equal when their URLs lost their queries.
-                select *, min(number) over (partition by name collate "C", url collate "C", line)::integer as same
-                from function
-            ) as compared
-            order by number
-        ) as known
+        select
+            array_agg(name) as names, array_agg(url) as urls, array_agg(line) as lines,
+            -- Two may have become equal when their URLs lost their queries. Few dumps have such: to count is cheaper than to sort.
+            case when count(*) > (
+                select count(*) from (select distinct name collate "C", url collate "C", line from function) as different
+            ) then (
+                select array_agg(same order by number)
+                from (
+                    select number, min(number) over (partition by name collate "C", url collate "C", line)::integer as same
+                    from function
+                ) as compared
+            ) end as same
+        from (select * from function order by number) as known
     ),
     stacks_listed as (
         select
@@ -160,6 +163,7 @@ returns table (
 language plpgsql stable parallel safe rows 200
 set search_path = fleetprof_data, pg_temp
 set jit = off
+set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 declare
@@ -246,6 +250,7 @@ returns table (
 language plpgsql stable parallel safe rows 200
 set search_path = fleetprof_data, pg_temp
 set jit = off
+set work_mem = '64MB'
 set enable_nestloop = off -- the planner cannot know how long arrays are
 as $$
 #variable_conflict use_column

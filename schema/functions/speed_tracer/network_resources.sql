@@ -271,6 +271,7 @@ returns table (
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
 set jit = off
+set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 begin

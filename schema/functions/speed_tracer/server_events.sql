@@ -17,6 +17,7 @@ returns table (
 language plpgsql stable parallel safe rows 50
 set search_path = fleetprof_data, pg_temp
 set jit = off
+set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 begin
@@ -33,9 +34,13 @@ begin
     -- A response names its trace by a path or by a whole URL.
     traced as materialized (
         select request_id, attempt, url, start_ms, answer.trace_url
-        from fleetprof.network_resources(server_events.session_id)
+        from merged_requests(server_events.session_id)
+        join (select event as response_event, type, detail from every) as response using (response_event)
         cross join lateral (
-            select value from jsonb_each_text(response_headers) as header (name, value) where lower(name) = 'x-traceurl' limit 1
+            select value
+            from jsonb_each_text(response_headers_of(type, detail)) as header (name, value)
+            where octet_length(name) = 10 and lower(name collate "C") = 'x-traceurl'
+            limit 1
         ) as header
         cross join lateral (
             select case when value ~ '^/' then substring(url from '^[a-z]+://[^/]*') || value else value end as trace_url

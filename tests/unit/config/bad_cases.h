@@ -158,7 +158,8 @@ static const struct {
     {SITES, "sites: [{name: a, key: k, origin: [x]}]\n",
      "4:27: sites[].origin: is not a setting; known here: name, key, origins, routes, "
      "timing_names, "
-     "scripts, source_link, require_token, token_keys, token_max_age, token_uploads, sample_keep, "
+     "scripts, source_link, first_party, require_token, token_keys, token_max_age, token_uploads, "
+     "sample_keep, "
      "budgets\n"},
     {SITES, "sites: [{name: a, key: k, budgets: {requests: 5}}]\n",
      "4:37: sites[].budgets.requests: is not a setting; known here: requests_per_second, "
@@ -245,6 +246,9 @@ static const struct {
      "4:40: sites[].routes: \"/a\": is listed twice; leave one out\n"},
     {SITES, "sites: [{name: a, key: k, timing_names: [fetch]}]\n",
      "4:42: sites[].timing_names: \"fetch\": a template of names has a :name or ends in *\n"},
+    {SITES, "sites: [{name: a, key: k, first_party: [\"https://cdn.example\"]}]\n",
+     "4:41: sites[].first_party: \"https://cdn.example\": a host has no scheme and no path: write "
+     "shopcdn.example\n"},
     {SITES, "sites: [{name: a, key: k, scripts: [app-:id.js]}]\n",
      "4:37: sites[].scripts: \"app-:id.js\": a template of scripts begins with / or "
      "scheme://host\n"},

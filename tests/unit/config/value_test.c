@@ -129,6 +129,25 @@ static void origins_are_as_browsers_send_them(void **state)
         assert_non_null(fp_value_check_origin(fp_str_of(bad[i])));
 }
 
+static void hosts_have_no_scheme_port_or_path(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"shopcdn.example", "localhost", "a_b.c-1.example",
+                                       "127.0.0.1"};
+    static const char *const bad[] = {"",    "a b",       "a..b", ".a",  "a.",   "A.example",
+                                      "a/b", "https://a", "a:80", "*.a", "a\"b", "é.example"};
+    for (size_t i = 0; i < FP_COUNT(good); i++)
+        assert_null(fp_value_check_host(fp_str_of(good[i])));
+    for (size_t i = 0; i < FP_COUNT(bad); i++)
+        assert_non_null(fp_value_check_host(fp_str_of(bad[i])));
+    char longest[255];
+    memset(longest, 'x', 254);
+    longest[254] = '\0';
+    assert_non_null(fp_value_check_host(fp_str_of(longest)));
+    longest[253] = '\0';
+    assert_null(fp_value_check_host(fp_str_of(longest)));
+}
+
 static void names_are_short_and_plain(void **state)
 {
     (void)state;
@@ -154,6 +173,7 @@ int main(void)
         cmocka_unit_test(shares_are_percentages_in_millionths),
         cmocka_unit_test(numbers_are_printed_with_the_largest_unit_that_divides),
         cmocka_unit_test(origins_are_as_browsers_send_them),
+        cmocka_unit_test(hosts_have_no_scheme_port_or_path),
         cmocka_unit_test(names_are_short_and_plain),
     };
     return cmocka_run_group_tests_name("config_value", tests, NULL, NULL);

@@ -20,12 +20,13 @@ static void assert_sql(void (*write)(const struct fp_store_table *, struct fp_bu
 static void a_dictionary_touches_last_seen_once_a_day(void **state)
 {
     (void)state;
-    assert_sql(fp_store_table_merge_sql, FP_STORE_TABLE_RESOURCE,
-               "insert into fleetprof_data.resource as t (resource_id, site, url, last_seen) "
-               "select resource_id, site, url, (now() at time zone 'UTC')::date "
-               "from pg_temp.new_resource where ctid >= $1 and ctid < $2 order by resource_id "
-               "on conflict (resource_id) do update set last_seen = excluded.last_seen "
-               "where t.last_seen < excluded.last_seen");
+    assert_sql(
+        fp_store_table_merge_sql, FP_STORE_TABLE_RESOURCE,
+        "insert into fleetprof_data.resource as t (resource_id, site, url, domain, last_seen) "
+        "select resource_id, site, url, domain, (now() at time zone 'UTC')::date "
+        "from pg_temp.new_resource where ctid >= $1 and ctid < $2 order by resource_id "
+        "on conflict (resource_id) do update set last_seen = excluded.last_seen "
+        "where t.last_seen < excluded.last_seen");
 }
 
 static void a_book_returns_the_keys_that_are_new(void **state)

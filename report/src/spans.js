@@ -1,0 +1,189 @@
+/**
+ * What happened when, in columns: spans with a begin and an end, those inside others below them, and points in time. All
+ * times are milliseconds since the session began. Nothing here knows a browser.
+ */
+import { hostOf } from './format.js';
+
+/**
+ * @typedef {object} Item
+ * @property {string} id
+ * @property {string} label
+ * @property {number} start
+ * @property {number | null} [end] null: a point in time
+ * @property {number} [parent] its place in the list of items; -1: none
+ * @property {string} [resource]
+ * @property {boolean} [third]
+ * @property {number} [own] ms without what is inside; known only where the interval does not say it
+ * @property {import('./api.js').Row} [row] what else is known
+ *
+ * @typedef {object} Spans in the order of a tree; 0 is the whole
+ * @property {string} key
+ * @property {string} name
+ * @property {number} count
+ * @property {Item[]} items by span; without the first
+ * @property {Float64Array} start
+ * @property {Float64Array} finish
+ * @property {Int32Array} level
+ * @property {Int32Array} parent
+ * @property {Int32Array} end first span past what is inside
+ * @property {Int32Array} row where it is drawn
+ * @property {number} rows
+ */
+
+/** Overlapping spans are drawn below each other, down to here. */
+const mostRows = 60;
+
+/** @param {string} key @param {string} name @param {Item[]} items @returns {Spans} */
+export function spansOf(key, name, items) {
+  /** @type {number[][]} */
+  const children = Array.from({ length: items.length + 1 }, () => []);
+  for (const [i, { parent = -1 }] of items.entries()) children[parent + 1].push(i);
+  const count = items.length + 1;
+  const spans = {
+    key, name, count: 1, items: /** @type {Item[]} */ ([]), start: new Float64Array(count), finish: new Float64Array(count), level: new Int32Array(count),
+    parent: new Int32Array(count).fill(-1), end: new Int32Array(count), row: new Int32Array(count).fill(-1), rows: 0,
+  };
+  /** By row, where it is free. @type {number[]} */
+  const free = [];
+  /** Spans whose children are being listed, and how many are. @type {{ span: number, list: number[], at: number }[]} */
+  const open = [{ span: 0, list: children[0], at: 0 }];
+  const inOrder = (/** @type {number[]} */ list) => list.sort((a, b) => items[a].start - items[b].start || a - b);
+  inOrder(children[0]);
+  while (open.length > 0) {
+    const top = open[open.length - 1];
+    if (top.at === top.list.length) {
+      spans.end[top.span] = spans.count;
+      open.pop();
+      continue;
+    }
+    const from = top.list[top.at];
+    top.at += 1;
+    const item = items[from];
+    const i = spans.count;
+    spans.count += 1;
+    spans.items[i] = item;
+    spans.start[i] = item.start;
+    spans.finish[i] = Math.max(item.start, item.end ?? item.start);
+    spans.level[i] = open.length;
+    spans.parent[i] = top.span;
+    let row = spans.row[top.span] + 1;
+    while (free[row] > item.start && row < mostRows) row += 1;
+    spans.row[i] = row;
+    free[row] = Math.max(free[row] ?? -Infinity, spans.finish[i]);
+    spans.rows = Math.max(spans.rows, row + 1);
+    open.push({ span: i, list: inOrder(children[from + 1]), at: 0 });
+  }
+  spans.start[0] = spans.start.subarray(1, spans.count).reduce((least, ms) => Math.min(least, ms), Infinity);
+  spans.finish[0] = spans.finish.subarray(1, spans.count).reduce((most, ms) => Math.max(most, ms), -Infinity);
+  return spans;
+}
+
+/** Returns items of rows that name each other by id and parent_id. @param {import('./api.js').Row[]} rows @returns {Item[]} */
+export function itemsOf(rows) {
+  const place = new Map(rows.map(({ id }, i) => [id, i]));
+  return rows.map((row) => ({
+    id: String(row.id), label: row.type, start: row.start_ms ?? 0, end: row.end_ms, parent: place.get(row.parent_id) ?? -1, resource: row.resource ?? '', own: row.time_ms, row,
+  }));
+}
+
+/**
+ * Returns the own time of each span inside a window. An own time that is known is spread evenly over its span.
+ * @param {Spans} spans @param {number} from @param {number} to
+ */
+export function ownWithin({ count, items, start, finish, parent }, from, to) {
+  const inside = Float64Array.from(start, (at, i) => (i === 0 || i >= count ? 0 : Math.max(0, Math.min(to, finish[i]) - Math.max(from, at))));
+  const own = Float64Array.from(inside);
+  for (let i = 1; i < count; i += 1) {
+    const { own: known } = items[i];
+    if (known !== undefined) own[i] = finish[i] > start[i] ? (known * inside[i]) / (finish[i] - start[i]) : start[i] >= from && start[i] <= to ? known : 0;
+    else own[parent[i]] -= inside[i];
+  }
+  own[0] = 0;
+  return own.map((ms) => Math.max(0, ms));
+}
+
+/** Returns a host's last two parts: good enough for a colour. @param {string} host */
+const domainOf = (host) => host.split('.').slice(-2).join('.');
+
+/** @param {any} value */
+const list = (value) => (Array.isArray(value) ? value : []);
+
+/** Returns the effective interval of samples in order. @param {any} body @param {any[]} samples */
+function intervalOf(body, samples) {
+  const gaps = samples.slice(1).map(({ timestamp }, i) => timestamp - samples[i].timestamp).filter((gap) => gap > 0).sort((a, b) => a - b);
+  return body.sampleInterval > 0 ? body.sampleInterval : gaps[(gaps.length - 1) >> 1] ?? 10;
+}
+
+/**
+ * Returns the stacks of a trace over time: a function goes on as long as each next sample has it at the same place.
+ * @param {any} trace @param {any[]} samples in order @param {number} interval @param {string} host of the page
+ */
+function stacksOverTime({ frames, stacks, resources }, samples, interval, host) {
+  /** @type {Item[]} */
+  const items = [];
+  /** Stacks as frames, outermost first. @type {Map<number | undefined, number[]>} */
+  const paths = new Map([[undefined, []]]);
+  /** @param {number} stackId @returns {number[]} */
+  const pathOf = (stackId) => {
+    const known = paths.get(stackId);
+    if (known) return known;
+    const path = [];
+    for (let id = stackId; list(stacks)[id] && path.length < 10_000; id = stacks[id].parentId) path.push(stacks[id].frameId);
+    paths.set(stackId, path.reverse());
+    return path;
+  };
+  /** The stack as it is: places in items, and their frames. @type {number[]} */
+  let open = [];
+  /** @type {number[]} */
+  let openFrames = [];
+  for (const [i, { timestamp: at, stackId }] of samples.entries()) {
+    const path = pathOf(stackId);
+    const until = Math.min(samples[i + 1]?.timestamp ?? Infinity, at + (i + 1 < samples.length ? 2 : 1) * interval);
+    let same = 0;
+    while (same < path.length && openFrames[same] === path[same] && items[open[same]].end === at) same += 1;
+    open = open.slice(0, same);
+    for (const frame of path.slice(same)) {
+      const { name, resourceId, line, column } = list(frames)[frame] ?? {};
+      const resource = String(list(resources)[resourceId] ?? '');
+      items.push({
+        id: String(items.length), label: String(name ?? '') || '(anonymous)', start: at, parent: open[open.length - 1] ?? -1, resource,
+        third: hostOf(resource) !== '' && domainOf(hostOf(resource)) !== domainOf(host), row: { resource, line, column_number: column },
+      });
+      open.push(items.length - 1);
+    }
+    openFrames = path;
+    for (const place of open) items[place].end = until;
+  }
+  return items;
+}
+
+/**
+ * Returns what an upload that was kept shows over time; nothing for one of an unknown shape.
+ * @param {any} body the upload, parsed
+ * @returns {Spans[]}
+ */
+export function tracksOf(body) {
+  const trace = body?.trace ?? (body?.samples ? body : null);
+  const entries = [...list(body), ...list(body?.marks), ...list(body?.measures), ...list(body?.entries)];
+  const samples = list(trace?.samples).filter(({ timestamp }) => Number.isFinite(timestamp)).sort((a, b) => a.timestamp - b.timestamp);
+  const interval = intervalOf(body ?? {}, samples);
+  const host = hostOf(body?.page?.url);
+  /** @type {Item[]} */
+  const markers = [];
+  for (const { timestamp: at, marker } of samples) {
+    const last = markers[markers.length - 1];
+    if (!marker) continue;
+    if (last?.label === marker && last.end === at) last.end = at + interval;
+    else markers.push({ id: String(markers.length), label: String(marker), start: at, end: at + interval });
+  }
+  /** @param {any[]} things @param {(thing: any) => string} label @returns {Item[]} */
+  const observed = (things, label) => things.map((thing, i) => ({
+    id: String(i), label: label(thing), start: Number(thing.startTime ?? thing.start) || 0, end: thing.duration > 0 ? (Number(thing.startTime ?? thing.start) || 0) + thing.duration : null, row: thing }));
+  return [
+    spansOf('timing', 'Marks and measures', observed(entries.filter((entry) => entry?.name !== undefined), ({ name }) => String(name))),
+    spansOf('input', 'Interactions', observed(list(body?.interactions), ({ type, target }) => `${type} ${target ?? ''}`)),
+    spansOf('frame', 'Long frames', observed(list(body?.frames).filter((frame) => frame.start !== undefined), () => 'long frame')),
+    spansOf('marker', 'Layout, garbage collection and the like', markers),
+    spansOf('stack', 'Stacks', trace ? stacksOverTime(trace, samples, interval, host) : []),
+  ].filter(({ count }) => count > 1);
+}

@@ -1,0 +1,547 @@
+-- Timings and vitals of two releases, or periods, beside each other: their medians and 75th percentiles.
+--
+-- docs/comparison.md explains the method. In short: values are compared within strata that both sides have. Where their
+-- common distribution reaches a percentile, the sides' shares of smaller values are compared (Cochran, Mantel and
+-- Haenszel), with a variance that is at least what the hours show.
+
+create or replace function fleetprof_data.bin_start_us(bin smallint)
+returns double precision
+language sql immutable strict parallel safe
+return case when bin < 64 then bin else (2::double precision ^ (bin / 32 - 1)) * (32 + bin % 32) end;
+
+comment on function fleetprof_data.bin_start_us is 'Returns the least value of a log-linear bin in microseconds.';
+
+create or replace function fleetprof_data.share_value_us(
+    bins   smallint[],
+    shares double precision[],
+    share  double precision
+)
+returns double precision
+language plpgsql immutable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    below double precision := 0;
+    place integer := 1;
+begin
+    while place < cardinality(bins) and shares[place] < share_value_us.share loop
+        below := shares[place];
+        place := place + 1;
+    end loop;
+    -- A value in a bin of one microsecond is known.
+    return bin_start_us(bins[place]) + case
+        when bins[place] < 64 then 0
+        else least(1, greatest(0, (share_value_us.share - below) / nullif(shares[place] - below, 0)))
+            * (bin_start_us((bins[place] + 1)::smallint) - bin_start_us(bins[place]))
+    end;
+end
+$$;
+
+comment on function fleetprof_data.share_value_us is
+    'Returns the value, in microseconds, that this share of values does not exceed. bins ascend; shares: of values up to the end of each, in parallel. Within a bin values are taken as evenly spread.';
+
+create or replace function fleetprof_data.timing_histograms(
+    before  fleetprof_data.selection,
+    after   fleetprof_data.selection,
+    ids     bigint[],
+    numbers integer[]
+)
+returns table (is_after boolean, segment_id bigint, bucket timestamptz, number integer, bin smallint, count double precision)
+language plpgsql stable parallel safe rows 10000
+set search_path = fleetprof_data, pg_temp
+set enable_sort = off
+set work_mem = '64MB'
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select is_after, segment_id, bucket, number, bin, sum(count)::double precision
+    from (
+        select
+            false as is_after, group_id as segment_id, bucket, unnest(timing_id) as timing_id, unnest(bin) as bin,
+            unnest(count) as count
+        from timing_bin_packed
+        where is_selected(timing_histograms.before, sealed, group_id, bucket, span)
+        union all
+        select true, group_id, bucket, unnest(timing_id), unnest(bin), unnest(count)
+        from timing_bin_packed
+        where is_selected(timing_histograms.after, sealed, group_id, bucket, span)
+    ) as entry
+    join unnest(timing_histograms.ids, timing_histograms.numbers) as wanted (timing_id, number) using (timing_id)
+    group by is_after, segment_id, bucket, number, bin;
+end
+$$;
+
+comment on function fleetprof_data.timing_histograms is
+    'Returns values of two sides by segment, block of time, timing and bin. ids and numbers, in parallel, say which timings, and what they are called here.';
+
+create or replace function fleetprof_data.compared_timings(
+    before fleetprof_data.compared_side,
+    after  fleetprof_data.compared_side,
+    kinds  fleetprof_data.timing_kind[]
+)
+returns table (
+    name             text,
+    kind             fleetprof_data.timing_kind,
+    percentile       integer,
+    before_us        double precision,
+    after_us         double precision,
+    change           double precision,
+    change_low       double precision,
+    change_high      double precision,
+    smallest_visible double precision,
+    p                double precision,
+    verdict          text,
+    before_count     bigint,
+    after_count      bigint
+)
+language plpgsql stable parallel safe rows 50
+set search_path = fleetprof_data, pg_temp
+set enable_nestloop = off
+set work_mem = '64MB'
+as $$
+#variable_conflict use_column
+declare
+    -- How much evidence a verdict takes: uploads with the timing and hours of each side, and the share of the later
+    -- side's values in strata that both sides have.
+    least_uploads constant integer := 200;
+    least_hours constant integer := 12;
+    least_share constant double precision := 0.5;
+    -- Those with the most values are compared.
+    most_timings constant integer := 500;
+    -- Less than the 5 % that are promised: hours show most of what values have in common, not all.
+    false_share constant double precision := 0.03;
+    -- As in compared_functions.
+    visible_z constant double precision := 3.29 + 1.28;
+    ids bigint[];
+    numbers integer[];
+    -- By number.
+    names text[];
+    their_kinds timing_kind[];
+    before_uploads bigint[];
+    after_uploads bigint[];
+begin
+    with used as (
+        select
+            timing_id, sum(count) as count, coalesce(sum(uploads) filter (where not is_after), 0) as before_uploads,
+            coalesce(sum(uploads) filter (where is_after), 0) as after_uploads
+        from (
+            select false as is_after, unnest(timing_id) as timing_id, unnest(count) as count, unnest(uploads) as uploads
+            from timing_packed
+            where is_selected((compared_timings.before).whole, sealed, group_id, bucket, span)
+            union all
+            select true, unnest(timing_id), unnest(count), unnest(uploads)
+            from timing_packed
+            where is_selected((compared_timings.after).whole, sealed, group_id, bucket, span)
+        ) as entry
+        group by timing_id
+    ),
+    listed as materialized (
+        select
+            name, kind, array_agg(timing_id) as ids, sum(before_uploads)::bigint as before_uploads,
+            sum(after_uploads)::bigint as after_uploads,
+            row_number() over (order by sum(count) desc, name collate "C", kind)::integer as number
+        from used
+        join timing using (timing_id)
+        where kind = any(compared_timings.kinds)
+        group by name, kind
+    )
+    select
+        array_agg(id), array_agg(number),
+        (select array_agg(name order by number) from listed), (select array_agg(kind order by number) from listed),
+        (select array_agg(before_uploads order by number) from listed),
+        (select array_agg(after_uploads order by number) from listed)
+    into ids, numbers, names, their_kinds, before_uploads, after_uploads
+    from listed
+    cross join unnest(listed.ids) as id
+    where number <= most_timings;
+    if ids is null then
+        return;
+    end if;
+
+    return query
+    with entry as materialized (
+        select is_after, segment_id, number, bin, sum(count) as count
+        from timing_histograms((compared_timings.before).segments, (compared_timings.after).segments, ids, numbers)
+        group by is_after, segment_id, number, bin
+    ),
+    -- Strata with the operating system where that takes few values out of what both sides have.
+    grouped as (
+        select
+            with_os, array_agg(segment_id) as segment_ids,
+            coalesce(sum(count) filter (where is_after), 0) as after_count, count(distinct is_after) = 2 as is_common
+        from entry
+        join segment using (segment_id)
+        cross join (values (true), (false)) as choice (with_os)
+        group by with_os, site, route, environment, variant, browser, device, thread, case when with_os then os end
+    ),
+    stratum as materialized (
+        select unnest(segment_ids) as segment_id, number as stratum
+        from (
+            select segment_ids, row_number() over () as number
+            from grouped
+            where with_os = coalesce(
+                (select sum(after_count) from grouped where with_os and is_common)
+                >= 0.95 * (select sum(after_count) from grouped where not with_os and is_common), false)
+        ) as chosen
+    ),
+    -- segment_ids repeat a segment for each of its entries.
+    member as materialized (select distinct segment_id, stratum from stratum),
+    layer as materialized (
+        select
+            *, before_count >= 2 and after_count >= 2 as is_common,
+            case when before_count >= 2 and after_count >= 2 then before_count * after_count / (before_count + after_count)
+                / sum(before_count * after_count / (before_count + after_count))
+                    filter (where before_count >= 2 and after_count >= 2) over (partition by number)
+            end as weight
+        from (
+            select
+                number, stratum,
+                coalesce(sum(count) filter (where not is_after), 0) as before_count,
+                coalesce(sum(count) filter (where is_after), 0) as after_count
+            from entry
+            join member using (segment_id)
+            group by number, stratum
+        ) as counted
+    ),
+    -- Shares of values up to each bin: of each side, and of both, as if the mix of strata were the same.
+    distribution as materialized (
+        select
+            number,
+            array_agg(bin order by bin) as bins,
+            array_agg(before_share order by bin) as before_shares,
+            array_agg(after_share order by bin) as after_shares,
+            array_agg(share order by bin) as shares
+        from (
+            select
+                number, bin,
+                sum(before_part) over up_to as before_share,
+                sum(after_part) over up_to as after_share,
+                sum(part) over up_to as share
+            from (
+                select
+                    number, bin,
+                    coalesce(sum(weight * count / before_count) filter (where not is_after), 0) as before_part,
+                    coalesce(sum(weight * count / after_count) filter (where is_after), 0) as after_part,
+                    sum(weight * count / (before_count + after_count)) as part
+                from entry
+                join member using (segment_id)
+                join layer using (number, stratum)
+                where is_common
+                group by number, bin
+            ) as part
+            window up_to as (partition by number order by bin)
+        ) as cumulative
+        group by number
+    ),
+    -- The bin whose end is nearest to the percentile.
+    cut as materialized (
+        select distinct on (number, percentile) number, percentile, bin as cut_bin
+        from distribution
+        cross join (values (50), (75)) as wanted (percentile)
+        cross join unnest(bins, shares) as value (bin, share)
+        where share < 1 - 1e-9
+        order by number, percentile, abs(share - percentile / 100.0), bin
+    ),
+    hour as materialized (
+        select
+            is_after, bucket, number, percentile, stratum, sum(count) as count,
+            coalesce(sum(count) filter (where bin <= cut_bin), 0) as below
+        from timing_histograms((compared_timings.before).segment_hours, (compared_timings.after).segment_hours, ids, numbers)
+        join member using (segment_id)
+        left join cut using (number)
+        group by is_after, bucket, number, percentile, stratum
+    ),
+    part as materialized (
+        select
+            number, percentile, stratum, weight, before_count, after_count,
+            coalesce(sum(below) filter (where not is_after), 0) as before_below,
+            coalesce(sum(below) filter (where is_after), 0) as after_below
+        from hour
+        join layer using (number, stratum)
+        where is_common
+        group by number, percentile, stratum, weight, before_count, after_count
+    ),
+    estimate as (
+        select
+            number, percentile,
+            sum(weight * (before_below / before_count - after_below / after_count)) as difference,
+            -- As if nothing had changed: both sides have one share in a stratum.
+            sum(weight ^ 2 * (before_below + after_below) * (before_count + after_count - before_below - after_below)
+                / (before_count + after_count) / (before_count + after_count - 1)
+                * (1 / before_count + 1 / after_count)) as variance,
+            sum(weight ^ 2 * before_below * (before_count - before_below) / before_count ^ 2 / (before_count - 1)) as before_variance,
+            sum(weight ^ 2 * after_below * (after_count - after_below) / after_count ^ 2 / (after_count - 1)) as after_variance
+        from part
+        group by number, percentile
+    ),
+    -- Values of a page load, a visitor, an hour are alike: the sums of hours show how much.
+    residual as (
+        select
+            is_after, bucket, number, percentile,
+            sum(weight * case
+                when is_after then (below - after_below / after_count * count) / after_count
+                else (below - before_below / before_count * count) / before_count
+            end) as residual
+        from hour
+        join part using (number, percentile, stratum)
+        group by is_after, bucket, number, percentile
+    ),
+    hourly as (
+        select number, percentile, sum(blocks * squares / nullif(blocks - 1, 0)) as variance, sum(blocks) - 2 as df
+        from (
+            select number, percentile, is_after, count(*) as blocks, sum(residual ^ 2) as squares
+            from residual
+            group by number, percentile, is_after
+        ) as side
+        group by number, percentile
+    ),
+    side_hours as materialized (
+        select
+            coalesce(sum(hours) filter (where not is_after), 0) as before, coalesce(sum(hours) filter (where is_after), 0) as after
+        from (
+            select distinct is_after, bucket, case when bucket < hours_from then 24 else 1 end as hours
+            from hour
+            cross join horizon
+        ) as block
+    ),
+    counted as (
+        select
+            number, sum(before_count) as before_count, sum(after_count) as after_count,
+            sum(after_count) filter (where is_common) / nullif(sum(after_count), 0) as share
+        from layer
+        group by number
+    ),
+    observed as (
+        select
+            number, percentile,
+            min(bin_middle_us(bin)) filter (where before_up_to >= percentile / 100.0 * before_all) as before_us,
+            min(bin_middle_us(bin)) filter (where after_up_to >= percentile / 100.0 * after_all) as after_us
+        from (
+            select
+                number, bin, nullif(sum(before) over whole, 0) as before_all, nullif(sum(after) over whole, 0) as after_all,
+                sum(before) over up_to as before_up_to, sum(after) over up_to as after_up_to
+            from (
+                select
+                    number, bin, coalesce(sum(count) filter (where not is_after), 0) as before,
+                    coalesce(sum(count) filter (where is_after), 0) as after
+                from entry
+                group by number, bin
+            ) as bin
+            window whole as (partition by number), up_to as (partition by number order by bin)
+        ) as cumulative
+        cross join (values (50), (75)) as wanted (percentile)
+        group by number, percentile
+    ),
+    known as (
+        select
+            observed.*, counted.before_count, counted.after_count, difference,
+            sqrt(greatest(estimate.variance, hourly.variance)) as error,
+            sqrt(before_variance * greatest(1, hourly.variance / nullif(estimate.variance, 0))) as before_error,
+            sqrt(after_variance * greatest(1, hourly.variance / nullif(estimate.variance, 0))) as after_error,
+            hourly.df,
+            case
+                when counted.before_count = 0 and after_uploads[number] >= least_uploads then 'new'
+                when counted.after_count = 0 and before_uploads[number] >= least_uploads then 'gone'
+                when least(side_hours.before, side_hours.after) < least_hours then 'early'
+                when least(before_uploads[number], after_uploads[number]) < least_uploads then 'too few'
+                when coalesce(counted.share, 0) < least_share then 'not comparable'
+            end as obstacle
+        from observed
+        join counted using (number)
+        cross join side_hours
+        left join estimate using (number, percentile)
+        left join hourly using (number, percentile)
+    ),
+    tested as (
+        select
+            *,
+            case when obstacle is null and error > 0 then least(1, p_of_t(abs(difference) / error, greatest(df, 10))) end as p
+        from known
+    ),
+    judged as (
+        -- Benjamini and Hochberg.
+        select
+            *, p <= max(p) filter (where p <= false_share * place / nullif(functions, 0)) over () as is_changed
+        from (
+            select *, row_number() over (order by p) as place, count(p) over () as functions from tested
+        ) as ranked
+    ),
+    measured as (
+        select
+            judged.*,
+            share_value_us(bins, before_shares, percentile / 100.0) as before_value,
+            share_value_us(bins, after_shares, percentile / 100.0) as after_value,
+            share_value_us(bins, before_shares, percentile / 100.0 - 2 * before_error) as before_low,
+            share_value_us(bins, before_shares, percentile / 100.0 + 2 * before_error) as before_high,
+            share_value_us(bins, after_shares, percentile / 100.0 - 2 * after_error) as after_low,
+            share_value_us(bins, after_shares, percentile / 100.0 + 2 * after_error) as after_high,
+            case when obstacle is null and percentile / 100.0 - visible_z * error / 2 > 0 and percentile / 100.0 + visible_z * error / 2 < 1
+                then share_value_us(bins, shares, percentile / 100.0 + visible_z * error / 2)
+                    / nullif(share_value_us(bins, shares, percentile / 100.0 - visible_z * error / 2), 0) - 1
+            end as visible
+        from judged
+        left join distribution using (number)
+    )
+    select
+        names[number],
+        their_kinds[number],
+        percentile,
+        before_us,
+        after_us,
+        case when before_value > 0 then after_value / before_value - 1 end,
+        -- On the scale of logarithms, where errors of a ratio are even; both sides' add up as squares.
+        case when least(before_value, before_low, after_value, after_low) > 0 then
+            exp(ln(after_value / before_value) - sqrt(ln(after_value / after_low) ^ 2 + ln(before_high / before_value) ^ 2)) - 1 end,
+        case when least(before_value, before_low, after_value, after_low) > 0 then
+            exp(ln(after_value / before_value) + sqrt(ln(after_high / after_value) ^ 2 + ln(before_value / before_low) ^ 2)) - 1 end,
+        visible,
+        p,
+        case
+            when obstacle is not null then obstacle
+            when is_changed then case when difference > 0 then 'slower' else 'faster' end
+            else 'no change seen'
+        end,
+        before_count::bigint,
+        after_count::bigint
+    from measured
+    where exists (select from entry where is_after) and exists (select from entry where not is_after);
+end
+$$;
+
+comment on function fleetprof_data.compared_timings is
+    'Compares the medians and 75th percentiles of timings of two sides; a row for each. Columns as in fleetprof.compare_timings, in microseconds.';
+
+create or replace function fleetprof.compare_timings(
+    site         text,
+    before       text default null,
+    after        text default null,
+    since        timestamptz default null,
+    until        timestamptz default null,
+    route        text default null,
+    environment  text default null,
+    variant      text default null,
+    browser      text default null,
+    os           text default null,
+    device       text default null,
+    thread       text default null,
+    before_since timestamptz default null,
+    before_until timestamptz default null,
+    exclude_route text default null, exclude_environment text default null, exclude_variant text default null,
+    exclude_browser text default null, exclude_os text default null, exclude_device text default null,
+    exclude_thread text default null
+)
+returns table (
+    name             text,
+    kind             text,
+    percentile       integer,
+    before_ms        double precision,
+    after_ms         double precision,
+    change           double precision,
+    change_low       double precision,
+    change_high      double precision,
+    smallest_visible double precision,
+    p                double precision,
+    verdict          text,
+    before_count     bigint,
+    after_count      bigint
+)
+language plpgsql stable parallel safe rows 50
+set search_path = fleetprof_data, pg_temp
+set datestyle = 'ISO, YMD'
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+    sides record := compared_sides(
+        compare_timings.site, compare_timings.before, compare_timings.after, compare_timings.since, compare_timings.until,
+        compare_timings.route, compare_timings.environment, compare_timings.variant, compare_timings.browser, compare_timings.os,
+        compare_timings.device, compare_timings.thread, compare_timings.before_since, compare_timings.before_until,
+        array[
+            compare_timings.exclude_route, null, compare_timings.exclude_environment, compare_timings.exclude_variant,
+            compare_timings.exclude_browser, compare_timings.exclude_os, compare_timings.exclude_device, compare_timings.exclude_thread]);
+begin
+    return query
+    select
+        name, kind::text, percentile, before_us / 1000, after_us / 1000, change, change_low, change_high, smallest_visible, p,
+        verdict, before_count, after_count
+    from compared_timings(sides.before_side, sides.after_side, '{mark,measure}')
+    order by array_position('{slower,new,faster,gone}', verdict) nulls last, name collate "C", kind, percentile;
+end
+$$;
+
+comment on function fleetprof.compare_timings is
+    'Compares marks and measures of two releases, or of two periods: a row for each median and 75th percentile (percentile). before_ms, after_ms: as observed, milliseconds, at most 1.6 % off. change: ratio of the percentile after to before, less 1, for the same mix of pages, devices and browsers on both sides; change_low, change_high: where it lies with a probability of 95 %; null where the percentile is 0. smallest_visible: the least change that would have been found in nine of ten cases. p: probability of such a difference by chance. verdict: slower, faster, no change seen, new, gone, too few, early, not comparable. before_count, after_count: values. since, until, before_since, before_until: as in compare_releases.';
+
+create or replace function fleetprof.compare_vitals(
+    site         text,
+    before       text default null,
+    after        text default null,
+    since        timestamptz default null,
+    until        timestamptz default null,
+    route        text default null,
+    environment  text default null,
+    variant      text default null,
+    browser      text default null,
+    os           text default null,
+    device       text default null,
+    thread       text default null,
+    before_since timestamptz default null,
+    before_until timestamptz default null,
+    exclude_route text default null, exclude_environment text default null, exclude_variant text default null,
+    exclude_browser text default null, exclude_os text default null, exclude_device text default null,
+    exclude_thread text default null
+)
+returns table (
+    name             text,
+    unit             text,
+    percentile       integer,
+    before_value     double precision,
+    after_value      double precision,
+    change           double precision,
+    change_low       double precision,
+    change_high      double precision,
+    smallest_visible double precision,
+    p                double precision,
+    verdict          text,
+    before_count     bigint,
+    after_count      bigint
+)
+language plpgsql stable parallel safe rows 50
+set search_path = fleetprof_data, pg_temp
+set datestyle = 'ISO, YMD'
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+    sides record := compared_sides(
+        compare_vitals.site, compare_vitals.before, compare_vitals.after, compare_vitals.since, compare_vitals.until,
+        compare_vitals.route, compare_vitals.environment, compare_vitals.variant, compare_vitals.browser, compare_vitals.os,
+        compare_vitals.device, compare_vitals.thread, compare_vitals.before_since, compare_vitals.before_until,
+        array[
+            compare_vitals.exclude_route, null, compare_vitals.exclude_environment, compare_vitals.exclude_variant,
+            compare_vitals.exclude_browser, compare_vitals.exclude_os, compare_vitals.exclude_device, compare_vitals.exclude_thread]);
+begin
+    return query
+    select
+        name, case name when 'CLS' then 'score x 1000' else 'ms' end, percentile, before_us / 1000, after_us / 1000, change,
+        change_low, change_high, smallest_visible, p, verdict, before_count, after_count
+    from compared_timings(sides.before_side, sides.after_side, '{vital}')
+    order by array_position(vital_names(), name), percentile;
+end
+$$;
+
+comment on function fleetprof.compare_vitals is
+    'Compares web vitals of two releases, or of two periods: a row for each median and 75th percentile (percentile). before_value, after_value: as observed, in unit, at most 1.6 % off. A greater CLS is called slower, too. change: ratio of the percentile after to before, less 1, for the same mix of pages, devices and browsers on both sides; change_low, change_high: where it lies with a probability of 95 %; null where the percentile is 0. smallest_visible: the least change that would have been found in nine of ten cases. p: probability of such a difference by chance. verdict: slower, faster, no change seen, new, gone, too few, early, not comparable. before_count, after_count: values. since, until, before_since, before_until: as in compare_releases.';
+
+revoke execute on function
+    fleetprof_data.bin_start_us, fleetprof_data.share_value_us, fleetprof_data.timing_histograms,
+    fleetprof_data.compared_timings, fleetprof.compare_timings, fleetprof.compare_vitals
+from public;
+grant execute on function
+    fleetprof_data.bin_start_us, fleetprof_data.share_value_us, fleetprof_data.timing_histograms,
+    fleetprof_data.compared_timings, fleetprof.compare_timings, fleetprof.compare_vitals
+to fleetprof_reader;

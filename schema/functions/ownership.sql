@@ -1,0 +1,112 @@
+-- Whose code a script is: npm package, host, domain, party.
+
+create or replace function fleetprof_data.host_of(url text)
+returns text
+language sql immutable strict parallel safe
+return lower(substring(url from '^(?:blob:)?[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?([^/?#]+)'));
+
+comment on function fleetprof_data.host_of is
+    'Returns the host of a URL, with its port unless that is the scheme''s; null where it has none.';
+
+create or replace function fleetprof_data.url_package(url text)
+returns text
+language sql immutable strict parallel safe
+return coalesce(
+    -- Parts of the path, never a text within one. The last node_modules counts: a dependency's own dependency.
+    substring(url from '^[^?#]*/node_modules/((?:@[^/@]+/)?[^/@.?#][^/@?#]*)/'),
+    substring(url from '^[^?#]*/ajax/libs/([^/?#]+)/v?[0-9][^/?#]*/'),
+    -- name@version, as in unpkg.com/react@18.2.0/index.js and ga.jspm.io/npm:react@18.2.0/index.js.
+    substring(url from '^[^?#]*?[/:]((?:@[^/@:?#]+/)?[^/@:?#]+)@(?:v?[0-9]+(?:[.][^/?#]*)?|latest|next)(?:[/?#]|$)'),
+    substring(url from '^https://(?:cdn[.]jsdelivr[.]net/npm|unpkg[.]com|esm[.]sh|cdn[.]skypack[.]dev)/((?:@[^/@?#]+/)?[^/@?#]+)(?:[/?#]|$)'));
+
+comment on function fleetprof_data.url_package is
+    'Returns the npm package that a script''s URL names, as content delivery networks and node_modules directories do; null if it names none.';
+
+create or replace function fleetprof_data.is_within(host text, hosts text[])
+returns boolean
+language sql immutable parallel safe
+return exists (
+    select
+    from unnest(hosts) as own_host
+    where '.' || regexp_replace(host, ':[0-9]+$', '')
+        like fleetprof_data.like_pattern('%.' || regexp_replace(own_host, '^www\.|:[0-9]+$', '', 'g'))
+);
+
+comment on function fleetprof_data.is_within is
+    'True if a host is one of these or a subdomain of one. Ports and a leading www. of the others do not matter.';
+
+create or replace function fleetprof_data.own_hosts(selected fleetprof_data.selection)
+returns text[]
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return (
+        select array_agg(host)
+        from (
+            select unnest(hosts) as host from first_party where site = any((own_hosts.selected).sites)
+            union
+            select name from timing_values(own_hosts.selected, '{page_host}') where name <> '(overflow)'
+        ) as known);
+end
+$$;
+
+comment on function fleetprof_data.own_hosts is
+    'Returns the hosts whose scripts are the selected sites'' own: those in first_party, and of pages, as uploads with samples or resources name them. Null if none is known.';
+
+create or replace function fleetprof_data.party_of_host(host text, own text[])
+returns text
+language sql immutable parallel safe
+return case when own is not null then case when fleetprof_data.is_within(host, own) then 'first' else 'third' end end;
+
+comment on function fleetprof_data.party_of_host is
+    'Returns first for a host of own_hosts, third for another; null if none is known.';
+
+create or replace function fleetprof_data.party_of(url text, own text[])
+returns text
+language sql immutable parallel safe
+return case
+    when url ~ '^[a-z-]+-extension:' then '(extension)'
+    when fleetprof_data.host_of(url) is null then '(no host)'
+    else coalesce(fleetprof_data.party_of_host(fleetprof_data.host_of(url), own), '(unknown)')
+end;
+
+comment on function fleetprof_data.party_of is
+    'Returns whose a script is: first, third, (extension) of the browser, (no host), or (unknown) where no own host is known.';
+
+create or replace function fleetprof_data.keep_sites(sites jsonb)
+returns void
+language plpgsql
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    perform keep_scripts((select jsonb_object_agg(key, value -> 'scripts') from jsonb_each(keep_sites.sites)));
+    perform keep_source_links((select jsonb_object_agg(key, value -> 'source_link') from jsonb_each(keep_sites.sites)));
+    -- Nothing is locked while nothing changes.
+    insert into first_party (site, hosts)
+    select *
+    from (
+        select key, array(select distinct jsonb_array_elements_text(value -> 'first_party') order by 1)
+        from jsonb_each(keep_sites.sites)
+    ) as given (site, hosts)
+    where not exists (
+        select from first_party as known where (known.site, known.hosts) = (given.site, given.hosts))
+    order by site
+    on conflict (site) do update set hosts = excluded.hosts;
+end
+$$;
+
+comment on function fleetprof_data.keep_sites is
+    'Replaces what is known of these sites: an object by site of {"scripts": templates, "first_party": hosts, "source_link": template, empty for none}. Collectors call it when they start, after each reload, and when they keep house.';
+
+revoke execute on function
+    fleetprof_data.host_of, fleetprof_data.url_package, fleetprof_data.is_within, fleetprof_data.own_hosts,
+    fleetprof_data.party_of_host, fleetprof_data.party_of, fleetprof_data.keep_sites
+from public;
+grant execute on function
+    fleetprof_data.host_of, fleetprof_data.url_package, fleetprof_data.is_within, fleetprof_data.own_hosts,
+    fleetprof_data.party_of_host, fleetprof_data.party_of
+to fleetprof_reader;
+grant execute on function fleetprof_data.keep_sites to fleetprof_writer;

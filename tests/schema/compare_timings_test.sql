@@ -1,0 +1,79 @@
+-- compare_timings and compare_vitals: against values that SQL draws here.
+\ir fixture.inc
+set local search_path = pgtap, fleetprof, fleetprof_data, pg_catalog;
+
+select plan(24);
+
+select is((select count(*) from generate_series(0, 1500) as bin
+           where bin_middle_us(bin::smallint) not between bin_start_us(bin::smallint) and bin_start_us((bin + 1)::smallint)), 0::bigint,
+    'the middle of a bin is in it');
+select is(share_value_us('{0,3}', '{0.5,1}', 0.5), 0::float8, 'a value in a bin of one microsecond');
+select is(share_value_us('{64,65}', '{0.5,1}', 0.75), 67::float8, 'half of a bin from 66 to 68');
+select is(share_value_us('{64,65}', '{0.5,1}', 2), 68::float8, 'no more than the greatest');
+select is(share_value_us('{64,65}', '{0.5,1}', -1), 64::float8, 'no less than the least');
+
+insert into pg_temp.segment (segment_id, release, route, device) values
+    (1, 'v1', '/', 'desktop'), (2, 'v2', '/', 'desktop'), (3, 'v1', '/slow', 'desktop'), (4, 'v2', '/slow', 'desktop'), (6, 'v2', '/other', 'desktop');
+-- 12 hours a side; 10 uploads an hour and page. Values are quantiles of an exponential distribution.
+insert into timing_value (segment_id, bucket, upload, kind, name, us)
+select
+    segment_id, '2026-01-05 00:00Z'::timestamptz + hour * interval '1 hour' + case segment_id % 2 when 0 then interval '12 hours' else '0' end,
+    number, kind::timing_kind, name, (-1e5 * factor * ln((((number * 12 + hour) * 7 % 240) + 0.5) / 240))::bigint
+from generate_series(0, 11) as hour
+cross join generate_series(0, 19) as number
+cross join (values
+    (1, 'measure', 'same', 1), (2, 'measure', 'same', 1), (1, 'measure', 'slow', 1), (2, 'measure', 'slow', 2), (1, 'measure', 'fast', 2), (2, 'measure', 'fast', 1),
+    (1, 'vital', 'LCP', 1), (2, 'vital', 'LCP', 2), (1, 'measure', 'gone', 1), (2, 'mark', 'new', 1)) as given (segment_id, kind, name, factor);
+-- The same on each page, but another mix: pages are ten times apart.
+insert into timing_value (segment_id, bucket, upload, name, us)
+select
+    segment_id, '2026-01-05 00:00Z'::timestamptz + hour * interval '1 hour' + case segment_id % 2 when 0 then interval '12 hours' else '0' end,
+    number, 'mix', (-1e5 * factor * ln((((number * 12 + hour) * 7 % (12 * count)) + 0.5) / (12 * count)))::bigint
+from (values (1, 1, 20), (3, 10, 80), (2, 1, 80), (4, 10, 20)) as given (segment_id, factor, count)
+cross join lateral generate_series(0, count - 1) as number
+cross join generate_series(0, 11) as hour;
+-- CLS is 0 for most; a constant; too few; no stratum in common.
+insert into timing_value (segment_id, bucket, upload, kind, name, us)
+select segment_id, '2026-01-05 00:00Z'::timestamptz + hour * interval '1 hour' + case segment_id % 2 when 0 then interval '12 hours' else '0' end, number, kind::timing_kind, name,
+    case name when 'CLS' then case when number < 16 then 0 else number * 1000 end else 5000 end
+from (values (1, 'vital', 'CLS', 20), (2, 'vital', 'CLS', 20), (1, 'measure', 'constant', 20), (2, 'measure', 'constant', 20), (1, 'measure', 'rare', 2), (2, 'measure', 'rare', 20),
+    (1, 'measure', 'elsewhere', 20), (6, 'measure', 'elsewhere', 20)) as given (segment_id, kind, name, count)
+cross join lateral generate_series(0, count - 1) as number
+cross join generate_series(0, 11) as hour;
+select pg_temp.store() \g /dev/null
+
+create temp table compared as
+select * from compare_timings('shop', 'v1', 'v2', '2026-01-05 12:00Z', '2026-01-06Z', before_since => '2026-01-05Z', before_until => '2026-01-05 12:00Z');
+create temp table vital as
+select * from compare_vitals('shop', 'v1', 'v2', '2026-01-05 12:00Z', '2026-01-06Z', before_since => '2026-01-05Z', before_until => '2026-01-05 12:00Z');
+select results_eq(
+    $$ select name || ' ' || percentile, verdict from compared order by name collate "C", percentile $$,
+    $$ values
+        ('constant 50', 'no change seen'), ('constant 75', 'no change seen'), ('elsewhere 50', 'not comparable'), ('elsewhere 75', 'not comparable'),
+        ('fast 50', 'faster'), ('fast 75', 'faster'), ('gone 50', 'gone'), ('gone 75', 'gone'), ('mix 50', 'no change seen'), ('mix 75', 'no change seen'),
+        ('new 50', 'new'), ('new 75', 'new'), ('rare 50', 'too few'), ('rare 75', 'too few'), ('same 50', 'no change seen'), ('same 75', 'no change seen'),
+        ('slow 50', 'slower'), ('slow 75', 'slower') $$, 'verdicts');
+select is((select bool_and(abs(change - 1) < 0.05 and change_low < 1 and change_high > 1) from compared where name = 'slow'), true, 'twice as slow, within its interval');
+select is((select bool_and(abs(change + 0.5) < 0.03) from compared where name = 'fast'), true, 'twice as fast');
+select is((select bool_and(change = 0 and change_low < 0 and change_high > 0 and p = 1) from compared where name = 'same'), true, 'no change, and an interval');
+select is((select bool_and(abs(change) < 0.01 and before_ms > 1.2 * after_ms) from compared where name = 'mix' and percentile = 75), true, 'another mix of pages is no change');
+select is((select abs(before_ms - 100 * ln(2)) < 2 from compared where name = 'slow' and percentile = 50), true, 'the median as observed');
+select is((select abs(before_ms - 100 * ln(4)) < 4 from compared where name = 'slow' and percentile = 75), true, 'the 75th percentile');
+select is((select bool_and(before_count = 240 and after_count = 240) from compared where name = 'slow'), true, 'values are counted');
+select is((select bool_and(smallest_visible between 0.3 and 1.2) from compared where name = 'same'), true, 'what could have been seen');
+select is((select bool_and(p is null and smallest_visible is null) from compared where verdict in ('too few', 'not comparable', 'new', 'gone')), true, 'what was not tested has no probability');
+select is((select array_agg(verdict) from (select verdict from compared limit 3) as first), '{slower,slower,new}', 'what was found comes first');
+select results_eq($$ select name, percentile, verdict, unit from vital $$,
+    $$ values ('LCP', 50, 'slower', 'ms'), ('LCP', 75, 'slower', 'ms'), ('CLS', 50, 'no change seen', 'score x 1000'), ('CLS', 75, 'no change seen', 'score x 1000') $$, 'vitals');
+select is((select bool_and(change is null and before_value = 0) from vital where name = 'CLS'), true, 'nothing has no ratio');
+select is_empty($$ select * from compare_timings('shop', 'v1', 'v3', '2026-01-05Z', '2026-01-06Z') $$, 'a side without values');
+select is((select array_agg(distinct verdict) from compare_timings('shop', 'v1', 'v2', '2026-01-05 12:00Z', '2026-01-05 20:00Z', before_since => '2026-01-05Z', before_until => '2026-01-05 12:00Z') where name = 'slow'),
+    '{early}', 'eight hours are early');
+select is((select count(*) from compare_timings('shop', 'v1', 'v2', '2026-01-05 12:00Z', '2026-01-06Z', before_since => '2026-01-05Z', before_until => '2026-01-05 12:00Z', exclude_route => '/%')), 0::bigint, 'filters hold');
+select is((select array_agg(distinct verdict) from compare_timings('shop', null, null, '2026-01-05 12:00Z', '2026-01-06Z', before_since => '2026-01-05Z', before_until => '2026-01-05 12:00Z') where name = 'slow'),
+    '{slower}', 'two periods');
+select throws_ok($$ select compare_timings('shop', 'v1', 'v1') $$, '22023', 'before and after are the same', 'sides are two');
+select throws_ok($$ select compare_vitals('shop') $$, '22023', 'before and after are the same', 'of vitals, too');
+
+select * from finish();
+rollback;
