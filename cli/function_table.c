@@ -115,9 +115,9 @@ static bool begin_table(struct table_reader *reader, yyjson_val *head)
 
 static const char *check_function(struct table_reader *reader, yyjson_val *row)
 {
-    if (yyjson_arr_size(row) != 7)
-        return "a function is an array of 7: line, column, name or null, source, its line and "
-               "column, package";
+    if (yyjson_arr_size(row) != 8)
+        return "a function is an array of 8: line, column, name or null, source, its line and "
+               "column, package, whether it is ignored";
     if (!is_position(yyjson_arr_get(row, 0)) || !is_position(yyjson_arr_get(row, 1)) ||
         !is_position(yyjson_arr_get(row, 4)) || !is_position(yyjson_arr_get(row, 5)))
         return "lines and columns are whole numbers from 1 on";
@@ -127,6 +127,8 @@ static const char *check_function(struct table_reader *reader, yyjson_val *row)
         return "a source is a path of 1 to 1,024 bytes";
     if (!is_text(yyjson_arr_get(row, 6), 0, PACKAGE_MAX))
         return "a package is a text of at most 214 bytes";
+    if (!yyjson_is_bool(yyjson_arr_get(row, 7)))
+        return "whether a function is ignored is true or false";
     int64_t place = (int64_t)(yyjson_get_uint(yyjson_arr_get(row, 0)) << 32 |
                               yyjson_get_uint(yyjson_arr_get(row, 1)));
     if (place <= reader->place)

@@ -3,7 +3,7 @@
  *
  * A file has a line of JSON per script, {"fleetprof_function_table": 1, "script": PATH,
  * "functions": N}, and after it N lines [line, column, name or null, source, line in it, column in
- * it, package], by place.
+ * it, package, whether it is ignored], by place.
  */
 #ifndef FP_CLI_FUNCTION_TABLE_H
 #define FP_CLI_FUNCTION_TABLE_H

@@ -21,6 +21,8 @@ enum {
 #define NUMBER(name_) {.name = (name_), .type = FP_VALUE_NUMBER}
 #define COUNT(name_, most_, option_)                                                               \
     {.name = (name_), .type = FP_VALUE_COUNT, .most = (most_), .option = (option_)}
+#define NEEDED_COUNT(name_)                                                                        \
+    {.name = (name_), .type = FP_VALUE_COUNT, .most = INT32_MAX, .presence = FP_PRESENCE_NEEDED}
 #define FOLD TEXT("fold", "--fold")
 #define TOP COUNT("top", ROWS_MOST, "--top")
 #define SESSION NEEDED("session_id", FP_VALUE_ID, NULL)
@@ -147,6 +149,11 @@ const struct fp_question fp_questions[] = {
      .command = "cost",
      .filters = WITH_MARKER,
      .own = {NEEDED("by", FP_VALUE_TEXT, "")}},
+    {.name = "function_origin",
+     .relation = "function_origin",
+     .own = {NEEDED("site", FP_VALUE_TEXT, NULL), NEEDED("generated_resource", FP_VALUE_TEXT, NULL),
+             NEEDED_COUNT("generated_line"), NEEDED_COUNT("generated_column"),
+             TEXT("release", NULL)}},
     {.name = "markers", .relation = "markers", .filters = WITH_MARKER},
     {.name = "event_breakdown", .relation = "event_breakdown", .filters = WITH_MARKER},
     {.name = "timings", .relation = "timings", .command = "timings", .filters = LOADS},

@@ -223,7 +223,7 @@ void fp_config_print_sites(const struct fp_config *config, struct fp_buf *out)
         for (size_t k = 0; k < site->first_party.count; k++)
             print_item(k == 0, site->first_party.items[k], out);
         print_own_domains(site, site->first_party.count == 0, out);
-        fp_buf_addf(out, "]}");
+        fp_buf_addf(out, "],\"source_link\":\"%.*s\"}", FP_STR_ARG(site->source_link));
     }
     fp_buf_addf(out, "}");
 }

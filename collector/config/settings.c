@@ -5,6 +5,7 @@
 #include "collector/config/settings.h"
 
 #include "collector/base/clock.h"
+#include "collector/config/source_link.h"
 #include "collector/config/value.h"
 
 #include <inttypes.h>
@@ -163,6 +164,9 @@ const struct fp_setting fp_settings[] = {
     {FP_SITE_PREFIX "scripts", FP_SETTING_SCRIPTS, IN_SITE(scripts), .value = "[]",
      .help = "Templates such as /build/:id/*.js of URLs of scripts that count as one across "
              "releases, for names that bundlers do not make; the first that matches wins"},
+    {FP_SITE_PREFIX "source_link", FP_SETTING_LINK, IN_SITE(source_link), .value = "",
+     .help = "Where sources can be looked at: an address with {file}, and {release}, {line}, "
+             "{column} if wanted, such as https://git.example/shop/blob/{release}/{file}#L{line}"},
     {FP_SITE_PREFIX "first_party", FP_SETTING_HOSTS, IN_SITE(first_party), .value = "[]",
      .help = "Hosts whose scripts are the site's own, with their subdomains, such as "
              "shopcdn.example. The domains of the origins are, anyway"},
@@ -236,6 +240,7 @@ const char *fp_setting_type_name(enum fp_setting_type type)
         [FP_SETTING_SHARE] = "a share such as 1%",
         [FP_SETTING_FLAG] = "true or false",
         [FP_SETTING_NAME] = "a name",
+        [FP_SETTING_LINK] = "an address, or \"\" for none",
         [FP_SETTING_ORIGINS] = "a list of origins",
         [FP_SETTING_ROUTES] = "a list of paths",
         [FP_SETTING_KEY_FILES] = "a list of files",
@@ -328,6 +333,9 @@ const char *fp_setting_store(const struct fp_setting *setting, struct fp_str tex
         break;
     case FP_SETTING_NAME:
         wrong = fp_value_check_name(text);
+        break;
+    case FP_SETTING_LINK:
+        wrong = text.len > 0 ? fp_source_link_check(text) : NULL;
         break;
     case FP_SETTING_ORIGINS:
     case FP_SETTING_ROUTES:

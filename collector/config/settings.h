@@ -18,6 +18,7 @@ enum fp_setting_type {
     FP_SETTING_SHARE, /* uint32_t parts per million */
     FP_SETTING_FLAG,
     FP_SETTING_NAME,
+    FP_SETTING_LINK,
     FP_SETTING_ORIGINS, /* this and the following are lists */
     FP_SETTING_ROUTES,
     FP_SETTING_KEY_FILES,

@@ -62,7 +62,8 @@ static void name_bounds(const struct fp_setting *setting, char *text, size_t len
 static bool names_template(const struct fp_setting *setting)
 {
     return setting->type == FP_SETTING_ROUTES || setting->type == FP_SETTING_TIMING_NAMES ||
-           setting->type == FP_SETTING_SCRIPTS || setting->type == FP_SETTING_HOSTS;
+           setting->type == FP_SETTING_SCRIPTS || setting->type == FP_SETTING_HOSTS ||
+           setting->type == FP_SETTING_LINK;
 }
 
 static void complain_of_value(struct fp_config_loader *loader, const yaml_node_t *node,

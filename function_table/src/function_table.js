@@ -3,21 +3,26 @@
  *
  * V8 reports where a function begins, so the places that a profile can have are known when a script is built. The name
  * is that of the function in the original source around the place that the map gives. Names in maps do not help: at the
- * start of an arrow function a map names the first parameter.
+ * start of an arrow function a map names the first parameter. Scopes do, where a map has them.
  */
 import fs from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
-import { AnyMap, LEAST_UPPER_BOUND, originalPositionFor, sourceContentFor, traceSegment } from '@jridgewell/trace-mapping';
+import { AnyMap, decodedMappings, isIgnored, sourceContentFor, TraceMap, traceSegment } from '@jridgewell/trace-mapping';
 
-import { definitionsOf, enclosing, isClass, isFunction, nameOf, parse } from './syntax.js';
+import { rangeAt, rangesOf, ScopesError } from './scopes.js';
+import { definitionsOf, enclosing, matching, nameOf, parse } from './syntax.js';
 
 /** A place in an original source; line from 1, column from 0. @typedef {{ source: string, line: number, column: number }} Mapping */
 
-/** @typedef {{ line: number, column: number, function: string | null, source: string, sourceLine: number, sourceColumn: number, package: string }} Row */
+/** @typedef {{ line: number, column: number, function: string | null, source: string, sourceLine: number, sourceColumn: number, package: string, isIgnored: boolean }} Row */
 
 export const version = 1;
+
+/** What the table of a whole build is called. */
+export const tableName = 'function-table.jsonl';
+
 const mostFunctions = 500_000;
 
 /** A file that cannot be read, or makes no sense; the message says which and why. */
@@ -71,13 +76,18 @@ function placeOf(starts, offset) {
   return [low, offset - starts[low]];
 }
 
-/** Returns a source's path without what only the build machine knows. @param {string} source @param {string} root */
-export function sourcePath(source, root) {
+/** Returns a source's path without what only the build machine knows. @param {string} source @param {string} root @param {string} [dir] where the map lies @param {string} [context] where webpack's paths begin */
+export function sourcePath(source, root, dir = root, context = root) {
   let name = source.replace(/\\/g, '/').replace(/^file:\/\//, '').replace(/[?#].*$/, '');
-  // webpack://name/./src/a.js, webpack:///src/a.js
-  name = name.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*\//i, '');
+  // webpack://name/./src/a.js, webpack:///src/a.js; resolved, all are without dots, also webpack's own webpack/runtime/x
+  const virtual = name.match(/^[a-z][a-z0-9+.-]*:\/\/[^/]*\/(.*)$/i)?.[1];
+  if (virtual !== undefined) {
+    const file = path.resolve(context, virtual);
+    name = fs.existsSync(file) ? file.split(path.sep).join('/') : virtual;
+  }
   const modules = name.lastIndexOf('/node_modules/');
   if (modules >= 0) return name.slice(modules + 1);
+  if (name.startsWith('../')) name = path.resolve(dir, name).split(path.sep).join('/');
   const base = `${root.replace(/\\/g, '/').replace(/\/$/, '')}/`;
   if (name.startsWith(base)) name = name.slice(base.length);
   return path.posix.normalize(name).replace(/^(?:\.\.\/)+|^\//, '') || '(unknown)';
@@ -118,36 +128,84 @@ class Sources {
   }
 }
 
-/** Returns the name of the function around a place of an original source; null: unknown. @param {import('./syntax.js').Definition} definition @param {Sources} sources @param {Mapping} at */
-function originalName(definition, sources, at) {
-  const source = sources.get(at.source);
-  if (!source || source.starts[at.line - 1] === undefined) return null;
-  const offset = source.starts[at.line - 1] + at.column;
-  // A constructor that the source does not have comes of its class.
-  const isWanted = definition.kind === 'function' ? isFunction : definition.kind === 'class' ? isClass
-    : (/** @type {import('@lezer/common').SyntaxNode} */ node) => isFunction(node) || isClass(node);
-  const node = enclosing(source.tree, offset, isWanted);
-  return node ? nameOf(node, source.text) : null;
+/**
+ * Returns what the scopes of the map say that a definition was; null: nothing.
+ * @param {import('./syntax.js').Definition} definition @param {import('./scopes.js').Range[]} ranges @param {number[]} starts
+ * @returns {{ at: Mapping, name: string } | null}
+ */
+function scoped({ kind, from, body }, ranges, starts) {
+  if (ranges.length === 0 || kind === 'class') return null;
+  const scope = rangeAt(ranges, placeOf(starts, from), placeOf(starts, body))?.scope;
+  // Where a scope has no name, or only that of all constructors, the source may say more.
+  return scope?.source && scope.name && scope.name !== 'constructor' ? { at: { source: scope.source, line: scope.at[0] + 1, column: scope.at[1] }, name: scope.name } : null;
 }
 
 /**
- * Returns what a definition was before; null: the map does not know. The segment before the place is of the function
- * itself, unless the map leaves it out: then the next one inside of the function is.
- * @param {import('./syntax.js').Definition} definition
- * @param {{ map: import('@jridgewell/trace-mapping').TraceMap, sources: Sources, starts: number[], line: number, column: number }} place
+ * A bundle and its map.
+ * @typedef {{ map: import('@jridgewell/trace-mapping').TraceMap, sources: Sources, tree: import('@lezer/common').Tree, starts: number[] }} Bundle
+ */
+
+const mostSegments = 1000;
+
+/**
+ * Returns the segments that are of a definition alone, by place: the last one before its beginning, then those in its
+ * body that no function inside of it has.
+ * @param {import('./syntax.js').Definition} definition @param {Bundle} bundle
+ * @returns {Generator<{ at: Mapping, isHead: boolean }>}
+ */
+function* segmentsOf({ offset, from, to, owner }, { map, tree, starts }) {
+  const lines = decodedMappings(map);
+  const [firstLine, column] = placeOf(starts, offset);
+  let looked = 0;
+  for (let line = firstLine; line < lines.length && starts[line] < to; line += 1) {
+    const segments = lines[line];
+    let next = line === firstLine ? upperBound(segments, column) : 0;
+    const before = line === firstLine ? segments[next - 1] : undefined;
+    if (before && before.length > 1 && starts[line] + before[0] >= from) yield { at: mapping(map, before), isHead: true };
+    for (; next < segments.length && starts[line] + segments[next][0] < to; next += 1) {
+      if ((looked += 1) > mostSegments) return;
+      const segment = segments[next];
+      if (segment.length > 1 && enclosing(tree, starts[line] + segment[0])?.from === owner) yield { at: mapping(map, segment), isHead: false };
+    }
+  }
+}
+
+/** Returns how many segments begin at a column or before it. @param {readonly import('@jridgewell/trace-mapping').SourceMapSegment[]} segments @param {number} column */
+function upperBound(segments, column) {
+  let low = 0;
+  for (let high = segments.length; low < high;) {
+    const middle = (low + high) >> 1;
+    if (segments[middle][0] <= column) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** @param {Bundle['map']} map @param {readonly number[]} segment of four or five @returns {Mapping} */
+const mapping = (map, segment) => ({ source: map.resolvedSources[segment[1]], line: segment[2] + 1, column: segment[3] });
+
+/**
+ * Returns what a definition was before; null: the map does not know. Compilers insert functions: one whose beginning is
+ * mapped into another function's body, or not at all, is no function of the source, unless its own code is.
+ * @param {import('./syntax.js').Definition} definition @param {Bundle} bundle
  * @returns {{ at: Mapping, name: string | null } | null}
  */
-function original(definition, { map, sources, starts, line, column }) {
-  const before = originalPositionFor(map, { line: line + 1, column });
-  const after = originalPositionFor(map, { line: line + 1, column, bias: LEAST_UPPER_BOUND });
-  for (const { source, line: sourceLine, column: sourceColumn } of [before, after]) {
-    if (source === null || (before.source === null && !sources.get(source))) continue;
-    const at = { source, line: sourceLine, column: sourceColumn };
-    if (!sources.get(at.source)) return { at, name: mappedName(definition, map, starts) };
-    const name = originalName(definition, sources, at);
-    if (name !== null) return { at, name };
+function original(definition, bundle) {
+  let unnamed = null;
+  for (const { at, isHead } of segmentsOf(definition, bundle)) {
+    const source = bundle.sources.get(at.source);
+    if (!source) return { at, name: mappedName(definition, bundle.map, bundle.starts) };
+    const start = source.starts[at.line - 1];
+    const node = start === undefined ? null : matching(definition, source.tree, start + at.column, isHead);
+    if (node && isHead) return { at, name: nameOf(node, source.text) };
+    if (node) {
+      const [line, column] = placeOf(source.starts, node.from);
+      return { at: { source: at.source, line: line + 1, column }, name: nameOf(node, source.text) };
+    }
+    unnamed = { at, name: null };
+    if (!isHead) break;
   }
-  return before.source === null ? null : { at: { source: before.source, line: before.line, column: before.column }, name: null };
+  return unnamed;
 }
 
 /** Returns the name that the map has for the function's own identifier; null: none. @param {import('./syntax.js').Definition} definition @param {import('@jridgewell/trace-mapping').TraceMap} map @param {number[]} starts */
@@ -159,37 +217,48 @@ function mappedName(definition, map, starts) {
   return segment?.length === 5 && segment[0] === column ? map.names[segment[4]] : null;
 }
 
+/** @param {string} text @param {string} name for errors */
+function readMap(text, name) {
+  try {
+    const json = JSON.parse(text.replace(/^\)\]\}'[^\n]*\n/, ''));
+    return { map: new AnyMap(json), ranges: rangesOf(json, (part) => new TraceMap(/** @type {any} */ (part)).resolvedSources) };
+  } catch (error) {
+    throw new TableError(`${name}: ${error instanceof ScopesError ? 'broken scopes' : 'not a source map'}: ${/** @type {Error} */ (error).message}`);
+  }
+}
+
 /**
  * Returns the rows of a script, by place; lines and columns from 1, as profiles have them.
- * @param {{ script: string, map: string, name: string, dir?: string, root?: string }} given texts; name: for errors; dir: where the map lies;
- *   root: paths below it lose it
+ * @param {{ script: string, map: string, name: string, dir?: string, root?: string, context?: string, isOwnMap?: boolean }} given texts; name: for errors;
+ *   dir: where the map lies; root: paths below it lose it; context: where webpack's paths begin; isOwnMap: the map is known to be of this script, even if it knows none of its functions
  * @returns {Row[]}
  */
-export function rowsOf({ script, map: mapText, name, dir = '.', root = process.cwd() }) {
-  let map;
-  try {
-    map = new AnyMap(mapText.replace(/^\)\]\}'[^\n]*\n/, ''));
-  } catch (error) {
-    throw new TableError(`${name}: not a source map: ${/** @type {Error} */ (error).message}`);
-  }
-  if (!Array.isArray(map.sources) || map.sources.length === 0) throw new TableError(`${name}: the source map has no sources`);
+export function rowsOf({ script, map: mapText, name, dir = '.', root = process.cwd(), context = root, isOwnMap = false }) {
+  const { map, ranges } = readMap(mapText, name);
+  const tree = parse(script, 'bundle.js');
+  const definitions = definitionsOf(tree);
+  if (definitions.length === 0) return [];
+  if (!isOwnMap && map.sources.length === 0) throw new TableError(`${name}: the source map has no sources`);
   const sources = new Sources(map, dir);
   const starts = linesOf(script);
+  /** @type {Map<string, string>} */
+  const paths = new Map();
+  const pathOf = (/** @type {string} */ source) => paths.get(source) ?? paths.set(source, sourcePath(source, root, dir, context)).get(source) ?? '';
   /** @type {Map<string, Row>} */
   const rows = new Map();
-  const definitions = definitionsOf(parse(script, 'bundle.js'));
   for (const definition of definitions) {
     const [line, column] = placeOf(starts, definition.offset);
-    const found = original(definition, { map, sources, starts, line, column });
+    const found = scoped(definition, ranges, starts) ?? original(definition, { map, sources, tree, starts });
     if (!found || rows.has(`${line}:${column}`)) continue;
     const { at, name: originalFunction } = found;
-    const source = sourcePath(at.source, root);
+    const source = pathOf(at.source);
+    const ownPackage = packageOf(source);
     rows.set(`${line}:${column}`, {
       line: line + 1, column: column + 1, function: originalFunction,
-      source, sourceLine: at.line, sourceColumn: at.column + 1, package: packageOf(source),
+      source, sourceLine: at.line, sourceColumn: at.column + 1, package: ownPackage, isIgnored: ownPackage !== '' || isIgnored(map, at.source),
     });
   }
-  if (definitions.length > 0 && rows.size === 0) throw new TableError(`${name}: the source map knows none of the ${definitions.length} functions: it is of another script`);
+  if (!isOwnMap && rows.size === 0) throw new TableError(`${name}: the source map knows none of the ${definitions.length} functions: it is of another script`);
   if (rows.size > mostFunctions) throw new TableError(`${name}: has ${rows.size} functions; at most ${mostFunctions} fit in a table`);
   return [...rows.values()].sort((a, b) => a.line - b.line || a.column - b.column);
 }
@@ -197,14 +266,17 @@ export function rowsOf({ script, map: mapText, name, dir = '.', root = process.c
 /** Returns the table of a script as lines of JSON: one that names the script, then one per function. @param {string} script path below the URL prefix @param {Row[]} rows */
 export function tableText(script, rows) {
   const head = { fleetprof_function_table: version, script, functions: rows.length };
-  return `${[head, ...rows.map((row) => [row.line, row.column, row.function, row.source, row.sourceLine, row.sourceColumn, row.package])]
+  return `${[head, ...rows.map((row) => [row.line, row.column, row.function, row.source, row.sourceLine, row.sourceColumn, row.package, row.isIgnored])]
     .map((line) => JSON.stringify(line)).join('\n')}\n`;
 }
 
-/** Returns the table of a script file. @param {string} file @param {{ base: string, root: string }} places base: the directory that URLs are relative to */
-export function tableOfFile(file, { base, root }) {
+/**
+ * Returns the table of a script file.
+ * @param {string} file @param {{ base: string, root: string, context?: string, isOwnMap?: boolean }} places base: the directory that URLs are relative to
+ */
+export function tableOfFile(file, { base, root, context, isOwnMap }) {
   const script = read(file);
   const map = mapOf(file, script);
-  const rows = rowsOf({ script, map: map.text, name: map.name, dir: path.dirname(map.name.replace(/: source map$/, '')), root });
+  const rows = rowsOf({ script, map: map.text, name: map.name, dir: path.dirname(map.name.replace(/: source map$/, '')), root, context, isOwnMap });
   return { rows, text: tableText(path.relative(base, file).split(path.sep).join('/').replace(/\.gz$/, ''), rows) };
 }

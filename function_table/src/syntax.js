@@ -16,14 +16,59 @@ export const isClass = (node) => classTypes.has(node.name);
 
 /** Parses a script; broken code, too. @param {string} text @param {string} path its ending says which language it is */
 export function parse(text, path) {
-  if (/\.(vue|svelte|astro|html?)$/i.test(path)) return parser.configure({ dialect: 'ts' }).parse(onlyScripts(text));
+  if (/\.(vue|svelte|astro|html?)$/i.test(path)) return parseRepaired(parser.configure({ dialect: 'ts' }), onlyScripts(text));
   const dialect = /\.[cm]?ts$/i.test(path) ? 'ts' : /\.tsx$/i.test(path) ? 'ts jsx' : 'jsx';
-  return parser.configure({ dialect }).parse(text);
+  return parseRepaired(parser.configure({ dialect }), text);
 }
+
+const mostRepairs = 10;
+
+/**
+ * Parses a script without the defaults that the parser takes for assignments: those of a pattern that is an arrow
+ * function's first parameter, as in ({ a } = {}) => a. Places stay. One round repairs all but functions in functions.
+ * @param {import('@lezer/lr').LRParser} language @param {string} given
+ */
+function parseRepaired(language, given) {
+  let text = given;
+  let tree = language.parse(text);
+  for (let round = 0; round < mostRepairs; round += 1) {
+    const wrong = patternDefaults(tree);
+    if (wrong.length === 0) break;
+    let result = '';
+    let end = 0;
+    for (const { from, to } of wrong) {
+      if (from < end) continue;
+      result += text.slice(end, from) + blank(text.slice(from, to));
+      end = to;
+    }
+    text = result + text.slice(end);
+    tree = language.parse(text);
+  }
+  return tree;
+}
+
+/** Returns the defaults of patterns in what the parser takes for an expression in brackets, before an error. @param {Tree} tree */
+function patternDefaults(tree) {
+  /** @type {{ from: number, to: number }[]} */
+  const found = [];
+  tree.iterate({
+    enter: ({ type, node }) => {
+      const brackets = type.isError ? node.prevSibling : null;
+      if (brackets?.name !== 'ParenthesizedExpression' && brackets?.name !== 'ArgList') return;
+      const inside = brackets.firstChild?.nextSibling;
+      const first = inside?.name === 'SequenceExpression' ? inside.firstChild : inside;
+      const [pattern, equals] = [first?.firstChild, first?.getChild('Equals')];
+      if (first && equals && first.name === 'AssignmentExpression' && /^(Object|Array)Pattern$/.test(pattern?.name ?? '')) found.push({ from: equals.from, to: first.to });
+    },
+  });
+  return found.sort((a, b) => a.from - b.from);
+}
+
+/** @param {string} part */
+const blank = (part) => part.replace(/[^\n\r]/g, ' ');
 
 /** Returns the text with blanks for all that stands outside of script elements: places stay. @param {string} text */
 function onlyScripts(text) {
-  const blank = (/** @type {string} */ part) => part.replace(/[^\n\r]/g, ' ');
   let result = '';
   let end = 0;
   for (const { index, 0: element, 1: open, 2: code } of text.matchAll(/(<script\b[^>]*>)([\s\S]*?)<\/script\s*>/gi)) {
@@ -36,8 +81,9 @@ function onlyScripts(text) {
 
 /**
  * A place at which V8 says that a function begins.
- * @typedef {{ offset: number, kind: 'function' | 'constructor' | 'class', name: SyntaxNode | null }} Definition
- *   name: the identifier of the function itself
+ * @typedef {{ offset: number, kind: 'function' | 'constructor' | 'class', name: SyntaxNode | null, from: number, to: number, owner: number, body: number }} Definition
+ *   name: the identifier of the function itself; from, to: where it is written; owner: where its function, or its class, begins;
+ *   body: where its body begins, inside of its brace
  */
 
 /** Returns the places that a profile of this script can have. @param {Tree} tree @returns {Definition[]} */
@@ -57,7 +103,9 @@ export function definitionsOf(tree) {
 function definitionOf(node) {
   const start = node.name === 'ArrowFunction' ? node : node.getChild('ParamList') ?? node;
   const name = ownIdentifier(node);
-  return { offset: start.from, kind: name?.name === 'PropertyDefinition' && isConstructor(node) ? 'constructor' : 'function', name };
+  const { lastChild } = node;
+  const body = (lastChild?.from ?? node.to) + (lastChild?.name === 'Block' ? 1 : 0);
+  return { offset: start.from, kind: name?.name === 'PropertyDefinition' && isConstructor(node) ? 'constructor' : 'function', name, from: node.from, to: node.to, owner: node.from, body };
 }
 
 /** A class begins where it has no constructor; initializers of fields begin at the class, or at the first field. @param {SyntaxNode} node @returns {Definition[]} */
@@ -66,7 +114,7 @@ function definitionsOfClass(node) {
   const blocks = node.getChild('ClassBody')?.getChildren('StaticBlock') ?? [];
   const isStatic = (/** @type {SyntaxNode} */ member) => member.name === 'StaticBlock' || member.getChild('static') !== null;
   const firsts = [members.find((member) => !isStatic(member)), [...members.filter(isStatic), ...blocks].sort((a, b) => a.from - b.from)[0]];
-  return [node, ...firsts].flatMap((start) => (start ? [{ offset: start.from, kind: /** @type {const} */ ('class'), name: ownIdentifier(node) }] : []));
+  return [node, ...firsts].flatMap((start) => (start ? [{ offset: start.from, kind: /** @type {const} */ ('class'), name: ownIdentifier(node), from: start.from, to: start.to, owner: node.from, body: node.from }] : []));
 }
 
 /** True for methods that may be a class's constructor: those that the parser knows by this name. @param {SyntaxNode} node */
@@ -76,12 +124,26 @@ const isConstructor = (node) => node.name === 'MethodDeclaration' && node.parent
 /** @param {SyntaxNode} node */
 const ownIdentifier = (node) => node.getChild('VariableDefinition') ?? node.getChild('PropertyDefinition') ?? node.getChild('PrivatePropertyDefinition');
 
-/** Returns the innermost function (or class) around an offset. @param {Tree} tree @param {number} offset @param {(node: SyntaxNode) => boolean} isWanted @returns {SyntaxNode | null} */
-export function enclosing(tree, offset, isWanted) {
+/** Returns the innermost function or class around an offset. @param {Tree} tree @param {number} offset @returns {SyntaxNode | null} */
+export function enclosing(tree, offset) {
   for (let node = /** @type {SyntaxNode | null} */ (tree.resolveInner(offset, 1)); node; node = node.parent) {
-    if (isWanted(node)) return node;
+    if (isFunction(node) || isClass(node)) return node;
   }
   return null;
+}
+
+/**
+ * Returns the innermost function or class around an offset if it can be that of a definition, else null. A constructor that
+ * the source does not have is of its class, and a class may have become a function.
+ * @param {Definition} definition @param {Tree} tree @param {number} offset @param {boolean} isHead whether the offset must be before the body
+ */
+export function matching({ kind }, tree, offset, isHead) {
+  const node = enclosing(tree, offset);
+  if (!node) return null;
+  const body = isClass(node) ? node.getChild('ClassBody') : node.lastChild;
+  const isInHead = offset <= (body?.from ?? node.to);
+  if (isClass(node)) return kind !== 'function' || isInHead ? node : null;
+  return kind !== 'class' && (isInHead || !isHead) ? node : null;
 }
 
 /**

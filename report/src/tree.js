@@ -4,13 +4,16 @@
  */
 
 /**
- * @typedef {object} Frames columns, as flamegraph_columns sends them
+ * @typedef {object} Columns what is known of frames
  * @property {string[]} function
  * @property {(string | null)[]} resource
  * @property {(number | null)[]} line
  * @property {(number | null)[]} column_number
  * @property {string[]} kind
  * @property {string[]} function_key
+ *
+ * @typedef {Columns & { generated_resource?: (string | null)[], generated_line?: (number | null)[], generated_column?: (number | null)[] }} Frames
+ *   as flamegraph_columns sends them; the latter: where the browser saw the function
  *
  * @typedef {object} Tree
  * @property {number} count nodes
@@ -97,7 +100,7 @@ function grown(frames, { level: levels, frame, self, total, samples }) {
  * @returns {Tree}
  */
 export function treeOf(answer) {
-  const names = /** @type {(keyof Frames)[]} */ (['function', 'resource', 'line', 'column_number', 'kind', 'function_key']);
+  const names = /** @type {(keyof Columns)[]} */ (['function', 'resource', 'line', 'column_number', 'kind', 'function_key']);
   const frames = /** @type {Frames} */ ({ ...answer.frames });
   for (const name of names) /** @type {any} */ (frames)[name] = frames[name] ?? [];
   const columns = ['level', 'frame', 'self', 'total', 'samples'].map((name) => answer[name] ?? []);
@@ -465,7 +468,7 @@ export function joined(before, beforeLoads, after, afterLoads) {
       const found = known.get(key);
       if (found !== undefined) return found;
       known.set(key, known.size);
-      for (const name of /** @type {(keyof Frames)[]} */ (Object.keys(frames))) frames[name].push(/** @type {never} */ (tree.frames[name][i]));
+      for (const name of /** @type {(keyof Columns)[]} */ (Object.keys(frames))) frames[name].push(/** @type {never} */ (tree.frames[name][i]));
       return known.size - 1;
     });
     const own = ownSamples(tree);

@@ -44,10 +44,10 @@ begin
             add_function_table.resource_id, add_function_table.site, add_function_table.url, add_function_table.release,
             own_count, own_checksum);
         insert into original_function (
-            resource_id, line, column_number, function, source, source_line, source_column, package)
+            resource_id, line, column_number, function, source, source_line, source_column, package, is_ignored)
         select
             add_function_table.resource_id, (row ->> 0)::integer, (row ->> 1)::integer, row ->> 2, row ->> 3,
-            (row ->> 4)::integer, (row ->> 5)::integer, row ->> 6
+            (row ->> 4)::integer, (row ->> 5)::integer, row ->> 6, (row ->> 7)::boolean
         from jsonb_array_elements(add_function_table.functions) as row;
     end if;
 
@@ -67,7 +67,7 @@ end
 $$;
 
 comment on function fleetprof_data.add_function_table is
-    'Adds the function table of a script, unless it is there. functions: an array of [line, column, name or null, source, line and column in it, package]. stored: functions of the script that browsers have run; named: those that the table names; is_new: the table was not there. Raises an error, with the reason, for a table of another build.';
+    'Adds the function table of a script, unless it is there. functions: an array of [line, column, name or null, source, line and column in it, package, is it ignored]. stored: functions of the script that browsers have run; named: those that the table names; is_new: the table was not there. Raises an error, with the reason, for a table of another build.';
 
 create or replace function fleetprof_data.remove_function_tables(site text, release text, url text)
 returns bigint

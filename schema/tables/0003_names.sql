@@ -40,7 +40,8 @@ create table fleetprof_data.function_table (
     checksum    bigint not null,
     added       timestamptz not null default now()
 );
-create index function_table_site on fleetprof_data.function_table (site);
+-- URLs may be too long for an index.
+create index function_table_site on fleetprof_data.function_table (site, hashtextextended(url, 0));
 
 create table fleetprof_data.original_function (
     resource_id   bigint not null,
@@ -51,6 +52,7 @@ create table fleetprof_data.original_function (
     source_line   integer not null,
     source_column integer not null,
     package       text not null,
+    is_ignored    boolean not null,
     primary key (resource_id, line, column_number)
 );
 
@@ -75,3 +77,18 @@ comment on column fleetprof_data.original_function.source is 'Path of the source
 comment on column fleetprof_data.original_function.source_line is 'Line in the source, from 1.';
 comment on column fleetprof_data.original_function.source_column is 'Column in that line, from 1.';
 comment on column fleetprof_data.original_function.package is 'npm package that the source belongs to; empty: none.';
+comment on column fleetprof_data.original_function.is_ignored is 'True for code that is not the site''s own: of a package, of the bundler, or on the ignore list of the source map.';
+
+-- Where sources can be looked at.
+
+create table fleetprof_data.source_link_template (
+    site     text primary key,
+    template text not null check (template ~ '^https?://[^/{}]+/.*[{]file[}]')
+);
+
+grant select on fleetprof_data.source_link_template to fleetprof_reader;
+grant select, insert, update, delete on fleetprof_data.source_link_template to fleetprof_writer;
+
+comment on table fleetprof_data.source_link_template is 'sites[].source_link, as a collector of the site last read it.';
+comment on column fleetprof_data.source_link_template.site is 'Site.';
+comment on column fleetprof_data.source_link_template.template is 'Address of a source, with {file} and perhaps {release}, {line}, {column} in its path, query or fragment.';

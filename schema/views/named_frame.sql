@@ -26,17 +26,18 @@ select
     kind,
     case
         when kind <> 'function' then true
-        when origin.source is null then fleetprof_data.is_stable_name(frame.function, frame.column_number)
-        else coalesce(origin.function, frame.function) <> ''
+        when origin.function is null then fleetprof_data.is_stable_name(frame.function, frame.column_number)
+        else origin.function <> ''
     end as is_stable,
     frame.function as generated_function,
     frame.line as generated_line,
-    frame.column_number as generated_column
+    frame.column_number as generated_column,
+    coalesce(origin.is_ignored, false) as is_ignored
 from fleetprof_data.frame
 left join fleetprof_data.original_function as origin using (resource_id, line, column_number);
 
 comment on view fleetprof_data.original_frame is
-    'Frames without their scripts. package: empty without one. source: null where no function table knows the frame; then function, line and column_number are the generated ones. is_stable: the name is one that people wrote.';
+    'Frames without their scripts. package: empty without one. source: null where no function table knows the frame; then function, line and column_number are the generated ones. is_stable: the name is one that people wrote. is_ignored: a function table says that the code is not the site''s own.';
 
 create or replace view fleetprof_data.named_frame with (security_invoker = true) as
 select
@@ -52,11 +53,12 @@ select
         function, coalesce(source, url), coalesce(source, script), line, column_number, kind, is_stable) as function_key,
     url as generated_resource,
     generated_line,
-    generated_column
+    generated_column,
+    is_ignored
 from fleetprof_data.original_frame
 left join fleetprof_data.named_resource using (resource_id);
 
 comment on view fleetprof_data.named_frame is
-    'Frames as they are shown: (anonymous) for a function without a name; resource, line and column_number null where absent. A function table gives the original function, source, line and column. script: the source, or the script without what a build adds to its name. generated_resource, generated_line, generated_column: where the browser saw it.';
+    'Frames as they are shown: (anonymous) for a function without a name; resource, line and column_number null where absent. A function table gives the original function, source, line and column. script: the source, or the script without what a build adds to its name. generated_resource, generated_line, generated_column: where the browser saw it. is_ignored: as in original_frame.';
 
 grant select on fleetprof_data.named_resource, fleetprof_data.original_frame, fleetprof_data.named_frame to fleetprof_reader;

@@ -168,7 +168,7 @@ test('every route answers what its own SQL says', async () => {
 
 test('a route has the parameters of its SQL function, and each function that lists things has a route', async () => {
   const { functions } = await report.json('/api/v1/version');
-  const others = ['flamegraph', 'flamegraph_grafana', 'folded', 'is_agent', 'release_session', 'distribute'];
+  const others = ['flamegraph', 'flamegraph_grafana', 'folded', 'is_agent', 'release_session', 'source_link', 'distribute'];
   const known = await stack.postgres.sql(
     `select proname as name, coalesce(array(select name from unnest(proargnames, proargmodes) as argument (name, mode)
        where coalesce(mode, 'i') = 'i'), '{}') as parameters

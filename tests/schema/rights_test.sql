@@ -19,7 +19,10 @@ select format('select * from fleetprof.%I(''shop'', ''2026-01-05Z'', ''2026-01-0
 from pg_proc
 where pronamespace = 'fleetprof'::regnamespace
     and proargnames[1] not in ('session_id', 'resource', 'dimension', 'vital', 'by', 'field', 'kind')
-    and proname <> 'sites'
+    and proname <> 'sites' and proargnames[2] <> 'generated_resource'
+union all
+select format('select * from fleetprof.%I(''shop'', ''app.js'', 1, 1)', proname)
+from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[2] = 'generated_resource'
 union all
 select format('select * from fleetprof.%I(%s, ''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname,
     case when proname = 'trend' then '''function'', ''main'', ''hour'''

@@ -1,8 +1,8 @@
 /** One function: who calls it, what it calls, how it went over time, where it runs. */
-import { question } from '../api.js';
+import { ask, question } from '../api.js';
 import { trend } from '../chart.js';
 import { colour, partiesOf } from '../colours.js';
-import { count, counted, percent, visible } from '../format.js';
+import { count, counted, percent, visible, webAddress } from '../format.js';
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
 import { facts, functionColumn, perLoad, placeLink, tabs } from '../parts.js';
@@ -14,6 +14,28 @@ import { maxNodes } from './functions.js';
 import { steps, trendTable } from './timings.js';
 
 /** @typedef {import('../tree.js').Tree} Tree */
+
+const mostPlaces = 5;
+
+/**
+ * Shows a place, and a link to its source once the server has said where that is.
+ * @param {Tree['frames']} frames @param {number} frame @param {import('../state.js').State} state
+ */
+function definition(frames, frame, state) {
+  const shown = h('span', null, placeLink({ resource: frames.resource[frame], line: frames.line[frame], column_number: frames.column_number[frame] })
+    ?? visible(frames.kind[frame]));
+  const script = frames.generated_resource?.[frame];
+  const line = frames.generated_line?.[frame];
+  const column = frames.generated_column?.[frame];
+  // A function table has named it where the two places differ.
+  if (script && line && column && script !== frames.resource[frame]) {
+    ask(question('function_origin', { ...state, params: {} }, { generated_resource: script, generated_line: line, generated_column: column })).then(({ rows: [origin] }) => {
+      const address = webAddress(origin?.source_link);
+      if (address) shown.append(' ', h('a', { class: 'source', href: address, rel: 'noreferrer noopener', target: '_blank', title: address }, 'source'));
+    }, () => { /* the place alone is right, too */ });
+  }
+  return shown;
+}
 
 /** @type {import('../main.js').View} */
 export const oneFunction = {
@@ -98,9 +120,8 @@ export const oneFunction = {
         ['Total', h('span', { 'data-value': String(total / 1000) }, `${perLoad(page, total)} · ${percent(total / (whole.total[0] || 1))}`)],
         ['Samples', `${count(sum?.samples)}${(sum?.samples ?? 0) < 50 ? ': an anecdote' : ''}`],
         ['Of all profiled time', totals.profiled_ms > 0 ? percent(total / 1000 / totals.profiled_ms) : 'not known'],
-        ['Where it is defined', h('span', { class: 'function' }, places.slice(0, 5).map((frame) => placeLink({
-          resource: whole.frames.resource[frame], line: whole.frames.line[frame], column_number: whole.frames.column_number[frame],
-        }) ?? h('span', null, visible(whole.frames.kind[frame]))), places.length > 5 ? h('span', { class: 'note' }, `and ${places.length - 5} more places`) : null)],
+        ['Where it is defined', h('span', { class: 'function' }, places.slice(0, mostPlaces).map((frame) => definition(whole.frames, frame, first)),
+        places.length > mostPlaces ? h('span', { class: 'note' }, `and ${places.length - mostPlaces} more places`) : null)],
       ]),
       h('p', { class: 'row' }, h('a', { class: 'button', href: page.link({ view: 'flame', focus: first.item }) }, 'Focus in the flame graph'),
         h('a', { class: 'button', href: page.link({ view: 'flame', hide: first.item }) }, 'Flame graph without it')),

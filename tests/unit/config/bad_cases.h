@@ -158,7 +158,8 @@ static const struct {
     {SITES, "sites: [{name: a, key: k, origin: [x]}]\n",
      "4:27: sites[].origin: is not a setting; known here: name, key, origins, routes, "
      "timing_names, "
-     "scripts, first_party, require_token, token_keys, token_max_age, token_uploads, sample_keep, "
+     "scripts, source_link, first_party, require_token, token_keys, token_max_age, token_uploads, "
+     "sample_keep, "
      "budgets\n"},
     {SITES, "sites: [{name: a, key: k, budgets: {requests: 5}}]\n",
      "4:37: sites[].budgets.requests: is not a setting; known here: requests_per_second, "
@@ -266,6 +267,48 @@ static const struct {
     {SITES, "sites: [{name: a, key: k, scripts: [\"https://c.example:8443/app.js\"]}]\n",
      "4:37: sites[].scripts: \"https://c.example:8443/app.js\": a template of scripts has a :name "
      "for what changes with each build\n"},
+    {SITES, "sites: [{name: a, key: k, source_link: \"javascript://x/%0a{file}\"}]\n",
+     "4:40: sites[].source_link: \"javascript://x/%0a{file}\": a source link begins "
+     "with https:// or http://\n"},
+    {SITES, "sites: [{name: a, key: k, source_link: \"{file}\"}]\n",
+     "4:40: sites[].source_link: \"{file}\": a source link begins with https:// or "
+     "http://\n"},
+    {SITES, "sites: [{name: a, key: k, source_link: \"https://{file}/\"}]\n",
+     "4:40: sites[].source_link: \"https://{file}/\": a source link has a host, "
+     "without user name or placeholder, and a / after it\n"},
+    {SITES, "sites: [{name: a, key: k, source_link: \"https://u:p@git.example/{file}\"}]\n",
+     "4:40: sites[].source_link: \"https://u:p@git.example/{file}\": a source link has "
+     "a host, without user name or placeholder, and a / after it\n"},
+    {SITES, "sites: [{name: a, key: k, source_link: \"https://git.example\"}]\n",
+     "4:40: sites[].source_link: \"https://git.example\": a source link has a host, "
+     "without user name or placeholder, and a / after it\n"},
+    {SITES, "sites: [{name: a, key: k, source_link: \"https:///{file}\"}]\n",
+     "4:40: sites[].source_link: \"https:///{file}\": a source link has a host, "
+     "without user name or placeholder, and a / after it\n"},
+    {SITES, "sites: [{name: a, key: k, source_link: \"https://git.example/a#L{line}\"}]\n",
+     "4:40: sites[].source_link: \"https://git.example/a#L{line}\": a source link "
+     "needs {file}, which stands for the path of the source\n"},
+    {SITES, "sites: [{name: a, key: k, source_link: \"https://git.example/{path}\"}]\n",
+     "4:40: sites[].source_link: \"https://git.example/{path}\": a source link has "
+     "{file}, {release}, {line}, {column}, and no other braces\n"},
+    {SITES, "sites: [{name: a, key: k, source_link: \"https://git.example/{file\"}]\n",
+     "4:40: sites[].source_link: \"https://git.example/{file\": a source link has "
+     "{file}, {release}, {line}, {column}, and no other braces\n"},
+    {SITES, "sites: [{name: a, key: k, source_link: \"https://git.example/{file}}\"}]\n",
+     "4:40: sites[].source_link: \"https://git.example/{file}}\": a source link has "
+     "{file}, {release}, {line}, {column}, and no other braces\n"},
+    {SITES, "sites: [{name: a, key: k, source_link: \"https://git.example/'{file}\"}]\n",
+     "4:40: sites[].source_link: \"https://git.example/'{file}\": a source link has no "
+     "quote, backslash, <, >, white space, control character or letter outside of "
+     "ASCII; write it percent-encoded\n"},
+    {SITES, "sites: [{name: a, key: k, source_link: \"https://git.example/é{file}\"}]\n",
+     "4:40: sites[].source_link: \"https://git.example/é{file}\": a source link has no "
+     "quote, backslash, <, >, white space, control character or letter outside of "
+     "ASCII; write it percent-encoded\n"},
+    {SITES, "sites: [{name: a, key: k, source_link: \"https://git.example/a b/{file}\"}]\n",
+     "4:40: sites[].source_link: \"https://git.example/a b/{file}\": a source link has "
+     "no quote, backslash, <, >, white space, control character or letter outside of "
+     "ASCII; write it percent-encoded\n"},
     {SITES, "sites: [{name: a, key: k, timing_names: [\"*a\"]}]\n",
      "4:42: sites[].timing_names: \"*a\": * may only be the end of a template of names\n"},
     {ADDED, "privacy: {detail_keys: [a b]}\n",

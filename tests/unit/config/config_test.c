@@ -159,7 +159,9 @@ static void every_setting_is_stored_where_it_belongs(void **state)
         "dead_letters: {path: /letters, max_bytes: 2MiB}\n"
         "http: {threads: 5}\n",
         "sites: [{key: k, name: a, origins: [\"null\", capacitor://localhost],\n"
-        "  timing_names: [\"fetch-:id\"]}]\n");
+        "  timing_names: [\"fetch-:id\"], scripts: [/b/:x.js],\n"
+        "  source_link: \"http://[::1]:80/{release}/{file}?a#L{line}:{column}\"},\n"
+        "  {key: l, name: b}]\n");
     assert_int_equal(config->admin.sa.ss_family, AF_INET6);
     assert_int_equal(config->rules->format.samples, 7);
     assert_int_equal(config->rules->format.stacks, 500000);
@@ -178,6 +180,9 @@ static void every_setting_is_stored_where_it_belongs(void **state)
     assert_string_equal(config->rules->format.detail_keys.items[0].ptr, "status");
     assert_int_equal(config->rules->sites[0].timing_names.count, 1);
     assert_string_equal(config->rules->sites[0].timing_names.items[0].ptr, "fetch-:id");
+    assert_string_equal(config->rules->sites[0].source_link.ptr,
+                        "http://[::1]:80/{release}/{file}?a#L{line}:{column}");
+    assert_int_equal(config->rules->sites[1].source_link.len, 0);
     assert_string_equal(config->dead_letters_path.ptr, "/letters");
     assert_true(config->dead_letters_max_bytes == 2 << 20);
     assert_int_equal(config->http_threads, 5);

@@ -1,0 +1,40 @@
+/** What the plugins for bundlers share: the function table of a build that is on disk. */
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { TableError, tableName, tableOfFile } from './function_table.js';
+
+/**
+ * @typedef {object} PluginOptions
+ * @property {string} [file] where the table is written, from the directory of the bundle on (default: function-table.jsonl)
+ * @property {string} [root] paths of sources below this directory lose it (default: the working directory)
+ */
+
+/**
+ * Returns the options of a plugin with their defaults.
+ * @param {PluginOptions} [options]
+ * @returns {Required<PluginOptions>}
+ */
+export function optionsOf(options = {}) {
+  for (const [name, value] of Object.entries(options)) {
+    if (name !== 'file' && name !== 'root') throw new TypeError(`fleetprof function table: there is no option "${name}"; there are file and root`);
+    if (value !== undefined && (typeof value !== 'string' || value === '')) throw new TypeError(`fleetprof function table: ${name} is the path of a ${name === 'file' ? 'file' : 'directory'}`);
+  }
+  return { file: options.file ?? tableName, root: path.resolve(options.root ?? '.') };
+}
+
+/**
+ * Writes the table of a build's scripts. Throws a TableError that says which script has no usable source map.
+ * @param {string} base directory of the bundle
+ * @param {string[]} files names below it, of any kind
+ * @param {Required<PluginOptions> & { context?: string }} options context: where webpack's paths begin
+ */
+export function writeTable(base, files, { file, root, context }) {
+  const scripts = files.filter((name) => /\.[cm]?js$/i.test(name)).sort();
+  const tables = scripts.map((name) => tableOfFile(path.join(base, name), { base, root, context, isOwnMap: true }))
+    .filter(({ rows }) => rows.length > 0).map(({ text }) => text);
+  if (tables.length === 0) throw new TableError(`${base}: the build has no function: there is nothing to name`);
+  const target = path.resolve(base, file);
+  fs.mkdirSync(path.dirname(target), { recursive: true });
+  fs.writeFileSync(target, tables.join(''));
+}

@@ -1,0 +1,131 @@
+-- Where a function comes from: its source before bundling, and the address of that source.
+
+create or replace function fleetprof_data.keep_source_links(links jsonb)
+returns void
+language plpgsql
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    delete from source_link_template
+    where keep_source_links.links -> site = '""';
+    -- Nothing is locked while nothing changes.
+    insert into source_link_template (site, template)
+    select key, value
+    from jsonb_each_text(keep_source_links.links)
+    where value <> ''
+        and not exists (select from source_link_template as known where (known.site, known.template) = (key, value))
+    order by key
+    on conflict (site) do update set template = excluded.template;
+end
+$$;
+
+comment on function fleetprof_data.keep_source_links is
+    'Replaces the templates of these sites in source_link_template: an object of texts by site, empty for none. Collectors call it together with keep_scripts.';
+
+create or replace function fleetprof_data.encoded_path(path text)
+returns text
+language sql immutable parallel safe
+return (
+    select coalesce(string_agg(
+        case
+            when letter collate "C" ~ '[A-Za-z0-9._~/-]' then letter
+            else upper(regexp_replace(encode(convert_to(letter, 'UTF8'), 'hex'), '(..)', '%\1', 'g'))
+        end, '' order by place), '')
+    from regexp_split_to_table(path, '') with ordinality as part (letter, place));
+
+comment on function fleetprof_data.encoded_path is 'Returns a path as it stands in a URL: slashes stay, reserved characters are percent-encoded.';
+
+create or replace function fleetprof_data.filled_source_link(
+    template text, release text, source text, line integer, column_number integer)
+returns text
+language sql immutable parallel safe
+return case
+    -- Such a path would be of another place.
+    when source = '(unknown)' or source ~ '^/|(^|/)[.][.]?(/|$)' or release ~ '^/|(^|/)[.][.]?(/|$)' then null
+    when release = '' and strpos(template, '{release}') > 0 then null
+    -- An encoded path has no brackets.
+    else replace(replace(replace(replace(template,
+        '{file}', fleetprof_data.encoded_path(source)),
+        '{release}', fleetprof_data.encoded_path(release)),
+        '{line}', line::text),
+        '{column}', column_number::text)
+end;
+
+comment on function fleetprof_data.filled_source_link is
+    'Returns the address of a place in a source; null if the template wants a release and there is none (empty), or if the path leaves its directory.';
+
+create or replace function fleetprof.function_origin(
+    site               text,
+    generated_resource text,
+    generated_line     integer,
+    generated_column   integer,
+    release            text default null
+)
+returns table (
+    function      text,
+    source        text,
+    line          integer,
+    column_number integer,
+    package       text,
+    is_ignored    boolean,
+    release_added text,
+    source_link   text
+)
+language plpgsql stable parallel safe rows 1
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select
+        origin.function, origin.source, origin.source_line, origin.source_column, origin.package, origin.is_ignored, known.release,
+        case when origin.package = '' then filled_source_link(
+            link.template, coalesce(function_origin.release, known.release), origin.source, origin.source_line, origin.source_column)
+        end
+    from function_table as known
+    join original_function as origin using (resource_id)
+    left join source_link_template as link using (site)
+    where known.site = function_origin.site
+        and hashtextextended(known.url, 0) = hashtextextended(function_origin.generated_resource, 0)
+        and known.url = function_origin.generated_resource
+        and origin.line = function_origin.generated_line
+        and origin.column_number = function_origin.generated_column;
+end
+$$;
+
+comment on function fleetprof.function_origin is
+    'Returns what a function table knows of a function at a place in a script: one row, or none. function: original name, empty for an anonymous one, null if only the script knows it. source, line, column_number: where it is written. package: npm package, empty without one. is_ignored: the code is not the site''s own. release_added: release that the table was added for. source_link: address of the source by sites[].source_link, for release or release_added; null without a template, without the release that it wants, and for code of packages.';
+
+create or replace function fleetprof.source_link(
+    site               text,
+    generated_resource text,
+    generated_line     integer,
+    generated_column   integer,
+    release            text default null
+)
+returns text
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return (
+        select source_link
+        from fleetprof.function_origin(
+            source_link.site, source_link.generated_resource, source_link.generated_line, source_link.generated_column,
+            source_link.release));
+end
+$$;
+
+comment on function fleetprof.source_link is
+    'Returns the address of a function''s source, by sites[].source_link; null if there is none. Takes the generated columns of functions that list frames. release: null for the one that the function table was added for.';
+
+revoke execute on function
+    fleetprof_data.keep_source_links, fleetprof_data.encoded_path, fleetprof_data.filled_source_link, fleetprof.function_origin,
+    fleetprof.source_link
+from public;
+grant execute on function
+    fleetprof_data.encoded_path, fleetprof_data.filled_source_link, fleetprof.function_origin, fleetprof.source_link
+to fleetprof_reader;
+grant execute on function fleetprof_data.keep_source_links to fleetprof_writer;

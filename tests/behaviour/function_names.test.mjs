@@ -1,0 +1,170 @@
+/**
+ * Names of known functions: functions of every shape, bundled and minified by four bundlers, run and profiled by V8. The
+ * caller of each probe in a profile is a known function; the table of the build must have its place, and its name.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import inspector from 'node:inspector';
+import path from 'node:path';
+import { test } from 'node:test';
+import vm from 'node:vm';
+
+import { encodeGeneratedRanges, encodeOriginalScopes } from '@jridgewell/sourcemap-codec';
+
+import { rowsOf, TableError } from '../../function_table/src/function_table.js';
+import { bundlers, shapes } from '../names/bundles.mjs';
+import { names } from '../names/shapes/names.js';
+import { repository, run, runOrThrow, temporaryDir } from './stack.mjs';
+
+const dir = temporaryDir('names');
+const leastKnown = 112;
+const leastRight = 110;
+const expected = /** @type {Record<string, string>} */ (names);
+
+/** Makes the probes, which run long enough to be seen, until they are. */
+const probes = `globalThis.probe = {};
+for (const key of ${JSON.stringify(Object.keys(names))}) {
+  globalThis.probe[key] = new Function('return function probe_' + key + '() { const end = performance.now() + (seen.' + key + ' ? 0 : 3); while (performance.now() < end); }')();
+}`;
+
+/** Returns where V8 sees the caller of each probe begin, and the name that it has for it. @param {string} code @returns {Promise<Map<string, { place: string, name: string }>>} */
+async function callersOf(code) {
+  const session = new inspector.Session();
+  session.connect();
+  const post = (/** @type {string} */ method, /** @type {object} */ given = {}) => new Promise((resolve, reject) => {
+    session.post(method, given, (error, result) => (error ? reject(error) : resolve(result)));
+  });
+  await post('Profiler.enable');
+  await post('Profiler.setSamplingInterval', { interval: 100 });
+  const found = new Map();
+  const missed = () => Object.keys(names).filter((key) => !found.has(key));
+  // Beside other programs the profiler misses some: it tries again.
+  for (let attempt = 0; attempt < 100 && missed().length > 0; attempt += 1) {
+    await post('Profiler.start');
+    const context = vm.createContext({ performance, seen: Object.fromEntries(found) });
+    vm.runInContext(probes, context);
+    vm.runInContext(code, context, { filename: 'app.js' });
+    vm.runInContext('for (const shape of shapes) shape();', context, { filename: 'caller.js' });
+    const { profile } = /** @type {{ profile: inspector.Profiler.Profile }} */ (await post('Profiler.stop'));
+    for (const { callFrame: { url, functionName, lineNumber, columnNumber }, children = [] } of profile.nodes) {
+      for (const id of children) {
+        const key = profile.nodes.find((node) => node.id === id)?.callFrame.functionName.match(/^probe_(\w+)$/)?.[1];
+        if (key && url === 'app.js') found.set(key, { place: `${lineNumber + 1}:${columnNumber + 1}`, name: functionName });
+      }
+    }
+  }
+  session.disconnect();
+  assert.deepEqual(missed(), [], 'probes that no profile has');
+  return found;
+}
+
+test(`of ${leastKnown} known functions or more in four bundlers, ${leastRight} have the right name and none a wrong one`, async () => {
+  const sum = { known: 0, right: 0, wrong: 0 };
+  for (const [bundler, make] of Object.entries(bundlers)) {
+    const own = path.join(dir, bundler.replaceAll(/\W+/g, '-'));
+    await make(path.join(shapes, 'main.js'), own, shapes);
+    const [head, ...rows] = fs.readFileSync(path.join(own, 'function-table.jsonl'), 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line));
+    assert.equal(head.script, 'app.js');
+    const table = new Map(rows.map(([line, column, name, source]) => [`${line}:${column}`, { name, source }]));
+    const count = { known: 0, right: 0, wrong: 0, v8: 0 };
+    for (const [key, { place, name }] of await callersOf(fs.readFileSync(path.join(own, 'app.js'), 'utf8'))) {
+      const row = table.get(place);
+      const said = row?.name ?? name;
+      count.known += 1;
+      count.v8 += Number(name === expected[key]);
+      if (said === expected[key]) count.right += 1;
+      else if (row) {
+        count.wrong += 1;
+        console.log(`${bundler}: ${key} is called "${said}", not "${expected[key]}"`);
+      } else console.log(`${bundler}: ${key} at ${place} has no name`);
+      if (row) assert.match(row.source, /^\w+\.js$/);
+    }
+    console.log(`${bundler}: ${count.right} of ${count.known} right, ${count.wrong} wrong; by V8's own names ${count.v8}`);
+    for (const name of /** @type {const} */ (['known', 'right', 'wrong'])) sum[name] += count[name];
+  }
+  console.log(`names of known functions in four bundlers: ${sum.right} of ${sum.known} right, ${sum.wrong} wrong`);
+  assert.equal(sum.wrong, 0);
+  assert.ok(sum.known >= leastKnown && sum.known - sum.right <= leastKnown - leastRight);
+});
+
+const bundle = 'var a=b=>b.sort();class c{d(){return 1}}\nfunction e(f){return f}function g(){}var h=i=>j=>i+j;\n';
+/**
+ * A map of that without mappings and sources, whose scopes the codec of Chrome DevTools has encoded: an arrow function, a
+ * method whose range begins with its body and has a block and an inlined function in it, a hidden function, one in another.
+ */
+const scoped = {
+  version: 3, sources: ['src/cart.ts', 'none.ts', 'src/late.ts'], mappings: '',
+  names: ['module', 'sortCart', 'Basket', 'function', 'cart', 'refresh', 'block', 'late', 'value', 'curried', 'b', '1', 'f'],
+  scopes: 'BCAAA,DCC,BHAYCG,DE,CAV,BHCJIA,BCADG,CAI,CAF,CCA,A,BCAAN,BHBCEG,DI,CCB,BHCAEA,BGAUA,CAK,CAA,CBA,EAA,EGGC,GL,FL,EGMC,ECBC,ECHE,GM,IACO,FB,FA,FB,EHBAA,GN,FX,EMA,FO,EGGC,EGDC,FG,FA,FB',
+};
+/** Place in the bundle, name, and place in the source. */
+const scopedRows = [
+  [1, 7, 'sortCart', 'src/cart.ts', 1, 25], [1, 28, 'refresh', 'src/cart.ts', 3, 10], [2, 11, 'late', 'src/late.ts', 2, 3], [2, 44, 'curried', 'src/late.ts', 6, 1],
+];
+
+/** @param {object} map @param {string} [script] */
+const rows = (map, script = bundle) => rowsOf({ script, map: JSON.stringify(map), name: 'app.js.map', root: '/nowhere' })
+  .map((row) => [row.line, row.column, row.function, row.source, row.sourceLine, row.sourceColumn]);
+
+test('scopes of source maps name functions without their sources, in sections, and in the older form', () => {
+  assert.deepEqual(rows(scoped), scopedRows);
+  const sections = { version: 3, sections: [{ offset: { line: 0, column: 0 }, map: { version: 3, sources: [], names: [], mappings: '' } }, { offset: { line: 2, column: 4 }, map: scoped }] };
+  assert.deepEqual(rows(sections, `\n\n    ${bundle}`), scopedRows.map(([line, column, ...rest]) => [Number(line) + 2, Number(column) + (line === 1 ? 4 : 0), ...rest]));
+
+  const { scopes: _, ...older } = scoped;
+  const scope = (/** @type {any[]} */ ...values) => Object.assign(values, { vars: [] });
+  const range = (/** @type {boolean} */ isScope, /** @type {any[]} */ ...values) => Object.assign(values, { isScope, callsite: null, bindings: [] });
+  const text = (/** @type {any} */ encode, /** @type {any[]} */ ...list) => encode(list);
+  assert.deepEqual(rows({
+    ...older,
+    originalScopes: [text(encodeOriginalScopes, scope(0, 0, 4, 0, 0), scope(0, 24, 0, 45, 3, 1), scope(2, 9, 2, 25, 3, 5)), '', text(encodeOriginalScopes, scope(0, 0, 6, 0, 0), scope(1, 2, 3, 1, 3, 7))],
+    generatedRanges: text(encodeGeneratedRanges, range(false, 0, 0, 1, 60), range(true, 0, 6, 0, 17, 0, 1), range(true, 0, 29, 0, 39, 0, 2), range(true, 1, 0, 1, 23, 2, 1)),
+  }), scopedRows.slice(0, 3));
+
+  /** @type {[string, RegExp][]} */
+  const broken = [
+    ['B', /item 1 \("B"\) is too short/], ['BCAAA,DC,g', /item 3 \("g"\) ends within a number/], ['BCAAA', /after item 1, .* is not ended/],
+    ['CAA', /item 1 ends a scope, but none is open/], ['FA', /item 1 ends a range, but none is open/], ['ECAA', /item 1 is of scope 0; there are 0/], ['', /item 1 \(""\) is too short/],
+    ['é', /item 1 .* is not a list of numbers/], ['B////////////AAA', /item 1 .* is not a list of numbers/],
+  ];
+  for (const [scopes, message] of broken) {
+    assert.throws(() => rows({ ...scoped, scopes }), (error) => error instanceof TableError && error.message.startsWith('app.js.map: broken scopes: ') && message.test(error.message), scopes);
+  }
+});
+
+test('the lines of the manual write the table, with the package as it is published', async () => {
+  const project = path.join(dir, 'project');
+  const modules = path.join(project, 'node_modules');
+  fs.mkdirSync(path.join(modules, '@fleetprof'), { recursive: true });
+  for (const name of fs.readdirSync(path.join(repository, 'node_modules'))) fs.symlinkSync(path.join(repository, 'node_modules', name), path.join(modules, name));
+  const packed = JSON.parse(await runOrThrow(['npm', 'pack', '--json', '--pack-destination', project, path.join(repository, 'function_table')]));
+  await runOrThrow(['tar', '-xzf', path.join(project, path.basename(packed[0].filename)), '-C', path.join(modules, '@fleetprof')]);
+  fs.renameSync(path.join(modules, '@fleetprof/package'), path.join(modules, '@fleetprof/function-table'));
+
+  const blocks = [...fs.readFileSync(path.join(repository, 'docs/source-maps.md'), 'utf8').matchAll(/```js\n\/\/ (\S+)\n([\s\S]*?)```/g)];
+  assert.deepEqual(blocks.map(([, name]) => name), ['build.mjs', 'vite.config.mjs', 'rollup.config.mjs', 'webpack.config.mjs']);
+  for (const [, name, text] of blocks) fs.writeFileSync(path.join(project, name), text);
+  fs.mkdirSync(path.join(project, 'src'));
+  fs.writeFileSync(path.join(project, 'src/main.js'), 'const sortCart = (cart) => [...cart].sort();\nglobalThis.sorts = [sortCart];\n');
+  fs.writeFileSync(path.join(project, 'index.html'), '<!doctype html><script type="module" src="/src/main.js"></script>');
+  // As their command lines do it; these are packages of their own.
+  fs.writeFileSync(path.join(project, 'rollup.mjs'), "import { rollup } from 'rollup';\nimport config from './rollup.config.mjs';\nconst build = await rollup(config);\nawait build.write(config.output);\n");
+  fs.writeFileSync(path.join(project, 'webpack.mjs'), "import webpack from 'webpack';\nimport config from './webpack.config.mjs';\nwebpack(config).run((error, stats) => { if (error || stats?.hasErrors()) throw error ?? new Error(stats?.toString()); });\n");
+  const node = (/** @type {string[]} */ ...args) => runOrThrow(['env', '-C', project, process.execPath, ...args]);
+  await node(path.join(modules, 'typescript/bin/tsc'), '--noEmit', '--checkJs', '--strict', '--skipLibCheck', '--target', 'es2022', '--module', 'nodenext', '--types', 'node', ...blocks.map(([, name]) => name));
+  for (const [script, base] of [[['build.mjs'], 'dist/assets'], [['node_modules/vite/bin/vite.js', 'build'], 'dist'], [['rollup.mjs'], 'dist/assets'], [['webpack.mjs'], 'dist/assets']]) {
+    fs.rmSync(path.join(project, 'dist'), { recursive: true, force: true });
+    await node(.../** @type {string[]} */ (script));
+    const [head, ...functions] = fs.readFileSync(path.join(project, String(base), 'function-table.jsonl'), 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line));
+    assert.match(head.script, /\.js$/);
+    assert.ok(fs.existsSync(path.join(project, String(base), head.script)));
+    assert.ok(functions.some(([, , name, source, line]) => name === 'sortCart' && source === 'src/main.js' && line === 1), `${script}: ${JSON.stringify(functions)}`);
+  }
+
+  // Without source maps, and with a misspelt option, the build fails and says why.
+  const config = fs.readFileSync(path.join(project, 'build.mjs'), 'utf8');
+  fs.writeFileSync(path.join(project, 'build.mjs'), config.replace("sourcemap: 'external', ", ''));
+  assert.match((await run(['env', '-C', project, process.execPath, 'build.mjs'])).stderr, /has no source map: .*Build with source maps/);
+  fs.writeFileSync(path.join(project, 'build.mjs'), config.replace('fleetprof()', "fleetprof({ out: 'x' })"));
+  assert.match((await run(['env', '-C', project, process.execPath, 'build.mjs'])).stderr, /there is no option "out"; there are file and root/);
+});

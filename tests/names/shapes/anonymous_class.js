@@ -1,0 +1,5 @@
+const { probe } = globalThis;
+
+export default class {
+  inside() { probe.anonymousClass(); }
+}

@@ -1,0 +1,3 @@
+const { probe } = globalThis;
+
+export default function () { probe.anonymousDefault(); }
