@@ -52,12 +52,14 @@ const factFunctions = {
   event_breakdown: [''],
   callers: ["function_name => '%'", "function_name => null, key => KEY"],
   callees: ["function_name => '%'", "function_name => null, key => KEY"],
-  cost_by: ['route', 'package', 'source', 'resource', 'host', 'browser', 'marker', 'party'].map((by) => `by => '${by}'`),
+  cost_by: ['route', 'package', 'source', 'resource', 'host', 'browser', 'marker', 'party', 'entity'].map((by) => `by => '${by}'`),
   trend: [
     "by => 'measure', key => 'dom', step => 'hour'",
     "by => 'function', key => FUNCTION, step => 'hour'",
     "by => 'function', key => KEY, step => 'day'",
   ],
+  function_by: ["by => 'route', key => KEY", "by => 'measure', key => KEY"],
+  histogram: ["kind => 'vital', timing_name => 'LCP'"],
   summary: [''],
   releases: [''],
   field_values: ["field => 'site'", "field => 'route'", "field => 'browser'"],
@@ -67,6 +69,8 @@ const factFunctions = {
 const comparisons = {
   compare_releases: "before => '1.0', after => '1.1', ",
   compare_summary: "before => '1.0', after => '1.1', ",
+  compare_timings: "before => '1.0', after => '1.1', ",
+  compare_vitals: "before => '1.0', after => '1.1', ",
   regressions: "release => '1.1', least_change => 0, ",
 };
 
@@ -167,6 +171,10 @@ export function questions({ first, end, hour, hottest, sessions }) {
     list.push({ sql: `select * from fleetprof.${name}` });
   }
   for (const sql of Object.values(views).flat()) list.push({ sql });
+  for (const sql of [
+    "select origin.* from fleetprof.hotspots('shop', top => 20) as spot, fleetprof.function_origin('shop', spot.generated_resource, spot.generated_line, spot.generated_column) as origin",
+    "select fleetprof.source_link('shop', generated_resource, generated_line, generated_column) from fleetprof.hotspots('shop', top => 20)",
+  ]) list.push({ sql });
   list.push({ sql: "select resource, fleetprof.is_agent(resource) from fleetprof.hotspot_hourly group by resource" });
   return list;
 }
@@ -174,5 +182,5 @@ export function questions({ first, end, hour, hottest, sessions }) {
 /** @returns {string[]} the names of functions and views that are asked, or that the test calls by itself */
 export const asked = () => [
   ...Object.keys(factFunctions), ...Object.keys(sessionFunctions), ...Object.keys(views), ...Object.keys(comparisons),
-  'flamegraph_columns', 'session_parts', 'get_events', 'is_agent', 'release_session',
+  'flamegraph_columns', 'session_parts', 'get_events', 'is_agent', 'release_session', 'function_origin', 'source_link',
 ];

@@ -66,7 +66,7 @@ export function printSize(result) {
     + `the last in SQL ${(fleetprof.lag_ms / 1000).toFixed(2)} s after its reply; idle ${idleMiB.toFixed(1)} MiB, record ${kB(stages.record_bytes)} kB`);
 }
 
-/** @param {{ size: string, rate: number, byWindow: any[], byCount: any[] }} curves */
+/** @param {{ size: string, rate: number, byWindow: any[], byCount: any[], stored: Figures }} curves */
 export function printCurve({ size, rate, byWindow, byCount, stored: { uploads: all, ...stored } }) {
   const cost = (/** @type {Figures} */ { perFlush, rows, writer_us, databaseCpu_us, walBytes }) =>
     `${perFlush.toFixed(0).padStart(6)} a flush   an upload: ${rows.toFixed(0)} rows, writer ${writer_us.toFixed(0)} µs, `
