@@ -171,9 +171,10 @@ export function questions({ first, end, hour, hottest, sessions }) {
     list.push({ sql: `select * from fleetprof.${name}` });
   }
   for (const sql of Object.values(views).flat()) list.push({ sql });
+  const spots = `fleetprof.hotspots('shop', since => ${literal(first)}, until => ${literal(end)}, top => 20) as spot`;
   for (const sql of [
-    "select origin.* from fleetprof.hotspots('shop', top => 20) as spot, fleetprof.function_origin('shop', spot.generated_resource, spot.generated_line, spot.generated_column) as origin",
-    "select fleetprof.source_link('shop', generated_resource, generated_line, generated_column) from fleetprof.hotspots('shop', top => 20)",
+    `select origin.* from ${spots}, fleetprof.function_origin('shop', generated_resource, generated_line, generated_column) as origin`,
+    `select fleetprof.source_link('shop', generated_resource, generated_line, generated_column) from ${spots}`,
   ]) list.push({ sql });
   list.push({ sql: "select resource, fleetprof.is_agent(resource) from fleetprof.hotspot_hourly group by resource" });
   return list;
