@@ -12,6 +12,7 @@ import { filters, twin } from './state.js';
  * @property {Row[]} rows
  * @property {boolean} truncated
  * @property {any} [tree]
+ * @property {Failure} [failure] why there is no answer; the rows are then empty
  *
  * @typedef {{ name: string, address: string }} Question
  */
@@ -90,14 +91,30 @@ const base64 = (bytes) => btoa(Array.from(new Uint8Array(bytes), (byte) => Strin
 
 /**
  * Returns the page as one file that answers these questions, as fleetprof report writes it.
- * @param {Question[]} questions @param {string} begin what it shows first
+ * Leaves out the answer to a question that fails but may, and fails if another one does.
+ * @param {(Question & { mayFail: boolean })[]} questions @param {string} begin what it shows first
  */
 export async function savedPage(questions, begin) {
-  const text = async (/** @type {string} */ address) => (await fetch(address)).text();
-  const [page, style, script] = await Promise.all(['/', '/assets/report.css', '/assets/report.js'].map(text));
-  const addresses = [...new Set(questions.map(({ address }) => address))];
-  const answers = await Promise.all(addresses.map(text));
-  const json = `{${addresses.map((address, i) => `${JSON.stringify(address)}:${answers[i]}`).join(',')}}`;
+  if (!crypto.subtle) throw new Failure('Saving a view needs https or localhost.', 'The command fleetprof report writes such a file, too.');
+  const [page, style, script] = await Promise.all(['/', '/assets/report.css', '/assets/report.js'].map(async (address) => {
+    const { response, text } = await replyOf(address);
+    if (!response.ok) throw new Failure(`${address} has status ${response.status}.`);
+    return text;
+  }));
+  /** @type {Map<string, boolean>} */
+  const addresses = new Map();
+  for (const { address, mayFail } of questions) addresses.set(address, mayFail && (addresses.get(address) ?? true));
+  const answers = await Promise.all([...addresses].map(async ([address, mayFail]) => {
+    try {
+      const { response, text } = await replyOf(address);
+      bodyOf(response, text);
+      return [`${JSON.stringify(address)}:${text}`];
+    } catch (error) {
+      if (mayFail) return [];
+      throw error;
+    }
+  }));
+  const json = `{${answers.flat().join(',')}}`;
   const packed = await new Response(new Blob([json]).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer();
   const hash = async (/** @type {string} */ content) => `'sha256-${base64(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(content)))}'`;
   const policy = `default-src 'none'; script-src ${await hash(script)}; style-src ${await hash(style)}; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'`;
@@ -152,17 +169,19 @@ async function fromSaved({ name, address }) {
   return readable(answer);
 }
 
-/** @param {Question} question @param {AbortSignal} [signal] */
-async function fetched({ address }, signal) {
-  let response;
-  let text;
+/** Returns a whole reply. @param {string} address @param {RequestInit} [options] */
+async function replyOf(address, options) {
   try {
-    response = await fetch(address, { headers: { accept: 'application/json' }, ...signal ? { signal } : {} });
-    text = await response.text();
+    const response = await fetch(address, options);
+    return { response, text: await response.text() };
   } catch (error) {
     if (/** @type {Error} */ (error).name === 'AbortError') throw error;
     throw new Failure('The server did not answer in full.', 'Is fleetprof serve running, and the connection to it up? Then try again.');
   }
+}
+
+/** Returns the answer in a reply, or throws what the server says is wrong. @param {Response} response @param {string} text */
+function bodyOf(response, text) {
   let body;
   try {
     body = JSON.parse(text);
@@ -170,7 +189,13 @@ async function fetched({ address }, signal) {
     throw new Failure(`The server's answer cannot be read (status ${response.status}).`, 'Something between the page and fleetprof serve changes answers, or cut this one.');
   }
   if (!response.ok) throw new Failure(sentence(body.title ?? `Status ${response.status}`), [body.detail, body.hint].filter(Boolean).map(sentence).join(' '));
-  return readable(body);
+  return body;
+}
+
+/** @param {Question} question @param {AbortSignal} [signal] */
+async function fetched({ address }, signal) {
+  const { response, text } = await replyOf(address, { headers: { accept: 'application/json' }, ...signal ? { signal } : {} });
+  return readable(bodyOf(response, text));
 }
 
 /** @param {string} text */

@@ -7,7 +7,36 @@ import { pathTo } from './tree.js';
 
 /** @typedef {Pick<import('./tree.js').Tree, 'level' | 'end' | 'parent'>} Tree what a list of nodes needs */
 
+/**
+ * A node with its place among its siblings, or how many siblings are not listed before or after those that are.
+ * @typedef {{ node: number, place: number, of: number } | { before: number } | { after: number }} Line
+ */
+
 const mostChildren = 100;
+
+/**
+ * Returns the lines of the list in order. Where there are too many siblings, those around the selection are listed.
+ * @param {Tree} tree @param {Set<number>} open nodes whose children are listed @param {number} current the selection; -1: none
+ */
+export function linesOf(tree, open, current) {
+  /** @type {Line[]} */
+  const lines = [];
+  /** What is still to be listed, last first. @type {Line[]} */
+  const left = [{ node: 0, place: 0, of: 1 }];
+  for (let line = left.pop(); line; line = left.pop()) {
+    lines.push(line);
+    if (!('node' in line) || !open.has(line.node)) continue;
+    const all = [];
+    for (let i = line.node + 1; i < tree.end[line.node]; i = tree.end[i]) all.push(i);
+    const on = all.findIndex((child) => current >= child && current < tree.end[child]);
+    const first = Math.max(0, Math.min(on - mostChildren / 2, all.length - mostChildren));
+    const last = Math.min(all.length, first + mostChildren);
+    if (last < all.length) left.push({ after: all.length - last });
+    for (let place = last - 1; place >= first; place -= 1) left.push({ node: all[place], place, of: all.length });
+    if (first > 0) left.push({ before: first });
+  }
+  return lines;
+}
 
 /**
  * @param {string} label
@@ -26,26 +55,17 @@ export function callTree(label, { select, zoom }, others = 'smaller ones are not
   let open = new Set([0]);
   let current = -1;
 
-  /** @param {number} node */
-  function childrenOf(node) {
-    const nodes = [];
-    for (let i = node + 1; i < tree.end[node]; i = tree.end[i]) nodes.push(i);
-    return nodes;
-  }
-
-  /** Returns a node's line, and those of what is open below it. @param {number} node @param {number} place @param {number} of @returns {HTMLElement[]} */
-  function lines(node, place, of) {
+  /** @param {Line} line */
+  function element(line) {
+    if ('before' in line) return h('li', { role: 'none', class: 'note' }, `${line.before} before these are not listed.`);
+    if ('after' in line) return h('li', { role: 'none', class: 'note' }, `${line.after} ${others}`);
+    const { node, place, of } = line;
     const children = node + 1 < tree.end[node];
     const isOpen = children && open.has(node);
-    const line = h('li', {
+    return h('li', {
       role: 'treeitem', 'aria-level': tree.level[node] + 1, 'aria-setsize': of, 'aria-posinset': place + 1, 'aria-selected': String(node === current),
       ...children ? { 'aria-expanded': String(isOpen) } : {}, tabIndex: node === Math.max(current, 0) ? 0 : -1, 'data-node': node, style: { '--level': tree.level[node] },
     }, h('span', { class: 'twig', 'aria-hidden': 'true' }, children ? (isOpen ? '▾' : '▸') : ''), h('span', { class: 'name' }, name(node)), ' ', h('span', { class: 'figures' }, figures(node)));
-    if (!isOpen) return [line];
-    const all = childrenOf(node);
-    const rest = all.length - mostChildren;
-    return [line, ...all.slice(0, mostChildren).flatMap((child, i) => lines(child, i, all.length)),
-      ...rest > 0 ? [h('li', { role: 'none', class: 'note' }, `${rest} ${others}`)] : []];
   }
 
   const focus = () => /** @type {HTMLElement | null} */ (list.querySelector(`[data-node="${Math.max(current, 0)}"]`))?.focus();
@@ -87,7 +107,9 @@ export function callTree(label, { select, zoom }, others = 'smaller ones are not
       const hadFocus = list.contains(document.activeElement);
       ({ tree, name, figures, selected: current } = next);
       open = new Set([0, ...pathTo(tree, current)]);
-      list.replaceChildren(...lines(0, 0, 1));
+      const lines = document.createDocumentFragment();
+      for (const line of linesOf(tree, open, current)) lines.append(element(line));
+      list.replaceChildren(lines);
       if (hadFocus) focus();
     },
   };

@@ -11,6 +11,7 @@ import { h } from './h.js';
  * @property {number} most of what is drawn upwards from 0
  * @property {(wide: number) => [number, string][]} ticks at most so many, and their labels
  * @property {(pen: Pen) => void} draw
+ * @property {(value: number) => string} [write] values at the left
  * @property {(x: number) => string} [at] what is at a place, in words
  * @property {(from: number, to: number) => void} [choose] by dragging
  *
@@ -41,7 +42,7 @@ export function stepOf(wide, n) {
 }
 
 /** @param {Record<string, string>} attributes @param {Chart} chart */
-function plot(attributes, { height, x: [first, last], most, ticks, draw, at, choose }) {
+function plot(attributes, { height, x: [first, last], most, ticks, draw, at, choose, write = number }) {
   const canvas = h('canvas', null);
   const box = h('div', { role: 'img', ...attributes }, canvas);
   let width = 0;
@@ -72,7 +73,7 @@ function plot(attributes, { height, x: [first, last], most, ticks, draw, at, cho
     const step = stepOf(most, Math.max(1, (height - below) / 28));
     for (let i = 0; i * step <= most; i += 1) {
       line(gutter, y(i * step), width - gutter - 8, 1);
-      context.fillText(number(i * step), gutter - 6, y(i * step));
+      context.fillText(write(i * step), gutter - 6, y(i * step));
     }
     context.textAlign = 'center';
     for (const [place, label] of ticks((width - gutter) / 70)) {
@@ -169,7 +170,7 @@ export function strip(hours, releases, choose) {
   const marks = marksOf(releases);
   const shown = /** @type {[number, number]} */ ([first - hour / 2, last + hour * 1.5]);
   const whole = (/** @type {number} */ at) => Math.floor(at / hour) * hour * 1000;
-  return plot({ class: 'strip', 'aria-label': `Page loads by hour: ${count(bars.reduce((sum, [, loads]) => sum + loads, 0))} from ${time(first * 1000)} to ${time((last + hour) * 1000)} UTC, at most ${count(most)} in an hour. Releases: ${
+  return plot({ class: 'strip', 'aria-label': `Page loads by hour: ${count(bars.reduce((sum, [, loads]) => sum + loads, 0))} from ${time(first * 1000)} to ${time((last + hour) * 1000)} UTC, at most ${count(most)} in ${step > hour ? `${step / hour} hours` : 'an hour'}. Releases: ${
     marks.map(({ name, at }) => `${visible(name, 40)} from ${time(at * 1000)}`).join('; ') || 'none'}.` }, {
     height: 74, x: shown, most: most * 1.15, ticks: ticksOf(...shown), choose: (from, to) => choose(new Date(whole(from)), new Date(whole(to) + hour * 1000)),
     at: (at) => `${time(whole(at))} UTC: ${count(by.get(whole(at) / 1000) ?? 0)} page loads`,
@@ -186,17 +187,18 @@ export function strip(hours, releases, choose) {
  * @param {Row[]} rows of trend
  * @param {Row[]} releases
  * @param {string} label
+ * @param {(value: number) => string} [write] where values are not ms
  */
-export function trend(rows, releases, label) {
+export function trend(rows, releases, label, write) {
   const places = rows.map(({ bucket }) => Date.parse(bucket) / 1000);
   const shown = /** @type {[number, number]} */ ([places[0] - hour / 2, places[places.length - 1] + hour / 2]);
   const known = rows.flatMap((row, i) => (row.value_ms === null || row.value_ms === undefined ? [] : [{ at: places[i], value: row.value_ms, low: row.low_ms ?? row.value_ms, high: row.high_ms ?? row.value_ms }]));
   const most = Math.max(0.001, ...known.flatMap(({ value, high }) => [value, high])) * 1.12;
   return plot({ class: 'trend', 'aria-label': `${label}, from ${time(rows[0]?.bucket)} to ${time(rows[rows.length - 1]?.bucket)} UTC. The table below has the values.` }, {
-    height: 210, x: shown, most, ticks: ticksOf(...shown),
+    height: 210, x: shown, most, ticks: ticksOf(...shown), ...write ? { write } : {},
     at: (x) => {
       const [near] = [...known].sort((a, b) => Math.abs(a.at - x) - Math.abs(b.at - x));
-      return near ? `${time(near.at * 1000)} UTC: ${number(near.value)} ms, between ${number(near.low)} and ${number(near.high)}` : '';
+      return near ? `${time(near.at * 1000)} UTC: ${(write ?? number)(near.value)}${write ? '' : ' ms'}, between ${(write ?? number)(near.low)} and ${(write ?? number)(near.high)}` : '';
     },
     draw(pen) {
       const { context, x, y, colour } = pen;

@@ -2,7 +2,7 @@
 import { ask, question } from './api.js';
 import { count, percent, time, visible } from './format.js';
 import { button, h } from './h.js';
-import { ago, fields, twin } from './state.js';
+import { ago, fields, sideOf, twin } from './state.js';
 
 const periods = [['1h', 'hour'], ['1d', 'day'], ['7d', '7 days'], ['30d', '30 days']];
 const markers = ['script', 'gc', 'style', 'layout', 'paint', 'other', '(none)'];
@@ -93,12 +93,13 @@ function periodPanel({ params }, go, isPlain) {
 
 /** @param {string} field @param {State} state @param {(changes: Record<string, string | null>) => void} go */
 function valuesPanel(field, state, go) {
+  const side = sideOf(state.params, field);
   const list = h('div', { class: 'values' });
   const input = h('input', {
     type: 'text', placeholder: 'Search, or a pattern with %', 'aria-label': `Search values of ${field}`, autocomplete: 'off', spellcheck: false,
     oninput: () => fill(),
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
-      if (event.key === 'Enter') { event.preventDefault(); go({ [field]: input.value }); }
+      if (event.key === 'Enter') { event.preventDefault(); go({ [side]: input.value }); }
       if (event.key === 'ArrowDown') { event.preventDefault(); /** @type {HTMLElement | null} */ (list.querySelector('button'))?.focus(); }
     },
   });
@@ -109,8 +110,8 @@ function valuesPanel(field, state, go) {
   const fill = () => {
     const wanted = input.value.toLowerCase();
     const found = values.filter(({ value }) => (value || '(none)').toLowerCase().includes(wanted));
-    list.replaceChildren(...found.slice(0, 60).map(({ value, uploads }) => button('', () => go({ [field]: value }), {
-      'aria-pressed': String(state.params[field] === value), class: 'value', style: { '--part': `${uploads === null ? 0 : (100 * uploads) / (all() || 1)}%` },
+    list.replaceChildren(...found.slice(0, 60).map(({ value, uploads }) => button('', () => go({ [side]: value }), {
+      'aria-pressed': String(state.params[side] === value), class: 'value', style: { '--part': `${uploads === null ? 0 : (100 * uploads) / (all() || 1)}%` },
     })));
     [...list.children].forEach((element, i) => element.append(h('span', { class: 'name' }, found[i].value === '' ? '(none)' : visible(found[i].value, 80)),
       ...found[i].uploads === null ? [] : [h('span', { class: 'figures' }, `${count(found[i].uploads)} · ${percent((found[i].uploads ?? 0) / (all() || 1))}`)]));

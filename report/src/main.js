@@ -126,6 +126,8 @@ async function show() {
     main.replaceChildren();
     const shown = view.mount(main, answers, page, state);
     current = { view: state.view, asked, shown, answers };
+    main.prepend(...Object.values(answers).flatMap(({ failure }) => (failure
+      ? [h('p', { class: 'warning', role: 'alert' }, `A part of this view is missing: ${visible(failure.message)} ${visible(failure.detail ?? '')}`)] : [])));
     shown.update(state);
     foot();
     ready();
@@ -139,7 +141,7 @@ async function show() {
 async function answersTo(asks, signal) {
   const entries = await Promise.all(Object.entries(asks).map(async ([name, wanted]) => {
     if (!name.endsWith('?')) return [name, await ask(wanted, signal)];
-    return [name.slice(0, -1), await ask(wanted, signal).catch(() => ({ rows: [], columns: [], sql: '', command: null, took_ms: 0 }))];
+    return [name.slice(0, -1), await ask(wanted, signal).catch((failure) => ({ rows: [], columns: [], sql: '', command: null, took_ms: 0, failure }))];
   }));
   return Object.fromEntries(entries);
 }
@@ -268,18 +270,20 @@ async function saveFile() {
   const view = views[state.view];
   const then = pinned(state, Date.now());
   const asks = view.asks(then);
-  const more = view.more?.(then, await answersTo(asks, new AbortController().signal)) ?? {};
-  const around = isAlone() ? [] : [question('summary', then), question('releases', then)];
   try {
-    download(`${state.site === '%' ? 'sites' : state.site}-${state.view}.html`, 'text/html', await savedPage([...Object.values({ ...asks, ...more }), ...around], format(then)));
-  } catch {
-    dialog('Save as file', 'This browser does not hash files of an address without https. The command fleetprof report writes one.');
+    const more = view.more?.(then, await answersTo(asks, new AbortController().signal)) ?? {};
+    const questions = [...Object.entries({ ...asks, ...more }), ...isAlone() ? [] : ['summary?', 'releases?'].map((name) => /** @type {const} */ ([name, question(name.slice(0, -1), then)]))];
+    download(`${state.site === '%' ? 'sites' : state.site}-${state.view}.html`, 'text/html',
+      await savedPage(questions.map(([name, wanted]) => ({ ...wanted, mayFail: name.endsWith('?') })), format(then)));
+  } catch (error) {
+    const { message, detail = '' } = /** @type {Failure} */ (error);
+    dialog('The view is not saved', `${message} ${detail}`);
   }
 }
 
 /** What there is to export of the view, as a menu. */
 function exportMenu() {
-  const panel = h('div', { class: 'panel menu' });
+  const panel = h('div', { class: 'panel menu', tabIndex: -1 });
   const menu = h('details', { class: 'popover' }, h('summary', { class: 'button', id: 'export' }, 'Export'), panel);
   const choice = (/** @type {string} */ name, /** @type {string} */ label, /** @type {() => void} */ act) => button(label, () => { menu.open = false; act(); }, { id: `export-${name}` });
   menu.addEventListener('toggle', () => {

@@ -91,11 +91,18 @@ export const tabs = (label, choices) => h('div', { class: 'tabs', role: 'group',
   choices.map(([text, href, isOn]) => h('a', { href, 'aria-current': isOn ? 'true' : null }, text)));
 
 /**
- * Returns a histogram of at most so many bars, and its rows as a table.
- * @param {Row[]} rows of histogram @param {string} name @param {(value: number) => string} [write] @param {[number, string][]} [marks]
+ * Returns a note in place of an answer without rows: why there are none, if there is an answer at all.
+ * @param {import('./api.js').Answer} answer @param {string} why
  */
-export function valuesChart(rows, name, write, marks) {
-  if (rows.length === 0) return h('p', { class: 'note' }, 'No values: this period has none, or none that is 0 or more.');
+export const none = ({ failure }, why) => h('p', { class: 'note' }, failure ? 'This part is missing.' : why);
+
+/**
+ * Returns a histogram of at most so many bars, and its rows as a table.
+ * @param {import('./api.js').Answer} answer of histogram @param {string} name @param {(value: number) => string} [write] @param {[number, string][]} [marks]
+ */
+export function valuesChart(answer, name, write, marks) {
+  const { rows } = answer;
+  if (rows.length === 0) return none(answer, 'This period has no value of 0 or more.');
   /** Bins below each other are put together where there are more than can be seen. @type {Row[]} */
   const bars = [];
   const factor = (rows[rows.length - 1].to_ms / Math.max(rows[0].from_ms, 0.001)) ** (1 / 90);

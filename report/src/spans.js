@@ -28,10 +28,15 @@ import { hostOf } from './format.js';
  * @property {Int32Array} end first span past what is inside
  * @property {Int32Array} row where it is drawn
  * @property {number} rows
+ * @property {number} [reached] until when it has spans, ms; what came later was too much
  */
 
 /** Overlapping spans are drawn below each other, down to here. */
 const mostRows = 60;
+/** A trace becomes at most so many spans. */
+export const mostItems = 200_000;
+/** The frames of so many stacks are remembered. */
+const mostPaths = 100;
 
 /** @param {string} key @param {string} name @param {Item[]} items @returns {Spans} */
 export function spansOf(key, name, items) {
@@ -61,7 +66,7 @@ export function spansOf(key, name, items) {
     const item = items[from];
     const i = spans.count;
     spans.count += 1;
-    spans.items[i] = item;
+    spans.items[i] = { ...item, label: item.label ?? '(none)' };
     spans.start[i] = item.start;
     spans.finish[i] = Math.max(item.start, item.end ?? item.start);
     spans.level[i] = open.length;
@@ -102,11 +107,37 @@ export function ownWithin({ count, items, start, finish, parent }, from, to) {
   return own.map((ms) => Math.max(0, ms));
 }
 
+/**
+ * Returns the part of a session that an address asks for, or all of it.
+ * @param {Record<string, string>} params @param {[number, number]} all @returns {[number, number]}
+ */
+export function windowOf(params, [begin, end]) {
+  const [from, to] = [Number(params.from ?? NaN), Number(params.to ?? NaN)];
+  return to - from >= 0.001 && from < end && to > begin ? [from, to] : [begin, end];
+}
+
+/** Returns the multiples of a step inside a window, at most 200. @param {number} from @param {number} to @param {number} step */
+export function ticksIn(from, to, step) {
+  const first = Math.ceil(from / step);
+  const count = Math.min(200, Math.max(0, Math.floor(to / step) - first + 1));
+  return Array.from({ length: count }, (_, i) => (first + i) * step);
+}
+
 /** Returns a host's last two parts: good enough for a colour. @param {string} host */
 const domainOf = (host) => host.split('.').slice(-2).join('.');
 
 /** @param {any} value */
 const list = (value) => (Array.isArray(value) ? value : []);
+
+/** Returns the objects of a list. @param {any} value */
+const things = (value) => list(value).filter((thing) => thing && typeof thing === 'object');
+
+/** True for a map of names to times, as the draft of 2012 has it. @param {any} value */
+const isMap = (value) => Object.values(value ?? {}).every((times) => Array.isArray(times) && times.every(Number.isFinite));
+
+/** Returns marks that are a list, or such a map, as a list. @param {any} marks */
+const marksOf = (marks) => (Array.isArray(marks) ? things(marks).filter(({ name }) => name !== undefined)
+  : Object.entries(marks ?? {}).flatMap(([name, times]) => list(times).map((startTime) => ({ name, startTime }))));
 
 /** Returns the effective interval of samples in order. @param {any} body @param {any[]} samples */
 function intervalOf(body, samples) {
@@ -117,18 +148,20 @@ function intervalOf(body, samples) {
 /**
  * Returns the stacks of a trace over time: a function goes on as long as each next sample has it at the same place.
  * @param {any} trace @param {any[]} samples in order @param {number} interval @param {string} host of the page
+ * @returns {{ items: Item[], reached?: number }} reached: when there were too many
  */
 function stacksOverTime({ frames, stacks, resources }, samples, interval, host) {
   /** @type {Item[]} */
   const items = [];
   /** Stacks as frames, outermost first. @type {Map<number | undefined, number[]>} */
-  const paths = new Map([[undefined, []]]);
-  /** @param {number} stackId @returns {number[]} */
+  const paths = new Map();
+  /** @param {number | undefined} stackId @returns {number[]} */
   const pathOf = (stackId) => {
     const known = paths.get(stackId);
     if (known) return known;
     const path = [];
-    for (let id = stackId; list(stacks)[id] && path.length < 10_000; id = stacks[id].parentId) path.push(stacks[id].frameId);
+    for (let id = stackId; id !== undefined && list(stacks)[id] && path.length < 10_000; id = stacks[id].parentId) path.push(stacks[id].frameId);
+    if (paths.size > mostPaths) paths.clear();
     paths.set(stackId, path.reverse());
     return path;
   };
@@ -141,6 +174,7 @@ function stacksOverTime({ frames, stacks, resources }, samples, interval, host) 
     const until = Math.min(samples[i + 1]?.timestamp ?? Infinity, at + (i + 1 < samples.length ? 2 : 1) * interval);
     let same = 0;
     while (same < path.length && openFrames[same] === path[same] && items[open[same]].end === at) same += 1;
+    if (items.length + path.length - same > mostItems) return { items, reached: at };
     open = open.slice(0, same);
     for (const frame of path.slice(same)) {
       const { name, resourceId, line, column } = list(frames)[frame] ?? {};
@@ -154,7 +188,7 @@ function stacksOverTime({ frames, stacks, resources }, samples, interval, host) 
     openFrames = path;
     for (const place of open) items[place].end = until;
   }
-  return items;
+  return { items };
 }
 
 /**
@@ -164,10 +198,11 @@ function stacksOverTime({ frames, stacks, resources }, samples, interval, host) 
  */
 export function tracksOf(body) {
   const trace = body?.trace ?? (body?.samples ? body : null);
-  const entries = [...list(body), ...list(body?.marks), ...list(body?.measures), ...list(body?.entries)];
+  const entries = [...things(body), ...things(body?.entries)];
+  const ofType = (/** @type {string[]} */ ...types) => entries.filter(({ entryType }) => types.includes(entryType));
   const samples = list(trace?.samples).filter(({ timestamp }) => Number.isFinite(timestamp)).sort((a, b) => a.timestamp - b.timestamp);
   const interval = intervalOf(body ?? {}, samples);
-  const host = hostOf(body?.page?.url);
+  const { items, reached } = trace ? stacksOverTime(trace, samples, interval, hostOf(body?.page?.url)) : { items: [] };
   /** @type {Item[]} */
   const markers = [];
   for (const { timestamp: at, marker } of samples) {
@@ -180,10 +215,11 @@ export function tracksOf(body) {
   const observed = (things, label) => things.map((thing, i) => ({
     id: String(i), label: label(thing), start: Number(thing.startTime ?? thing.start) || 0, end: thing.duration > 0 ? (Number(thing.startTime ?? thing.start) || 0) + thing.duration : null, row: thing }));
   return [
-    spansOf('timing', 'Marks and measures', observed(entries.filter((entry) => entry?.name !== undefined), ({ name }) => String(name))),
-    spansOf('input', 'Interactions', observed(list(body?.interactions), ({ type, target }) => `${type} ${target ?? ''}`)),
-    spansOf('frame', 'Long frames', observed(list(body?.frames).filter((frame) => frame.start !== undefined), () => 'long frame')),
+    spansOf('timing', 'Marks and measures', observed([...isMap(body) ? marksOf(body) : marksOf(body?.marks), ...things(body?.measures).filter(({ name }) => name !== undefined), ...ofType('mark', 'measure')], ({ name }) => String(name))),
+    spansOf('input', 'Interactions', observed([...things(body?.interactions), ...ofType('event', 'first-input')], ({ type, name, target }) => `${type ?? name} ${target ?? ''}`)),
+    spansOf('frame', 'Long frames', observed([...things(body?.frames).filter(({ start, startTime }) => start !== undefined || startTime !== undefined), ...ofType('long-animation-frame')], () => 'long frame')),
+    spansOf('network', 'Network', observed(ofType('resource'), ({ name }) => String(name))),
     spansOf('marker', 'Layout, garbage collection and the like', markers),
-    spansOf('stack', 'Stacks', trace ? stacksOverTime(trace, samples, interval, host) : []),
+    { ...spansOf('stack', 'Stacks', items), ...reached !== undefined ? { reached } : {} },
   ].filter(({ count }) => count > 1);
 }

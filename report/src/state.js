@@ -16,6 +16,8 @@ export const dimensions = ['route', 'release', 'environment', 'variant', 'browse
 export const fields = [...dimensions, 'marker'];
 /** The parameter that leaves out what a filter selects. @param {string} field */
 export const twin = (field) => `exclude_${field}`;
+/** Returns the side of a filter that chosen values go to: the one in use, or else what selects. @param {Record<string, string>} params @param {string} field */
+export const sideOf = (params, field) => (params[field] === undefined && params[twin(field)] !== undefined ? twin(field) : field);
 export const filters = ['since', 'until', ...fields, ...fields.map(twin)];
 const lasting = [...filters, 'theme'];
 

@@ -6,6 +6,7 @@ import { stepOf } from './chart.js';
 import { colour, hashed } from './colours.js';
 import { duration, visible } from './format.js';
 import { h } from './h.js';
+import { ticksIn } from './spans.js';
 
 /**
  * @typedef {import('./spans.js').Spans} Spans
@@ -77,7 +78,8 @@ export function timeline(label, actions) {
     context.fillRect(0, 0, width, tall);
     context.textBaseline = 'middle';
     const step = stepOf(to - from, width / 90);
-    for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
+    const ticks = ticksIn(from, to, step);
+    for (const at of ticks) {
       context.fillStyle = hair;
       context.fillRect((at - from) * scale, ruler, 1, tall);
     }
@@ -106,7 +108,7 @@ export function timeline(label, actions) {
     context.fillStyle = paper;
     context.fillRect(0, 0, width, ruler - 2);
     context.fillStyle = quiet;
-    for (let at = Math.ceil(from / step) * step; at <= to; at += step) context.fillText(duration(at).replace('0 µs', '0'), (at - from) * scale + 3, ruler / 2);
+    for (const at of ticks) context.fillText(duration(at).replace('0 µs', '0'), (at - from) * scale + 3, ruler / 2);
     if (drag) {
       context.fillStyle = token('--band');
       context.fillRect(Math.min(drag.x, drag.to), 0, Math.abs(drag.to - drag.x), tall);

@@ -541,7 +541,7 @@ test('hostile names are text on every view, and do nothing', async () => {
     'long-frames?since=2d', 'where?since=2d&by=resource', 'where?since=2d&by=host', 'where?since=2d&by=release', 'compare?since=2d', 'coverage?since=2d', `flame?since=2d&q=${encodeURIComponent('<script>')}&root=%3Cscript%3E&sel=x&hide=%22%3E&focus=%3C`,
     ...key ? [`function/${key}?since=2d`] : []]) {
     await open(`/hostile/${view}`);
-    assert.equal(await page.locator('main .failure').count(), 0, `${view}: ${await text('main')}`);
+    assert.equal(await page.locator('main .failure, main .warning').count(), 0, `${view}: ${await text('main')}`);
     const odd = await page.evaluate(() => [...document.querySelectorAll('main script, main img, main svg, main iframe, main [onerror], main [onload], a[href^="javascript:" i], a[href^="data:" i]')].map((element) => element.outerHTML));
     assert.deepEqual(odd, [], view);
     // eslint-disable-next-line no-control-regex
@@ -556,6 +556,7 @@ test('hostile names are text on every view, and do nothing', async () => {
       // eslint-disable-next-line no-control-regex
       assert.doesNotMatch(await page.evaluate(() => document.body.innerText), /[\u0000-\u0008\u000b\u001b\u202a-\u202e\u2066-\u2069\u009b]/);
     }
+    assert.equal(await page.locator('main .failure, main .warning').count(), 0, await text('main'));
     for (const item of (await page.locator('[role=treeitem]').all()).slice(0, 20)) await item.click();
     assert.deepEqual(await page.evaluate(() => [...document.querySelectorAll('main script, main img, main svg, main iframe, main [onerror], a[href^="javascript:" i], a[href^="data:" i]')].map((element) => element.outerHTML)), []);
   }
@@ -645,6 +646,26 @@ test('a server that goes away, and an answer that is cut, end in sentences', asy
   await page.route('**/api/v1/flamegraph_columns?**', (route) => route.fulfill({ contentType: 'application/json', body: '{"tree":{"frames":{},"level":[0,2],"frame":[-1,-1],"self":[0,0],"total":[1,1],"samples":[1,1]}}' }));
   await press('g', 'f');
   assert.match(await text('main .failure'), /cannot show this answer[\s\S]*not in order/);
+});
+
+test('a part that fails is called missing, and is not in a saved file', async () => {
+  const refuse = (/** @type {import('playwright-core').Route} */ route) => route.fulfill({ status: 503, contentType: 'application/problem+json', json: { title: 'The query took too long', detail: 'Ask for less.' } });
+  await page.route('**/api/v1/histogram?**', refuse);
+  await open('/shop/vital/LCP?since=2d');
+  assert.match(await text('main'), /^A part of this view is missing: The query took too long\. Ask for less\./);
+  assert.match(await text('main'), /This part is missing\./);
+  assert.doesNotMatch(await text('main'), /no value of 0 or more/);
+  const file = path.join(temporaryDir('report'), 'report.html');
+  fs.writeFileSync(file, await exported('#export-file'));
+  const { page: saved } = await newPage();
+  await saved.goto(pathToFileURL(file).href);
+  await ready(saved);
+  assert.match(await saved.locator('main').innerText(), /A part of this view is missing: This saved report does not contain this\./);
+  await saved.context().close();
+  await page.route('**/api/v1/vital_hotspots?**', refuse);
+  await page.click('#export');
+  await page.click('#export-file');
+  assert.match(await text('dialog'), /The view is not saved[\s\S]*The query took too long\. Ask for less\./);
 });
 
 test('a database without the schema is said so', async () => {

@@ -169,12 +169,17 @@ function hostileVisit(name, number) {
 const keptFiles = [['speed-tracer/stream.ndjson', 'speed-tracer'], ['speed-tracer/v8.ndjson', 'speed-tracer'], ['opera-scope/page-load.json', 'opera-scope'], ['opera-scope/manual.json', 'opera-scope']];
 
 /** A dump whose every text is a hostile name. */
-const hostileDump = () => hostileNames.flatMap((name, i) => [
-  { type: 12, time: 10 * i, data: { requestId: String(i), url: name, requestMethod: name }, sequence: 4 * i },
-  { type: 11, time: 10 * i + 1, data: { message: name }, sequence: 4 * i + 1 },
-  { type: 10, time: 10 * i + 2, duration: 5, data: { url: name, lineNumber: 1 }, children: [{ type: -2, typeName: name, time: 10 * i + 3, duration: 1, data: { [name]: name } }], sequence: 4 * i + 2 },
-  { type: 13, time: 10 * i + 8, data: { requestId: String(i), mimeType: name, statusCode: 200 }, sequence: 4 * i + 3 },
-]).map((record) => JSON.stringify(record)).join('\n');
+const hostileDump = () => [
+  ...hostileNames.flatMap((name, i) => [
+    { type: 12, time: 10 * i, data: { requestId: String(i), url: name, requestMethod: name }, sequence: 4 * i },
+    { type: 11, time: 10 * i + 1, data: { message: name }, sequence: 4 * i + 1 },
+    { type: 10, time: 10 * i + 2, duration: 5, data: { url: name, lineNumber: 1 }, children: [{ type: -2, typeName: name, time: 10 * i + 3, duration: 1, data: { [name]: name } }], sequence: 4 * i + 2 },
+    { type: 13, time: 10 * i + 8, data: { requestId: String(i), mimeType: name, statusCode: 200 }, sequence: 4 * i + 3 },
+  ]),
+  // A page without an address, and its load.
+  { type: 2147483646, time: 10 * hostileNames.length, data: {}, sequence: 4 * hostileNames.length },
+  { type: 19, time: 10 * hostileNames.length + 1, data: {}, sequence: 4 * hostileNames.length + 1 },
+].map((record) => JSON.stringify(record)).join('\n');
 
 /** A trace with all hostile names, as functions, marks and measures. */
 function hostileTrace() {

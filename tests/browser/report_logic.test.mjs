@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 
+import { linesOf } from '../../report/src/calltree.js';
 import * as text from '../../report/src/format.js';
 import { formats } from '../../report/src/exports.js';
-import { itemsOf, ownWithin, spansOf, tracksOf } from '../../report/src/spans.js';
-import { changed, format, moment, parse, pinned } from '../../report/src/state.js';
+import { itemsOf, mostItems, ownWithin, spansOf, ticksIn, tracksOf, windowOf } from '../../report/src/spans.js';
+import { changed, format, moment, parse, pinned, sideOf } from '../../report/src/state.js';
 import { sorted } from '../../report/src/table.js';
-import { functionsOf, inverted, joined, matcher, namesOf, search, transformed, treeOf } from '../../report/src/tree.js';
+import { functionsOf, inverted, joined, matcher, namesOf, pathTo, search, transformed, treeOf } from '../../report/src/tree.js';
 import { repository, runOrThrow } from '../behaviour/stack.mjs';
 
 /** @typedef {import('../../report/src/tree.js').Tree} Tree */
@@ -198,6 +199,12 @@ test('a copied link says when, not how long ago', () => {
   assert.equal(moment('nonsense', now), null);
 });
 
+test('a value goes to the side of its filter that is in use', () => {
+  for (const [query, side] of [['', 'route'], ['route=a', 'route'], ['exclude_route=a', 'exclude_route'], ['route=a&exclude_route=b', 'route'], ['exclude_release=1', 'route']]) {
+    assert.equal(sideOf(parse(`/shop/flame?${query}`).params, 'route'), side, query);
+  }
+});
+
 test('numbers are short, and say when there is none', () => {
   assert.deepEqual([0, 0.001234, 0.5, 9.876, 12.34, 1234.5, null].map(text.number), ['0', '0.001', '0.50', '9.88', '12.3', '1,235', '–']);
   assert.deepEqual([0, 0.00001, 0.0567, 0.9999, 1, null].map(text.percent), ['0 %', '< 0.01 %', '5.67 %', '100 %', '100 %', '–']);
@@ -263,6 +270,63 @@ test('a kept trace becomes tracks: a function goes on from sample to sample, a g
   assert.deepEqual(tracks.map(({ key }) => key), ['timing', 'input', 'marker', 'stack']);
   const [, , , stack] = tracks;
   assert.deepEqual(stack.items.slice(1).map(({ label, start, end, third }) => [label, start, end, third]), [['main', 0, 20, false], ['(anonymous)', 10, 20, true], ['main', 30, 50, false], ['main', 90, 100, false]]);
+});
+
+test('what has no name is shown as (none)', () => {
+  const [{ id: _, ...row }] = itemsOf([{ id: 1, parent_id: null, type: null, start_ms: 0 }]);
+  assert.deepEqual(spansOf('x', 'X', [{ id: '1', ...row }]).items[1].label, '(none)');
+});
+
+test('a window is at least a microsecond, and has few ticks', () => {
+  assert.deepEqual(windowOf({ from: '5', to: '7' }, [0, 10]), [5, 7]);
+  for (const [from, to] of [['5', '5.000000000000001'], ['5', '5'], ['7', '5'], ['11', '12'], ['x', '5'], ['-2', '0']]) assert.deepEqual(windowOf({ from, to }, [0, 10]), [0, 10], `${from} to ${to}`);
+  assert.deepEqual(windowOf({}, [0, 10]), [0, 10]);
+  assert.deepEqual(ticksIn(3, 21, 5), [5, 10, 15, 20]);
+  assert.deepEqual(ticksIn(6, 9, 5), []);
+  assert.ok(ticksIn(5, 5.000000000000001, 1e-16).length <= 200);
+  assert.equal(ticksIn(0, 1e9, 1).length, 200);
+});
+
+test('a list of too many siblings has those around the selection', () => {
+  const spans = spansOf('x', 'X', Array.from({ length: 500 }, (_, i) => ({ id: String(i), label: 'event', start: i, end: i + 1 })));
+  for (const [selected, before, after] of [[-1, 0, 400], [1, 0, 400], [300, 249, 151], [500, 400, 0]]) {
+    const lines = linesOf(spans, new Set([0, ...pathTo(spans, selected)]), selected);
+    const nodes = lines.flatMap((line) => ('node' in line ? [line.node] : []));
+    assert.deepEqual(nodes, [0, ...Array.from({ length: 100 }, (_, i) => before + i + 1)], `${selected}`);
+    assert.ok(nodes.includes(Math.max(selected, 0)));
+    assert.deepEqual(lines.filter((line) => !('node' in line)), [...before > 0 ? [{ before }] : [], ...after > 0 ? [{ after }] : []]);
+    for (const line of lines.slice(1)) if ('node' in line) assert.deepEqual([line.place, line.of], [line.node - 1, 500]);
+  }
+});
+
+test('a list goes down the deepest stack', () => {
+  const deep = 100_000;
+  const spans = spansOf('x', 'X', Array.from({ length: deep }, (_, i) => ({ id: String(i), label: 'f', start: 0, end: 1, parent: i - 1 })));
+  assert.equal(linesOf(spans, new Set(Array(deep + 1).keys()), deep).length, deep + 1);
+});
+
+test('a trace becomes a bounded number of spans, and says until when', () => {
+  const depth = 1000;
+  const stacks = Array.from({ length: 2 * depth }, (_, i) => ({ frameId: i < depth ? 0 : 1, ...i % depth > 0 ? { parentId: i - 1 } : {} }));
+  const trace = { resources: [], frames: [{ name: 'a' }, { name: 'b' }], stacks, samples: Array.from({ length: 2000 }, (_, i) => ({ timestamp: 10 * i, stackId: depth * (1 + (i % 2)) - 1 })) };
+  const [stack] = tracksOf({ sampleInterval: 10, trace });
+  assert.deepEqual([stack.count - 1, stack.reached], [mostItems, 10 * mostItems / depth]);
+  const [whole] = tracksOf({ sampleInterval: 10, trace: { ...trace, samples: trace.samples.slice(0, mostItems / depth) } });
+  assert.deepEqual([whole.count - 1, whole.reached], [mostItems, undefined]);
+});
+
+test('entries go to the tracks of their types, and marks of the 2012 draft are marks', () => {
+  const labels = (/** @type {any} */ body) => Object.fromEntries(tracksOf(body).map(({ key, items }) => [key, items.slice(1).map(({ label, start, end }) => [label, start, end])]));
+  const entries = [
+    { entryType: 'mark', name: 'm', startTime: 1, duration: 0 }, { entryType: 'event', name: 'click', startTime: 2, duration: 8 }, { entryType: 'long-animation-frame', name: 'long-animation-frame', startTime: 3, duration: 60 },
+    { entryType: 'resource', name: 'https://shop.example/a.js', startTime: 4, duration: 5 }, { entryType: 'paint', name: 'first-paint', startTime: 5, duration: 0 }, null,
+  ];
+  const expected = { timing: [['m', 1, null]], input: [['click ', 2, 10]], frame: [['long frame', 3, 63]], network: [['https://shop.example/a.js', 4, 9]] };
+  assert.deepEqual(labels({ entries }), expected);
+  assert.deepEqual(labels(entries), expected);
+  for (const body of [{ marks: { ready: [3, 9] } }, { ready: [3, 9] }]) assert.deepEqual(labels(body), { timing: [['ready', 3, null], ['ready', 9, null]] });
+  // A measure of that draft has a duration and no begin.
+  assert.deepEqual(labels({ marks: { ready: [3] }, measures: { open: [30] } }), { timing: [['ready', 3, null]] });
 });
 
 test('what is not an upload has no tracks', () => {

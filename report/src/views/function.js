@@ -5,7 +5,7 @@ import { colour, partiesOf } from '../colours.js';
 import { count, counted, percent, visible, webAddress } from '../format.js';
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
-import { facts, functionColumn, perLoad, placeLink, tabs } from '../parts.js';
+import { facts, functionColumn, none, perLoad, placeLink, tabs } from '../parts.js';
 import { dimensions } from '../state.js';
 import { table } from '../table.js';
 import { functionsOf, inverted, namesOf, transformed } from '../tree.js';
@@ -27,8 +27,8 @@ function definition(frames, frame, state) {
   const script = frames.generated_resource?.[frame];
   const line = frames.generated_line?.[frame];
   const column = frames.generated_column?.[frame];
-  // A function table has named it where the two places differ.
-  if (script && line && column && script !== frames.resource[frame]) {
+  // A function table, which is of one site, has named it where the two places differ.
+  if (state.site !== '%' && script && line && column && script !== frames.resource[frame]) {
     ask(question('function_origin', { ...state, params: {} }, { generated_resource: script, generated_line: line, generated_column: column })).then(({ rows: [origin] }) => {
       const address = webAddress(origin?.source_link);
       if (address) shown.append(' ', h('a', { class: 'source', href: address, rel: 'noreferrer noopener', target: '_blank', title: address }, 'source'));
@@ -51,7 +51,8 @@ export const oneFunction = {
     'parts?': question('function_by', state, { by: state.params.by ?? 'route', key: state.item }),
     'measures?': question('function_by', state, { by: 'measure', key: state.item }),
   }),
-  mount(main, { tree: answer, callers, callees, trend: { rows: values }, releases, hosts, parts, measures }, page, first) {
+  mount(main, { tree: answer, callers, callees, trend: trended, releases, hosts, parts, measures }, page, first) {
+    const { rows: values } = trended;
     const whole = builtTree(answer);
     const places = whole.frames.function_key.flatMap((key, frame) => (key === first.item ? [frame] : []));
     if (places.length === 0) {
@@ -104,12 +105,12 @@ export const oneFunction = {
     const by = first.params.by ?? 'route';
     const breakdown = h('section', { class: 'sandwich' },
       h('div', null, h('h3', null, 'Where it runs'), tabs('By', dimensions.map((dimension) => [dimension, page.link({ by: dimension }), dimension === by])),
-        parts.rows.length === 0 ? h('p', { class: 'note' }, 'Not known.') : table({
+        parts.rows.length === 0 ? none(parts, 'Not known.') : table({
           caption: `Self time by ${by}`, rows: parts.rows, onsort: () => {}, most: 100, columns: [
             { name: 'value', label: by, cell: ({ value }) => h('a', { href: page.link({ [by]: value }) }, value === '' ? '(none)' : visible(value, 120)) },
             { name: 'self_ms_per_load', label: 'Self ms/load', kind: 'number', bar: true, title: 'Per page load with this value' },
             { name: 'self_ms', label: 'Self ms', kind: 'number' }, { name: 'loads', label: 'Page loads', kind: 'count' }, { name: 'samples', label: 'Samples', kind: 'count' }] })),
-      h('div', null, h('h3', null, 'Inside which measures'), measures.rows.length === 0 ? h('p', { class: 'note' }, 'Inside none, in this period.') : table({
+      h('div', null, h('h3', null, 'Inside which measures'), measures.rows.length === 0 ? none(measures, 'Inside none, in this period.') : table({
         caption: 'Self time by measure', rows: measures.rows, onsort: () => {}, most: 100, columns: [
           { name: 'value', label: 'Measure', cell: ({ value }) => h('a', { href: page.link({ view: 'timing', item: value }) }, visible(value, 120)) },
           { name: 'self_ms', label: 'Self ms', kind: 'number', bar: true }, { name: 'total_ms', label: 'Total ms', kind: 'number' }, { name: 'samples', label: 'Samples', kind: 'count' }] })));
@@ -126,7 +127,7 @@ export const oneFunction = {
       h('p', { class: 'row' }, h('a', { class: 'button', href: page.link({ view: 'flame', focus: first.item }) }, 'Focus in the flame graph'),
         h('a', { class: 'button', href: page.link({ view: 'flame', hide: first.item }) }, 'Flame graph without it')),
       values.length > 0 ? h('section', null, h('h3', null, 'Self time, ms per page load, and where it lies with a probability of 95 %'), steps(page, first),
-        trend(values, releases.rows, `Self time of ${visible(name, 100)}, ms per page load`), trendTable(values, 'Trend')) : h('p', { class: 'note' }, 'No trend: no hour of this period has the function.'),
+        trend(values, releases.rows, `Self time of ${visible(name, 100)}, ms per page load`), trendTable(values, 'Trend')) : none(trended, 'No trend: no hour of this period has the function.'),
       breakdown,
       h('section', { class: 'sandwich' },
         h('div', null, h('h3', null, 'Callers'), ...above.elements, edges(callers.rows, 'Callers')),

@@ -1,11 +1,11 @@
 /** What was kept whole: a list, and one session as a timeline. */
 import { question } from '../api.js';
 import { callTree } from '../calltree.js';
-import { counted, duration, number, percent, size, time, visible } from '../format.js';
+import { count, counted, duration, number, percent, size, time, visible } from '../format.js';
 import { button, h } from '../h.js';
 import { icicle } from '../icicle.js';
 import { facts, placeLink, tableView, tabs } from '../parts.js';
-import { itemsOf, ownWithin, spansOf, tracksOf } from '../spans.js';
+import { itemsOf, ownWithin, spansOf, tracksOf, windowOf } from '../spans.js';
 import { fillOf, timeline } from '../timeline.js';
 import { namesOf, treeOfStacks } from '../tree.js';
 import { isDark } from './flame.js';
@@ -86,10 +86,31 @@ const columnsOf = ({ columns, rows }, page) => columns.filter(({ name }) => rows
   return { name, label: name.replaceAll('_', ' '), kind: isNumber ? 'number' : 'text', cell };
 });
 
-/** @param {State} state @param {[number, number]} all @returns {[number, number]} */
-function windowOf({ params }, [begin, end]) {
-  const [from, to] = [Number(params.from ?? NaN), Number(params.to ?? NaN)];
-  return from < to && from < end && to > begin ? [from, to] : [begin, end];
+/**
+ * Returns the reports on a session as tables, of which one is shown.
+ * @param {Record<string, Answer>} answers @param {Page} page @param {State} first
+ */
+function reports(answers, page, first) {
+  const tables = Object.entries(answers).filter(([name, { rows }]) => (name in dumpTables || name.startsWith('sum ') || name === 'session_parts') && rows.length > (name === 'session_parts' ? 1 : 0));
+  const shown = tables.find(([name]) => name === first.params.show) ?? tables[0];
+  const box = h('div', null);
+  /** @type {import('../main.js').Shown | null} */
+  let listed = null;
+  let listedName = '';
+
+  /** @param {State} next */
+  function update(next) {
+    const [name, answer] = tables.find(([each]) => each === next.params.show) ?? shown ?? [];
+    if (!name || !answer) return;
+    if (name !== listedName) {
+      listedName = name;
+      box.replaceChildren(tabs('Reports', tables.map(([each]) => [dumpTables[each] ?? visible(each.replace('session_parts', 'Parts')), page.link({ show: each, sort: null, q: null }), each === name])));
+      listed = tableView(box, page, next, { name: `session-${name}`, caption: dumpTables[name] ?? name, rows: answer.rows, search: answer.columns.filter(({ type }) => type === 'text').map((column) => column.name),
+        empty: '', columns: columnsOf(answer, page) });
+    }
+    listed?.update(next);
+  }
+  return { element: box, update, exported: () => listed?.exported?.() ?? null };
 }
 
 /** @type {import('../main.js').View} */
@@ -132,9 +153,10 @@ export const session = {
       ['It has', `${about.events > 0 ? `${counted(about.events, 'event')}, ` : ''}${size(about.content_bytes)}`],
       answers.session_parts.rows.length > 1 ? ['Parts', `${answers.session_parts.rows.length}${answers.session_parts.rows.some((row) => row.is_missing) ? ', some are missing' : ''}`] : null]));
     const cut = Object.entries(answers).filter(([name, { truncated }]) => name.startsWith('events') && truncated);
+    const { element: tableBox, ...tables } = reports(answers, page, first);
     if (spans.length === 0) {
-      main.append(h('p', { class: 'empty' }, 'This session has nothing with a time that could be drawn. The command fleetprof session export gives it back as it came.'));
-      return { update() {}, exported: () => null };
+      main.append(h('p', { class: 'empty' }, 'This session has nothing with a time that could be drawn. The command fleetprof session export gives it back as it came.'), tableBox);
+      return tables;
     }
     const all = /** @type {[number, number]} */ ([Math.min(...spans.map(({ start }) => start[0])), Math.max(...spans.map(({ finish }) => finish[0]))]);
     if (all[1] <= all[0]) all[1] = all[0] + 1;
@@ -169,7 +191,8 @@ export const session = {
     const tools = h('div', { class: 'tools' });
     const below = h('section', null);
     main.append(tools, ...cut.map(([name, { rows }]) => h('p', { class: 'note' }, `${name === 'events' ? 'Events' : visible(name)}: the first ${rows.length} are here. `,
-      button('Ask for those in view', () => { const [from, to] = windowOf(state, all); page.go({ part: `${exact(from)}..${exact(to)}` }); }))),
+      button('Ask for those in view', () => { const [from, to] = windowOf(state.params, all); page.go({ part: `${exact(from)}..${exact(to)}` }); }))),
+    ...spans.flatMap(({ name, count: some, reached }) => (reached === undefined ? [] : [h('p', { class: 'note' }, `${name}: only the first ${count(some - 1)} spans are shown, until ${duration(reached)}.`)])),
     h('div', { class: 'flame' }, h('div', { class: 'picture' }, picture.element, line), h('aside', { 'aria-label': 'Selection, tree' }, details, h('section', { class: 'tree-box' }, trackTabs, treeBox))), below);
 
     /** The last track is the one with most in it: events, or stacks. @type {Spans} */
@@ -219,33 +242,12 @@ export const session = {
     }
     /** @type {(state: State) => void} */
     let drawSums = () => {};
-    below.append(kinds);
-
-    const tables = Object.entries(answers).filter(([name, { rows }]) => (name in dumpTables || name.startsWith('sum ') || name === 'session_parts') && rows.length > (name === 'session_parts' ? 1 : 0));
-    const shown = tables.find(([name]) => name === first.params.show) ?? tables[0];
-    const tableBox = h('div', null);
-    below.append(tableBox);
-    /** @type {import('../main.js').Shown | null} */
-    let listed = null;
-    let listedName = '';
-
-    /** @param {State} next */
-    function showTable(next) {
-      const [name, answer] = tables.find(([each]) => each === next.params.show) ?? shown ?? [];
-      if (!name || !answer) return;
-      if (name !== listedName) {
-        listedName = name;
-        tableBox.replaceChildren(tabs('Reports', tables.map(([each]) => [dumpTables[each] ?? visible(each.replace('session_parts', 'Parts')), page.link({ show: each, sort: null, q: null }), each === name])));
-        listed = tableView(tableBox, page, next, { name: `session-${name}`, caption: dumpTables[name] ?? name, rows: answer.rows, search: answer.columns.filter(({ type }) => type === 'text').map((column) => column.name),
-          empty: '', columns: columnsOf(answer, page) });
-      }
-      listed?.update(next);
-    }
+    below.append(kinds, tableBox);
 
     return {
       update(next) {
         state = next;
-        const [from, to] = windowOf(state, all);
+        const [from, to] = windowOf(state.params, all);
         const selected = find(state.params.sel);
         const at = spans.find(({ key }) => key === (selected?.track ?? state.params.track)) ?? main1;
         tools.replaceChildren(
@@ -279,9 +281,9 @@ export const session = {
           drawSums = showSums(main1, from, to);
         }
         drawSums(state);
-        showTable(state);
+        tables.update(state);
       },
-      exported: () => listed?.exported?.() ?? null,
+      exported: tables.exported,
     };
   },
 };

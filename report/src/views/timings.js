@@ -29,11 +29,15 @@ export const timings = {
 /** Returns links for hours or days. @param {import('../main.js').Page} page @param {import('../state.js').State} state */
 export const steps = (page, state) => tabs('Step', [['hours', page.link({ step: null }), state.params.step !== 'day'], ['days', page.link({ step: 'day' }), state.params.step === 'day']]);
 
-/** Returns the rows of a trend as a table. @param {import('../api.js').Row[]} rows @param {string} label */
-export const trendTable = (rows, label) => h('details', null, h('summary', null, `Values of the trend (${rows.length})`),
+/**
+ * Returns the rows of a trend as a table.
+ * @param {import('../api.js').Row[]} rows @param {string} label @param {(value: number) => string} [write] where values are not ms
+ */
+export const trendTable = (rows, label, write) => h('details', null, h('summary', null, `Values of the trend (${rows.length})`),
   table({ caption: label, rows, onsort: () => {}, most: 800, columns: [
-    { name: 'bucket', label: 'From (UTC)', cell: ({ bucket }) => time(bucket) }, { name: 'value_ms', label: 'ms', kind: 'number' },
-    { name: 'low_ms', label: 'At least', kind: 'number' }, { name: 'high_ms', label: 'At most', kind: 'number' }, { name: 'uploads', label: 'Uploads', kind: 'count' }] }));
+    { name: 'bucket', label: 'From (UTC)', cell: ({ bucket }) => time(bucket) }, ...[['value_ms', write ? 'Value' : 'ms'], ['low_ms', 'At least'], ['high_ms', 'At most']].map(([name, title]) =>
+      /** @type {import('../table.js').Column} */ ({ name, label: title, kind: 'number', ...write ? { cell: (row) => (row[name] === null ? '' : write(row[name])) } : {} })),
+    { name: 'uploads', label: 'Uploads', kind: 'count' }] }));
 
 /** @param {import('../state.js').State} state */
 const kindOf = ({ params }) => (params.kind === 'mark' ? 'mark' : 'measure');
@@ -58,7 +62,7 @@ export const timing = {
   mount(main, { rows, trend: { rows: values } = { rows: [] }, bins, releases }, page, state) {
     const name = visible(state.item);
     const before = h('div', null, h('h2', { class: 'name' }, name),
-      bins ? valuesChart(bins.rows, name) : null,
+      bins ? valuesChart(bins, name) : null,
       values.length > 0 ? h('section', null, h('h3', null, 'Median, and where it lies with a probability of 95 %'), steps(page, state), trend(values, releases.rows, `Median of ${name}`), trendTable(values, 'Median')) : null,
       rows ? h('h3', null, 'What ran inside it') : h('p', { class: 'note' }, 'A mark is a point in time: nothing runs inside it.'));
     if (!rows) {

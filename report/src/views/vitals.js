@@ -54,14 +54,14 @@ export const vital = {
   }),
   mount(main, { rows, by: { rows: all }, bins, trend: { rows: points }, releases }, page, state) {
     const name = visible(state.item, 80);
-    const isScore = state.item === 'CLS';
+    const score = state.item === 'CLS' ? (/** @type {number} */ value) => number(value / 1000) : undefined;
     const [good, poor] = thresholds[state.item] ?? [];
     const dimension = state.params.by ?? 'route';
     const values = all.filter(({ name }) => name === state.item);
     const before = h('div', null, h('h2', { class: 'name' }, name),
-      valuesChart(bins.rows, name, isScore ? (score) => number(score / 1000) : duration, good ? [[good, 'good until here'], [poor, 'poor from here']] : []),
-      points.length > 0 ? h('section', null, h('h3', null, `75th percentile${isScore ? ' of the score × 1000' : ', ms'}, and where it lies with a probability of 95 %`), steps(page, state),
-        trend(points, releases.rows, `75th percentile of ${name}`), trendTable(points, 'Trend')) : null,
+      valuesChart(bins, name, score ?? duration, good ? [[good, 'good until here'], [poor, 'poor from here']] : []),
+      points.length > 0 ? h('section', null, h('h3', null, `75th percentile${score ? '' : ', ms'}, and where it lies with a probability of 95 %`), steps(page, state),
+        trend(points, releases.rows, `75th percentile of ${name}`, score), trendTable(points, 'Trend', score)) : null,
       h('section', null, h('h3', null, 'For whom'), tabs('By', dimensions.map((name) => [name, page.link({ by: name }), name === dimension])),
         values.length === 0 ? h('p', { class: 'empty' }, empty) : table({ caption: `${visible(state.item, 80)} by ${dimension}`, rows: values, onsort: () => {}, most: 100, columns: [
           { name: 'value', label: dimension, cell: (row) => h('a', { href: page.link({ [dimension]: row.value }) }, row.value === '' ? '(none)' : visible(row.value, 120)) }, ...columns()] })),
