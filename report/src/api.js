@@ -122,7 +122,7 @@ export async function savedPage(questions, begin) {
     .replace('<meta charset="utf-8">', (charset) => `${charset}\n<meta http-equiv="Content-Security-Policy" content="${policy}">\n<meta name="referrer" content="no-referrer">`)
     .replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${style}</style>`)
     .replace(/<script type="module"[^>]*><\/script>/, () => `<script type="module">${script}</script>`)
-    .concat(`<script type="application/octet-stream" id="${savedId}" data-begin="${encodeURI(begin).replaceAll('&', '&amp;').replaceAll('"', '%22')}">${base64(packed)}</script>\n`);
+    .concat(`<script type="application/octet-stream" id="${savedId}" data-begin="${begin.replaceAll('&', '&amp;').replaceAll('"', '%22')}">${base64(packed)}</script>\n`);
 }
 
 export const isSaved = () => saved !== null;

@@ -178,7 +178,7 @@ const hostileDump = () => [
   ]),
   // A page without an address, and its load.
   { type: 2147483646, time: 10 * hostileNames.length, data: {}, sequence: 4 * hostileNames.length },
-  { type: 19, time: 10 * hostileNames.length + 1, data: {}, sequence: 4 * hostileNames.length + 1 },
+  { type: 19, time: 10 * hostileNames.length + 900, data: {}, sequence: 4 * hostileNames.length + 1 },
 ].map((record) => JSON.stringify(record)).join('\n');
 
 /** A trace with all hostile names, as functions, marks and measures. */
