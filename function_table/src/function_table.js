@@ -52,13 +52,14 @@ function decoded(text) {
   }
 }
 
-/** Returns the source map that a script names, or that lies beside it. @param {string} file @param {string} script @returns {{ name: string, text: string }} */
-function mapOf(file, script) {
+/** Returns the source map that a script has, that the build wrote for it, or that lies beside it. @param {string} file @param {string} script @param {string} [built] path @returns {{ name: string, text: string }} */
+function mapOf(file, script, built) {
   const named = [...script.matchAll(/^[ \t]*\/[/*][#@][ \t]*sourceMappingURL=([^\s'"*]+)/gm)].at(-1)?.[1];
   const data = named?.match(/^data:application\/json[^,]*?(;base64)?,(.*)$/);
   if (data) return { name: `${file}: source map`, text: data[1] ? Buffer.from(data[2], 'base64').toString('utf8') : decoded(data[2]) };
   const plain = file.replace(/\.gz$/, '');
   const candidates = [
+    ...(built ? [built] : []),
     ...(named && !/^[a-z][a-z0-9+.-]*:/i.test(named) ? [path.resolve(path.dirname(file), decoded(named.replace(/[?#].*$/, '')))] : []),
     `${plain}.map`,
   ].flatMap((name) => [name, `${name}.gz`]);
@@ -304,11 +305,11 @@ export function tableText(script, rows) {
 
 /**
  * Returns the table of a script file.
- * @param {string} file @param {{ base: string, root: string, context?: string, isOwnMap?: boolean }} places base: the directory that URLs are relative to
+ * @param {string} file @param {{ base: string, root: string, map?: string, context?: string, isOwnMap?: boolean }} places base: the directory that URLs are relative to; map: path of the map, if the build says it
  */
-export function tableOfFile(file, { base, root, context, isOwnMap }) {
+export function tableOfFile(file, { base, root, map: built, context, isOwnMap }) {
   const script = read(file);
-  const map = mapOf(file, script);
+  const map = mapOf(file, script, built);
   const rows = rowsOf({ script, map: map.text, name: map.name, dir: path.dirname(map.name.replace(/: source map$/, '')), root, context, isOwnMap });
   return { rows, text: tableText(path.relative(base, file).split(path.sep).join('/').replace(/\.gz$/, ''), rows) };
 }

@@ -10,9 +10,15 @@ import { test } from 'node:test';
 import vm from 'node:vm';
 
 import { encode, encodeGeneratedRanges, encodeOriginalScopes } from '@jridgewell/sourcemap-codec';
+import esbuild from 'esbuild';
+import { rollup } from 'rollup';
+import webpack from 'webpack';
 
+import forEsbuild from '../../function_table/src/esbuild.js';
 import { rowsOf, sourcePath, TableError, tableOfFile } from '../../function_table/src/function_table.js';
-import { bundlers, shapes } from '../names/bundles.mjs';
+import forRollup from '../../function_table/src/rollup.js';
+import ForWebpack from '../../function_table/src/webpack.js';
+import { bundlers, runWebpack, shapes } from '../names/bundles.mjs';
 import { names } from '../names/shapes/names.js';
 import { repository, run, runOrThrow, temporaryDir } from './stack.mjs';
 
@@ -183,6 +189,40 @@ test('paths of sources lose what only the build machine knows', () => {
     ['', '/home/me', '(unknown)'], ['.', '/home/me', '(unknown)'], ['../', '/', '(unknown)'],
   ];
   assert.deepEqual(cases.map(([source, root]) => [source, root, sourcePath(source, root)]), cases);
+});
+
+test('plugins take all scripts that the build made, and no others, wherever their maps lie', async () => {
+  const own = fs.mkdtempSync(path.join(dir, 'plugins-'));
+  const entry = path.join(own, 'main.js');
+  fs.writeFileSync(entry, 'export const sortCart = (cart) => [...cart].sort();\nglobalThis.sorts = [sortCart];\n');
+  const scriptsIn = (/** @type {string} */ out) => fs.readFileSync(path.join(own, out, 'function-table.jsonl'), 'utf8').split('\n')
+    .flatMap((line) => line.match(/"script":"([^"]*)"/)?.[1] ?? []);
+
+  const build = await rollup({ input: entry, plugins: [forRollup({ root: own })] });
+  /** @type {import('rollup').OutputOptions} */
+  const output = { dir: path.join(own, 'rollup'), sourcemap: 'hidden', sourcemapFileNames: 'maps/[name].[format].map' };
+  await build.write({ ...output, format: 'es', entryFileNames: 'app.mjs' });
+  await build.write({ ...output, format: 'cjs', entryFileNames: 'app.cjs' });
+  await build.write({ ...output, dir: path.join(own, 'rollup-other'), format: 'es', entryFileNames: 'app.js' });
+  await build.close();
+  assert.deepEqual(scriptsIn('rollup'), ['app.cjs', 'app.mjs'], 'two outputs into one directory');
+  assert.deepEqual(scriptsIn('rollup-other'), ['app.js']);
+
+  await runWebpack({
+    context: own, mode: 'production', devtool: 'hidden-source-map', entry: { app: entry },
+    output: { path: path.join(own, 'webpack'), filename: '[name].js?[contenthash]', sourceMapFilename: 'maps/[file].map[query]' },
+    plugins: [new ForWebpack({ root: own }), {
+      apply: (compiler) => compiler.hooks.thisCompilation.tap('copy', (compilation) => compilation.hooks.processAssets.tap('copy', () => {
+        compilation.emitAsset('vendor.js', new webpack.sources.RawSource('function copied() {}'), { copied: true });
+      })),
+    }],
+  });
+  assert.ok(fs.existsSync(path.join(own, 'webpack/vendor.js')));
+  assert.deepEqual(scriptsIn('webpack'), ['app.js'], 'without what was copied');
+
+  fs.writeFileSync(path.join(own, 'main.css'), 'p { margin: 0 }');
+  await esbuild.build({ entryPoints: [path.join(own, 'main.css')], outdir: path.join(own, 'css'), logLevel: 'silent', plugins: [forEsbuild()] });
+  assert.deepEqual(fs.readdirSync(path.join(own, 'css')), ['main.css'], 'a build without scripts has no table');
 });
 
 test('the lines of the manual write the table, with the package as it is published', async () => {
