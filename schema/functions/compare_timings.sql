@@ -486,7 +486,8 @@ begin
         name, kind::text, percentile, before_us / 1000, after_us / 1000, change, change_low, change_high, smallest_visible, p,
         verdict, before_count, after_count
     from compared_timings(sides.before_side, sides.after_side, '{mark,measure}')
-    order by array_position('{slower,new,faster,gone}', verdict) nulls last, name collate "C", kind, percentile;
+    order by array_position('{slower,new,faster,gone}', verdict) nulls last, greatest(before_count, after_count) desc, name collate "C",
+        kind, percentile;
 end
 $$;
 

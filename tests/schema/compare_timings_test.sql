@@ -2,7 +2,7 @@
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, fleetprof_data, pg_catalog;
 
-select plan(29);
+select plan(30);
 
 select is((select count(*) from generate_series(0, 1500) as bin
            where bin_middle_us(bin::smallint) not between bin_start_us(bin::smallint) and bin_start_us((bin + 1)::smallint)), 0::bigint,
@@ -86,6 +86,8 @@ select is((select bool_and(before_count = 240 and after_count = 240) from compar
 select is((select bool_and(smallest_visible between 0.3 and 1.2) from compared where name = 'same'), true, 'what could have been seen');
 select is((select bool_and(p is null and smallest_visible is null) from compared where verdict in ('too few', 'not comparable', 'new', 'gone')), true, 'what was not tested has no probability');
 select is((select array_agg(verdict) from (select verdict from compared limit 3) as first), '{slower,slower,new}', 'what was found comes first');
+select is((select array_agg(name) from (select name from compared where verdict not in ('slower', 'new', 'faster', 'gone')) as rest),
+    '{mix,mix,constant,constant,elsewhere,elsewhere,rare,rare,same,same}', 'then what has the most values');
 select results_eq($$ select name, percentile, verdict, unit from vital $$,
     $$ values ('LCP', 50, 'slower', 'ms'), ('LCP', 75, 'slower', 'ms'), ('CLS', 50, 'no change seen', 'score x 1000'), ('CLS', 75, 'no change seen', 'score x 1000') $$, 'vitals');
 select is((select bool_and(change is null and before_value = 0) from vital where name = 'CLS'), true, 'nothing has no ratio');
