@@ -31,12 +31,14 @@ ran_all_blocks() {
 
 # until_it COMMAND…: tries for two minutes; then `explain` prints what may tell why.
 until_it() {
-    local tries=0
-    until "$@" >/tmp/until 2>&1; do
+    local tries=0 output
+    output=$(mktemp)
+    until "$@" >"$output" 2>&1; do
         tries=$((tries + 1))
-        [ $tries -lt 240 ] || { cat /tmp/until; explain; fail "without success: $*"; }
+        [ $tries -lt 240 ] || { cat "$output"; explain; fail "without success: $*"; }
         sleep 0.5
     done
+    rm "$output"
 }
 
 # visit URL: opens a page in a Chromium of its own, which runs until `end_visit`.

@@ -99,5 +99,5 @@ test('slow clients of the admin listener keep no probe out', async (t) => {
 
 test('huge headers are refused', async (t) => {
   const outcome = await siege.under(t, 'hugeHeaders', { clients: 32, forMs: long ? 60_000 : 800 }, most);
-  assert.equal(outcome[204], undefined);
+  assert.deepEqual(Object.keys(outcome).sort(), ['422', '431']);
 });
