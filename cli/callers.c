@@ -125,9 +125,15 @@ static bool explain_nothing(const struct callers_options *given)
     PQclear(answer);
     if (!has_stacks)
         return fp_empty_answer_explain(&given->analysis.filters, NULL, given->analysis.connection);
-    fp_message_notice("no such function is on any stack: %s",
+    const char *fold = given->analysis.fold;
+    fp_message_notice("no such function is on any %s: %s", fold != NULL ? "folded stack" : "stack",
                       given->function != NULL ? given->function : given->key);
-    fp_message_hint("`fleetprof top' lists functions; case counts.");
+    if (fold != NULL)
+        fp_message_hint("--fold %s hides functions of packages. Leave it out, or name a package: "
+                        "'(react-dom)'.",
+                        fold);
+    else
+        fp_message_hint("`fleetprof top' lists functions; case counts.");
     return true;
 }
 

@@ -70,7 +70,8 @@ static const struct argp compare_argp = {
     .parser = parse_compare,
     .args_doc = "[BEFORE AFTER]",
     .doc = "Which functions, timings or vitals one release made slower or faster than another, as "
-           "far as that is more than noise. What was found comes first, then what costs most.",
+           "far as that is more than noise. What was found comes first; then the functions that "
+           "cost most, or the timings with the most values.",
     .children = children,
 };
 

@@ -16,8 +16,8 @@
 struct fp_sealer_settings {
     const char *database; /* libpq connection string; copied */
     struct fp_retention retention;
-    const char *
-        sites; /* what the database knows of sites (fp_config_print_sites), NULL: nothing; copied */
+    /* What the database knows of sites (fp_config_print_sites); NULL: nothing. Copied. */
+    const char *sites;
 };
 
 struct fp_sealer;

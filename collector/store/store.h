@@ -65,8 +65,8 @@ struct fp_store *fp_store_create(const struct fp_store_settings *settings) FP_MU
 /* Changes how long rows are kept, from now on. */
 void fp_store_set_retention(struct fp_store *store, const struct fp_retention *retention);
 
-/* Changes what housekeeping writes of sites (fp_config_print_sites); NULL:
- * none. The text must outlive the store, or the next call. */
+/* Changes what housekeeping writes of sites (fp_config_print_sites); NULL: nothing.
+ * The text must outlive the store, or the next call. */
 void fp_store_set_sites(struct fp_store *store, const char *sites);
 
 /* Closes the connection, if any, and frees the store. Uncommitted work is lost. */

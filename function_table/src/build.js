@@ -26,12 +26,13 @@ export function optionsOf(options = {}) {
 /**
  * Writes the table of a build's scripts. Throws a TableError that says which script has no usable source map.
  * @param {string} base directory of the bundle
- * @param {string[]} files names below it, of any kind
+ * @param {Iterable<[string, string | null | undefined]>} files names below it, of any kind, each with that of its source map if the bundler says it
  * @param {Required<PluginOptions> & { context?: string }} options context: where webpack's paths begin
  */
 export function writeTable(base, files, { file, root, context }) {
-  const scripts = files.filter((name) => /\.[cm]?js$/i.test(name)).sort();
-  const tables = scripts.map((name) => tableOfFile(path.join(base, name), { base, root, context, isOwnMap: true }))
+  const scripts = [...files].filter(([name]) => /\.[cm]?js$/i.test(name)).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (scripts.length === 0) return;
+  const tables = scripts.map(([name, map]) => tableOfFile(path.join(base, name), { base, root, map: map ? path.join(base, map) : undefined, context, isOwnMap: true }))
     .filter(({ rows }) => rows.length > 0).map(({ text }) => text);
   if (tables.length === 0) throw new TableError(`${base}: the build has no function: there is nothing to name`);
   const target = path.resolve(base, file);

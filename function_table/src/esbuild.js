@@ -24,7 +24,7 @@ export default function fleetprof(options) {
         if (given.write === false) return { errors: [{ text: 'the function table needs scripts on disk: leave out write: false' }] };
         const base = path.resolve(dir, given.outdir ?? path.dirname(given.outfile ?? '.'));
         try {
-          writeTable(base, Object.keys(metafile.outputs).map((file) => path.relative(base, path.resolve(dir, file))), wanted);
+          writeTable(base, Object.keys(metafile.outputs).map((file) => [path.relative(base, path.resolve(dir, file)), null]), wanted);
         } catch (error) {
           if (!(error instanceof TableError)) throw error;
           return { errors: [{ text: error.message }] };

@@ -28,7 +28,7 @@ const mostFunctions = 500_000;
 /** A file that cannot be read, or makes no sense; the message says which and why. */
 export class TableError extends Error {}
 
-/** @param {string} file */
+/** Returns the text of a file, without a byte order mark: browsers do not count it. @param {string} file */
 function read(file) {
   let bytes;
   try {
@@ -37,20 +37,30 @@ function read(file) {
     throw new TableError(`${file}: ${/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT' ? 'no such file' : /** @type {Error} */ (error).message}`);
   }
   try {
-    return (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('utf8');
+    return (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     throw new TableError(`${file}: not gzip: ${/** @type {Error} */ (error).message}`);
   }
 }
 
-/** Returns the source map that a script names, or that lies beside it. @param {string} file @param {string} script @returns {{ name: string, text: string }} */
-function mapOf(file, script) {
+/** Returns the text that a URL has in percent encoding; the text itself if its encoding is broken. @param {string} text */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Returns the source map that a script has, that the build wrote for it, or that lies beside it. @param {string} file @param {string} script @param {string} [built] path @returns {{ name: string, text: string }} */
+function mapOf(file, script, built) {
   const named = [...script.matchAll(/^[ \t]*\/[/*][#@][ \t]*sourceMappingURL=([^\s'"*]+)/gm)].at(-1)?.[1];
   const data = named?.match(/^data:application\/json[^,]*?(;base64)?,(.*)$/);
-  if (data) return { name: `${file}: source map`, text: data[1] ? Buffer.from(data[2], 'base64').toString('utf8') : decodeURIComponent(data[2]) };
+  if (data) return { name: `${file}: source map`, text: data[1] ? Buffer.from(data[2], 'base64').toString('utf8') : decoded(data[2]) };
   const plain = file.replace(/\.gz$/, '');
   const candidates = [
-    ...(named && !/^[a-z][a-z0-9+.-]*:/i.test(named) ? [path.resolve(path.dirname(file), decodeURIComponent(named.replace(/[?#].*$/, '')))] : []),
+    ...(built ? [built] : []),
+    ...(named && !/^[a-z][a-z0-9+.-]*:/i.test(named) ? [path.resolve(path.dirname(file), decoded(named.replace(/[?#].*$/, '')))] : []),
     `${plain}.map`,
   ].flatMap((name) => [name, `${name}.gz`]);
   const found = candidates.find((name) => fs.existsSync(name));
@@ -78,7 +88,10 @@ function placeOf(starts, offset) {
 
 /** Returns a source's path without what only the build machine knows. @param {string} source @param {string} root @param {string} [dir] where the map lies @param {string} [context] where webpack's paths begin */
 export function sourcePath(source, root, dir = root, context = root) {
-  let name = source.replace(/\\/g, '/').replace(/^file:\/\//, '').replace(/[?#].*$/, '');
+  let name = source.replace(/\\/g, '/');
+  if (/^file:/i.test(name)) name = decoded(name.replace(/^file:(?:\/\/[^/]*)?/i, '').replace(/[?#].*$/, '')).replace(/^\/(?=[a-z]:\/)/i, '');
+  // In a path, # is a character like any other; what follows a ? is the bundler's.
+  else name = name.replace(/^[a-z][a-z0-9+.-]+:/i.test(name) ? /[?#].*$/ : /\?.*$/, '');
   // webpack://name/./src/a.js, webpack:///src/a.js; resolved, all are without dots, also webpack's own webpack/runtime/x
   const virtual = name.match(/^[a-z][a-z0-9+.-]*:\/\/[^/]*\/(.*)$/i)?.[1];
   if (virtual !== undefined) {
@@ -90,7 +103,8 @@ export function sourcePath(source, root, dir = root, context = root) {
   if (name.startsWith('../')) name = path.resolve(dir, name).split(path.sep).join('/');
   const base = `${root.replace(/\\/g, '/').replace(/\/$/, '')}/`;
   if (name.startsWith(base)) name = name.slice(base.length);
-  return path.posix.normalize(name).replace(/^(?:\.\.\/)+|^\//, '') || '(unknown)';
+  const left = path.posix.normalize(name).replace(/^(?:\.\.\/)+|^\//, '');
+  return /^\.{0,2}\/?$/.test(left) ? '(unknown)' : left;
 }
 
 /** Returns the npm package of a source; '' if it has none. @param {string} source */
@@ -114,7 +128,8 @@ class Sources {
   get(source) {
     let known = this.parsed.get(source);
     if (known === undefined) {
-      const text = sourceContentFor(this.map, source) ?? this.#fromDisk(source);
+      const content = /** @type {unknown} */ (sourceContentFor(this.map, source));
+      const text = typeof content === 'string' ? content : this.#fromDisk(source);
       known = text === null ? null : { tree: parse(text, source.replace(/[?#].*$/, '')), text, starts: linesOf(text) };
       this.parsed.set(source, known);
     }
@@ -214,14 +229,32 @@ function mappedName(definition, map, starts) {
   const [line, column] = placeOf(starts, definition.name.from);
   const segment = traceSegment(map, line, column);
   // A segment that begins before the identifier is of something else.
-  return segment?.length === 5 && segment[0] === column ? map.names[segment[4]] : null;
+  const name = /** @type {unknown} */ (segment?.length === 5 && segment[0] === column ? map.names[segment[4]] : null);
+  return typeof name === 'string' ? name : null;
+}
+
+/** Throws if a mapping is of a source that the map does not have, or of a negative place. @param {Bundle['map']} map */
+function checkMappings(map) {
+  const { length } = map.resolvedSources;
+  for (const [line, segments] of decodedMappings(map).entries()) {
+    for (const segment of segments) {
+      if (segment.length === 1) continue;
+      const [column, source, sourceLine, sourceColumn] = segment;
+      if (source >= 0 && source < length && sourceLine >= 0 && sourceColumn >= 0) continue;
+      const known = length === 1 ? 'there is 1' : `there are ${length}`;
+      throw new Error(`the mapping at ${line + 1}:${column + 1} is of line ${sourceLine + 1}, column ${sourceColumn + 1} of source ${source + 1}; ${known}`);
+    }
+  }
 }
 
 /** @param {string} text @param {string} name for errors */
 function readMap(text, name) {
   try {
-    const json = JSON.parse(text.replace(/^\)\]\}'[^\n]*\n/, ''));
-    return { map: new AnyMap(json), ranges: rangesOf(json, (part) => new TraceMap(/** @type {any} */ (part)).resolvedSources) };
+    const json = JSON.parse(text.replace(/^\uFEFF/, '').replace(/^\)\]\}'[^\n]*\n/, ''));
+    const map = new AnyMap(json);
+    checkMappings(map);
+    if (map.ignoreList && !Array.isArray(map.ignoreList)) throw new Error('ignoreList is not an array');
+    return { map, ranges: rangesOf(json, (part) => new TraceMap(/** @type {any} */ (part)).resolvedSources) };
   } catch (error) {
     throw new TableError(`${name}: ${error instanceof ScopesError ? 'broken scopes' : 'not a source map'}: ${/** @type {Error} */ (error).message}`);
   }
@@ -272,11 +305,11 @@ export function tableText(script, rows) {
 
 /**
  * Returns the table of a script file.
- * @param {string} file @param {{ base: string, root: string, context?: string, isOwnMap?: boolean }} places base: the directory that URLs are relative to
+ * @param {string} file @param {{ base: string, root: string, map?: string, context?: string, isOwnMap?: boolean }} places base: the directory that URLs are relative to; map: path of the map, if the build says it
  */
-export function tableOfFile(file, { base, root, context, isOwnMap }) {
+export function tableOfFile(file, { base, root, map: built, context, isOwnMap }) {
   const script = read(file);
-  const map = mapOf(file, script);
+  const map = mapOf(file, script, built);
   const rows = rowsOf({ script, map: map.text, name: map.name, dir: path.dirname(map.name.replace(/: source map$/, '')), root, context, isOwnMap });
   return { rows, text: tableText(path.relative(base, file).split(path.sep).join('/').replace(/\.gz$/, ''), rows) };
 }

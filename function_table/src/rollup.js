@@ -14,18 +14,26 @@ import { optionsOf, writeTable } from './build.js';
  */
 export default function fleetprof(options) {
   const wanted = optionsOf(options);
+  /** The scripts of the build's outputs by directory, with their maps. @type {Map<string, Map<string, string | null | undefined>>} */
+  const written = new Map();
   return {
     name: 'fleetprof-function-table',
     /** Vite: not while it serves. */
     apply: /** @type {const} */ ('build'),
+    buildStart() {
+      written.clear();
+    },
     writeBundle: {
       order: /** @type {const} */ ('post'),
       sequential: true,
-      /** @this {Context} @param {{ dir?: string, file?: string }} output @param {Record<string, { type: string }>} bundle */
+      /** @this {Context} @param {{ dir?: string, file?: string }} output @param {Record<string, { type: string, sourcemapFileName?: string | null }>} bundle */
       handler(output, bundle) {
         if (this.meta.watchMode) return;
         const base = path.resolve(output.dir ?? path.dirname(output.file ?? '.'));
-        writeTable(base, Object.keys(bundle).filter((name) => bundle[name].type === 'chunk'), wanted);
+        const scripts = written.get(base) ?? new Map();
+        written.set(base, scripts);
+        for (const [name, { type, sourcemapFileName }] of Object.entries(bundle)) if (type === 'chunk') scripts.set(name, sourcemapFileName);
+        writeTable(base, scripts, wanted);
       },
     },
   };

@@ -7,8 +7,25 @@ const name = 'FleetprofFunctionTable';
 /**
  * What the plugin uses of a compiler.
  * @typedef {{ context: string, watchMode: boolean, hooks: { afterEmit: { tap(name: string, done: (compilation: Compilation) => void): void } } }} Compiler
- * @typedef {{ errors: Error[], outputOptions: { path?: string }, getAssets(): readonly { name: string }[] }} Compilation
+ * @typedef {{ errors: Error[], outputOptions: { path?: string }, chunks: Iterable<{ files: Iterable<string> }>, children: Compilation[], getAsset(name: string): Readonly<Asset> | undefined }} Compilation
+ * @typedef {{ info: { related?: Record<string, null | string | string[]> } }} Asset
  */
+
+/** @param {string} name */
+const withoutQuery = (name) => name.replace(/\?.*$/, '');
+
+/**
+ * Returns the files of a compilation's chunks, each with its source map: other files were copied, not built.
+ * @param {Compilation} compilation @param {Compilation} whole the one that has the assets @returns {[string, string | null][]}
+ */
+function filesOf(compilation, whole) {
+  const own = [...compilation.chunks].flatMap(({ files }) => [...files]).flatMap((file) => {
+    const asset = whole.getAsset(file);
+    const map = [asset?.info.related?.sourceMap ?? []].flat()[0];
+    return asset ? [/** @type {[string, string | null]} */ ([withoutQuery(file), map ? withoutQuery(map) : null])] : [];
+  });
+  return [...own, ...compilation.children.flatMap((child) => filesOf(child, whole))];
+}
 
 /** The plugin. The build needs source maps: `devtool: 'hidden-source-map'` makes some that no script names. */
 export default class FleetprofFunctionTable {
@@ -22,7 +39,7 @@ export default class FleetprofFunctionTable {
     compiler.hooks.afterEmit.tap(name, (compilation) => {
       if (compiler.watchMode || compilation.errors.length > 0) return;
       try {
-        writeTable(compilation.outputOptions.path ?? '.', compilation.getAssets().map((asset) => asset.name.replace(/\?.*$/, '')), { ...this.options, context: compiler.context });
+        writeTable(compilation.outputOptions.path ?? '.', new Map(filesOf(compilation, compilation)), { ...this.options, context: compiler.context });
       } catch (error) {
         if (!(error instanceof TableError)) throw error;
         compilation.errors.push(error);

@@ -108,6 +108,10 @@ declare
     least_uploads constant integer := 200;
     least_hours constant integer := 12;
     least_share constant double precision := 0.5;
+    -- Hours, or days where hours are gone, with the timing: fewer do not show what values have in common.
+    least_blocks constant integer := 3;
+    -- Uploads with a new timing that the earlier side would have had, and the other way round.
+    least_expected constant double precision := 10;
     -- Those with the most values are compared.
     most_timings constant integer := 500;
     -- Less than the 5 % that are promised: hours show most of what values have in common, not all.
@@ -121,6 +125,9 @@ declare
     their_kinds timing_kind[];
     before_uploads bigint[];
     after_uploads bigint[];
+    -- Of the timing that most uploads have: stands for a side's uploads.
+    before_most double precision;
+    after_most double precision;
 begin
     with used as (
         select
@@ -159,6 +166,9 @@ begin
     if ids is null then
         return;
     end if;
+    select nullif(max(before), 0), nullif(max(after), 0)
+    into before_most, after_most
+    from unnest(before_uploads, after_uploads) as uploads (before, after);
 
     return query
     with entry as materialized (
@@ -237,7 +247,7 @@ begin
     ),
     -- The bin whose end is nearest to the percentile.
     cut as materialized (
-        select distinct on (number, percentile) number, percentile, bin as cut_bin
+        select distinct on (number, percentile) number, percentile, bin as cut_bin, share as cut_share
         from distribution
         cross join (values (50), (75)) as wanted (percentile)
         cross join unnest(bins, shares) as value (bin, share)
@@ -296,6 +306,7 @@ begin
             group by number, percentile, is_after
         ) as side
         group by number, percentile
+        having min(blocks) >= least_blocks
     ),
     side_hours as materialized (
         select
@@ -340,24 +351,28 @@ begin
             sqrt(greatest(estimate.variance, hourly.variance)) as error,
             sqrt(before_variance * greatest(1, hourly.variance / nullif(estimate.variance, 0))) as before_error,
             sqrt(after_variance * greatest(1, hourly.variance / nullif(estimate.variance, 0))) as after_error,
-            hourly.df,
+            hourly.df, cut_share,
             case
-                when counted.before_count = 0 and after_uploads[number] >= least_uploads then 'new'
-                when counted.after_count = 0 and before_uploads[number] >= least_uploads then 'gone'
                 when least(side_hours.before, side_hours.after) < least_hours then 'early'
+                when counted.before_count = 0 and after_uploads[number] >= least_uploads
+                    and after_uploads[number] * before_most / after_most >= least_expected then 'new'
+                when counted.after_count = 0 and before_uploads[number] >= least_uploads
+                    and before_uploads[number] * after_most / before_most >= least_expected then 'gone'
                 when least(before_uploads[number], after_uploads[number]) < least_uploads then 'too few'
                 when coalesce(counted.share, 0) < least_share then 'not comparable'
+                when cut.number is not null and hourly.df is null then 'early'
             end as obstacle
         from observed
         join counted using (number)
         cross join side_hours
         left join estimate using (number, percentile)
         left join hourly using (number, percentile)
+        left join cut using (number, percentile)
     ),
     tested as (
         select
             *,
-            case when obstacle is null and error > 0 then least(1, p_of_t(abs(difference) / error, greatest(df, 10))) end as p
+            case when obstacle is null and error > 0 then least(1, p_of_t(abs(difference) / error, df)) end as p
         from known
     ),
     judged as (
@@ -400,7 +415,10 @@ begin
         p,
         case
             when obstacle is not null then obstacle
-            when is_changed then case when difference > 0 then 'slower' else 'faster' end
+            when is_changed and before_value <> after_value
+                -- In a lump of equal values the shares differ long before the percentile moves.
+                and (abs(cut_share - percentile / 100.0) <= 0.05 or before_value = 0
+                    or abs(after_value / before_value - 1) > 1.0 / 32) then case when difference > 0 then 'slower' else 'faster' end
             else 'no change seen'
         end,
         before_count::bigint,
@@ -468,7 +486,8 @@ begin
         name, kind::text, percentile, before_us / 1000, after_us / 1000, change, change_low, change_high, smallest_visible, p,
         verdict, before_count, after_count
     from compared_timings(sides.before_side, sides.after_side, '{mark,measure}')
-    order by array_position('{slower,new,faster,gone}', verdict) nulls last, name collate "C", kind, percentile;
+    order by array_position('{slower,new,faster,gone}', verdict) nulls last, greatest(before_count, after_count) desc, name collate "C",
+        kind, percentile;
 end
 $$;
 

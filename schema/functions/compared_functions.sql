@@ -20,7 +20,7 @@ end
 $$;
 
 comment on function fleetprof_data.p_of_t is
-    'Returns the two-sided probability of Student''s t with df degrees of freedom, for df from about 10 on.';
+    'Returns the two-sided probability of Student''s t with df degrees of freedom, for df from about 10 on; with fewer, too great where it is small.';
 
 create or replace function fleetprof_data.common_change(
     differences      double precision[],

@@ -72,7 +72,8 @@ begin
                     when cost_by.by = 'host' then coalesce(host, '(no host)')
                     when cost_by.by = 'entity' then coalesce(entity, '(no host)')
                     when cost_by.by = 'party' then party
-                    when cost_by.by = 'package' then coalesce(nullif(original.package, ''), script.package, '(no package)')
+                    when cost_by.by = 'package' then coalesce(
+                        nullif(original.package, ''), case when source is null then script.package end, '(no package)')
                     when cost_by.by = 'source' then coalesce(source, script)
                     else script
                 end as name,
@@ -115,7 +116,7 @@ end
 $$;
 
 comment on function fleetprof.cost_by is
-    'Returns attributed time by host, script (resource: without what a build adds to its name), source or npm package (source, package: as function tables name them; a script without a table is its own source and has no package), by a dimension (route, release, environment, variant, browser, os, device, thread), or by marker. self_ms: milliseconds of samples; share: of profiled time, unattributed included, 0 to 1. samples: of scripts, with one of its functions anywhere on the stack, once for each. uploads: with this value; of scripts at most, since uploads are stored by function; null by marker. (unattributed): time that belongs to no visible stack, shown without a marker filter. (no script): functions of the browser. Shares add up to 1.';
+    'Returns attributed time by what scripts have in common (by: package, party, entity, host, resource or source), by a dimension (route, release, environment, variant, browser, os, device, thread), or by marker. package: npm package, by the function table, else by the script''s URL. party: first, third, (extension), (no host) or (unknown). entity: registrable domain, or the host. resource: script without what a build adds to its name. source: by the function table, else the script. self_ms: milliseconds of samples; share: of profiled time, unattributed included, 0 to 1. samples: of scripts, with one of its functions anywhere on the stack, once for each. uploads: with this value; of scripts at most, since uploads are stored by function; null by marker. (unattributed): time that belongs to no visible stack, shown without a marker filter. (no script): functions of the browser. Shares add up to 1.';
 
 revoke execute on function fleetprof.cost_by from public;
 grant execute on function fleetprof.cost_by to fleetprof_reader;

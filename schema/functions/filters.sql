@@ -277,6 +277,10 @@ declare
     );
 begin
     if cardinality(selected) = 0 then
+        if select_markers.excluded is not null then
+            -- Says so if nothing has the filter's name.
+            perform select_markers(select_markers.filter);
+        end if;
         raise invalid_parameter_value using
             message = case
                 when select_markers.excluded is null then format('no marker is named "%s"', select_markers.filter)

@@ -87,19 +87,10 @@ begin
     return (
         with frame as materialized (
             select
-                place, function, coalesce(source, url) as resource, line, column_number, kind,
-                function_key(
-                    function, coalesce(source, url), coalesce(source, script), line, column_number, kind, is_stable)::text
-                    as function_key,
-                url, generated_line, generated_column
+                place, function, resource, line, column_number, kind, function_key::text as function_key,
+                generated_resource, generated_line, generated_column
             from unnest(frame_ids) with ordinality as listed (frame_id, place)
-            join original_frame using (frame_id)
-            left join (
-                select resource_id, url, script
-                from named_resource
-                where resource_id in (select resource_id from frame where frame_id = any(frame_ids))
-                offset 0
-            ) as script using (resource_id)
+            join named_frames(frame_ids) as named using (frame_id)
             union all
             select
                 place, package_label(frame_id, packages), null, null, null, 'function', package_key(frame_id, packages)::text,
@@ -121,7 +112,7 @@ begin
                     'function', array_agg(function order by place), 'resource', array_agg(resource order by place),
                     'line', array_agg(line order by place), 'column_number', array_agg(column_number order by place),
                     'kind', array_agg(kind order by place), 'function_key', array_agg(function_key order by place),
-                    'generated_resource', array_agg(url order by place),
+                    'generated_resource', array_agg(generated_resource order by place),
                     'generated_line', array_agg(generated_line order by place),
                     'generated_column', array_agg(generated_column order by place))
                 from frame),

@@ -14,7 +14,7 @@ begin
         where resource_id in (select resource_id from frame where frame_id = any(frame_packages.frame_ids))
     )
     select
-        frame_id, coalesce(nullif(original.package, ''), script.package),
+        frame_id, coalesce(nullif(original.package, ''), case when source is null then script.package end),
         resource_id is not null or kind not in ('function', 'builtin')
     from unnest(frame_packages.frame_ids) as frame_id
     join original_frame as original using (frame_id)

@@ -16,9 +16,10 @@ begin
         select frame_id
         from original_frame
         left join script using (resource_id)
-        where function_key(
-            function, coalesce(source, url), coalesce(source, script), line, column_number, kind, is_stable)::text
-            = frames_with_key.key);
+        where (original_frame.resource_id is null or script.resource_id is not null)
+            and function_key(
+                function, coalesce(source, url), coalesce(source, script), line, column_number, kind, is_stable)::text
+                = frames_with_key.key);
 end
 $$;
 
@@ -88,6 +89,10 @@ begin
         exclude => array[
             function_by.exclude_route, function_by.exclude_release, function_by.exclude_environment, function_by.exclude_variant,
             function_by.exclude_browser, function_by.exclude_os, function_by.exclude_device, function_by.exclude_thread]);
+    -- Citus has no plan for the joins below if nothing is selected.
+    if selected.segment_ids is null then
+        return;
+    end if;
     wanted := frames_with_key(selected.sites, function_by.key);
 
     if kept is null then

@@ -41,7 +41,7 @@ create or replace function fleetprof_data.filled_source_link(
 returns text
 language sql immutable parallel safe
 return case
-    -- Such a path would be of another place.
+    -- A path that leaves its directory would link to another file.
     when source = '(unknown)' or source ~ '^/|(^|/)[.][.]?(/|$)' or release ~ '^/|(^|/)[.][.]?(/|$)' then null
     when release = '' and strpos(template, '{release}') > 0 then null
     -- An encoded path has no brackets.

@@ -51,10 +51,7 @@ begin
         select timing_id from timing where name = histogram.timing_name and kind::text = histogram.kind);
     return query
     select
-        -- Bin 64 + 32 (k - 6) + i starts at 2^(k - 5) (32 + i) and is 2^(k - 5) whole microseconds wide.
-        case when bin < 64 then bin else (2::double precision ^ (bin / 32 - 1)) * (32 + bin % 32) end / 1000,
-        case when bin < 64 then bin + 1 else (2::double precision ^ (bin / 32 - 1)) * (33 + bin % 32) end / 1000,
-        sum(count)::bigint
+        bin_start_us(bin) / 1000, bin_start_us((bin + 1)::smallint) / 1000, sum(count)::bigint
     from (
         select unnest(timing_id) as timing_id, unnest(bin) as bin, unnest(count) as count
         from timing_bin_packed

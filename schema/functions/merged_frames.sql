@@ -100,7 +100,7 @@ end
 $$;
 
 comment on function fleetprof_data.merged_frames is
-    'Returns these frames with their names, each with the one that stands for all of its function: the one with the greatest weight (in parallel). Frames are one function if they have the same function_key and that key has only one place in each URL; of several sites, also if they are shown alike.';
+    'Returns these frames with their names, each with the one that stands for all of its function: the one with the greatest weight (in parallel). Frames are one function if they have the same function_key and that key has only one place in each URL. Frames of different sites merge in the same way.';
 
 revoke execute on function fleetprof_data.named_frames, fleetprof_data.merged_frames from public;
 grant execute on function fleetprof_data.named_frames, fleetprof_data.merged_frames to fleetprof_reader;

@@ -15,9 +15,10 @@ return coalesce(
     -- Parts of the path, never a text within one. The last node_modules counts: a dependency's own dependency.
     substring(url from '^[^?#]*/node_modules/((?:@[^/@]+/)?[^/@.?#][^/@?#]*)/'),
     substring(url from '^[^?#]*/ajax/libs/([^/?#]+)/v?[0-9][^/?#]*/'),
-    -- name@version, as in unpkg.com/react@18.2.0/index.js and ga.jspm.io/npm:react@18.2.0/index.js.
-    substring(url from '^[^?#]*?[/:]((?:@[^/@:?#]+/)?[^/@:?#]+)@(?:v?[0-9]+(?:[.][^/?#]*)?|latest|next)(?:[/?#]|$)'),
-    substring(url from '^https://(?:cdn[.]jsdelivr[.]net/npm|unpkg[.]com|esm[.]sh|cdn[.]skypack[.]dev)/((?:@[^/@?#]+/)?[^/@?#]+)(?:[/?#]|$)'));
+    -- name@version, as in unpkg.com/react@18.2.0/index.js and ga.jspm.io/npm:react@18.2.0/index.js; main@1.4.2.js is a
+    -- file with a version, /gh/ a repository.
+    substring(url from '^(?!https://(?:cdn[.]jsdelivr[.]net|esm[.]sh)/gh/)[^?#]*?[/:]((?:@[^/@:?#]+/)?[^/@:?#]+)@(?![^/?#]*[.][cm]?js(?:[?#]|$))(?:v?[0-9]+(?:[.][^/?#]*)?|latest|next)(?:[/?#]|$)'),
+    substring(url from '^https://(?:cdn[.]jsdelivr[.]net/npm|unpkg[.]com|esm[.]sh(?:/v[0-9]+)?(?!/gh/)|cdn[.]skypack[.]dev)/((?:@[^/@?#]+/)?[^/@?#]+)(?:[/?#]|$)'));
 
 comment on function fleetprof_data.url_package is
     'Returns the npm package that a script''s URL names, as content delivery networks and node_modules directories do; null if it names none.';
@@ -27,13 +28,13 @@ returns boolean
 language sql immutable parallel safe
 return exists (
     select
-    from unnest(hosts) as own_host
-    where '.' || regexp_replace(host, ':[0-9]+$', '')
-        like fleetprof_data.like_pattern('%.' || regexp_replace(own_host, '^www\.|:[0-9]+$', '', 'g'))
+    from string_to_array(regexp_replace(host, ':[0-9]+$', ''), '.') as labels
+    cross join generate_subscripts(labels, 1) as first
+    where array_to_string(labels[first:], '.') = any(hosts)
 );
 
 comment on function fleetprof_data.is_within is
-    'True if a host is one of these or a subdomain of one. Ports and a leading www. of the others do not matter.';
+    'True if a host, its port left out, is one of these or a subdomain of one. hosts: as own_hosts returns them.';
 
 create or replace function fleetprof_data.own_hosts(selected fleetprof_data.selection)
 returns text[]
@@ -43,7 +44,7 @@ as $$
 #variable_conflict use_column
 begin
     return (
-        select array_agg(host)
+        select array_agg(distinct regexp_replace(host, '^www\.|:[0-9]+$', '', 'g'))
         from (
             select unnest(hosts) as host from first_party where site = any((own_hosts.selected).sites)
             union
@@ -53,7 +54,7 @@ end
 $$;
 
 comment on function fleetprof_data.own_hosts is
-    'Returns the hosts whose scripts are the selected sites'' own: those in first_party, and of pages, as uploads with samples or resources name them. Null if none is known.';
+    'Returns the hosts whose scripts are the selected sites'' own: those in first_party, and of pages, as uploads with samples or resources name them; without ports and a leading www. Null if none is known.';
 
 create or replace function fleetprof_data.party_of_host(host text, own text[])
 returns text

@@ -391,6 +391,8 @@ test('cost says whose code it is; --fold makes one frame of a package', async ()
   assert.deepEqual(await folded('--fold', 'package'), ['of0 10000', 'of0;(react-dom) 20000', 'of0;(react-dom);of1 10000', 'of3 10000']);
   assert.deepEqual(await folded('--fold', 'caller'), ['of0 30000', 'of0;of1 10000', 'of3 10000']);
   assert.deepEqual((await json('callers', 'of1', '--site', 'own', '--fold', 'package')).map(({ function: name }) => name), ['(react-dom)']);
+  const hidden = await fleetprof('callers', 'inner', '--site', 'own', '--fold', 'package');
+  assert.match(hidden.stderr, /no such function is on any folded stack: inner\n.*--fold package hides functions of packages/);
   for (const [args, message] of /** @type {[string[], RegExp][]} */ ([
     [['export', '--format', 'folded', '--fold', 'party'], /--fold is package or caller, not "party"/],
     [['cost'], /name by what to list time/], [['cost', 'party', 'host'], /one BY at a time/], [['cost', 'colour', '--site', 'own'], /cost cannot be listed by "colour"/],

@@ -9,10 +9,16 @@ import path from 'node:path';
 import { test } from 'node:test';
 import vm from 'node:vm';
 
-import { encodeGeneratedRanges, encodeOriginalScopes } from '@jridgewell/sourcemap-codec';
+import { encode, encodeGeneratedRanges, encodeOriginalScopes } from '@jridgewell/sourcemap-codec';
+import esbuild from 'esbuild';
+import { rollup } from 'rollup';
+import webpack from 'webpack';
 
-import { rowsOf, TableError } from '../../function_table/src/function_table.js';
-import { bundlers, shapes } from '../names/bundles.mjs';
+import forEsbuild from '../../function_table/src/esbuild.js';
+import { rowsOf, sourcePath, TableError, tableOfFile } from '../../function_table/src/function_table.js';
+import forRollup from '../../function_table/src/rollup.js';
+import ForWebpack from '../../function_table/src/webpack.js';
+import { bundlers, runWebpack, shapes } from '../names/bundles.mjs';
 import { names } from '../names/shapes/names.js';
 import { repository, run, runOrThrow, temporaryDir } from './stack.mjs';
 
@@ -130,6 +136,93 @@ test('scopes of source maps name functions without their sources, in sections, a
   for (const [scopes, message] of broken) {
     assert.throws(() => rows({ ...scoped, scopes }), (error) => error instanceof TableError && error.message.startsWith('app.js.map: broken scopes: ') && message.test(error.message), scopes);
   }
+});
+
+test('broken source maps are refused with the reason, or read as far as they make sense', () => {
+  const own = fs.mkdtempSync(path.join(dir, 'broken-'));
+  const source = 'function sortCart(b) { return b.sort(); }\n';
+  const map = (/** @type {any[][][]} */ mappings, /** @type {object} */ more = {}) => JSON.stringify({ version: 3, sources: ['src/cart.js'], sourcesContent: [source], names: [], mappings: encode(/** @type {any} */ (mappings)), ...more });
+  const fine = [[[0, 0, 0, 0], [10, 0, 0, 17]]];
+  const table = (/** @type {string} */ text, /** @type {string} */ url = 'a.js.map', /** @type {string} */ mark = '') => {
+    fs.writeFileSync(path.join(own, 'a.js'), `${mark}function a(b){return b.sort()}\n//# sourceMappingURL=${url}`);
+    fs.writeFileSync(path.join(own, 'a.js.map'), text);
+    const [row, ...others] = tableOfFile(path.join(own, 'a.js'), { base: own, root: own }).rows;
+    assert.deepEqual(others, []);
+    return [row.line, row.column, row.function, row.source];
+  };
+  const right = [1, 11, 'sortCart', 'src/cart.js'];
+  assert.deepEqual(table(map(fine)), right);
+  assert.deepEqual(table(map(fine), '100%.js.map'), right, 'a URL whose encoding is broken');
+  assert.deepEqual(table(`\uFEFF${map(fine)}`, 'a.js.map', '\uFEFF'), right, 'byte order marks');
+  assert.deepEqual(table('', `data:application/json;base64,${Buffer.from(`\uFEFF${map(fine)}`).toString('base64')}`), right, 'a byte order mark in a data URL');
+  assert.deepEqual(table(map(fine, { sourcesContent: [7] })), [1, 11, null, 'src/cart.js'], 'a source that is not a text');
+  assert.deepEqual(table(map(fine, { sources: [null] })), [1, 11, 'sortCart', '(unknown)'], 'a source without a name');
+  assert.deepEqual(table(map([[[9, 0, 0, 9, 0], [10, 0, 0, 17]]], { sourcesContent: null, names: [7] })), [1, 11, null, 'src/cart.js'], 'a name that is not a text');
+
+  /** @type {[string, RegExp, string?][]} */
+  const cases = [
+    [map([[[0, 0, 0, 0], [10, 5, 0, 17]]]), /mapping at 1:11 is of line 1, column 18 of source 6; there is 1$/],
+    [map([[[0, -1, 0, 0]]]), /mapping at 1:1 is of .* source 0; there is 1$/],
+    [map([[[10, 0, -2, 17]]]), /mapping at 1:11 is of line -1, column 18/],
+    [map([[[10, 0, 0, -17]]]), /mapping at 1:11 is of line 1, column -16/],
+    [map(fine, { ignoreList: 7 }), /ignoreList is not an array/],
+    ['', /a\.js: source map: not a source map/, 'data:application/json,100%'],
+  ];
+  for (const [text, message, url] of cases) {
+    assert.throws(() => table(text, url), (error) => error instanceof TableError && error.message.includes('not a source map: ') && message.test(error.message), text);
+  }
+});
+
+test('paths of sources lose what only the build machine knows', () => {
+  /** @type {[string, string, string][]} */
+  const cases = [
+    ['file:///home/me/my%20app/src/a.js', '/home/me/my app', 'src/a.js'],
+    ['file:///home/me/100%/src/a.js', '/home/me/100%', 'src/a.js'],
+    ['file:///home/me/src/%23a.js?x#y', '/home/me', 'src/#a.js'],
+    ['file:///C:/me/src/a.js', 'C:\\me', 'src/a.js'],
+    ['C:\\me\\src\\a.js', 'C:\\me', 'src/a.js'],
+    ['file://localhost/home/me/src/a.js', '/home/me', 'src/a.js'],
+    ['FILE:/home/me/src/a.js', '/home/me', 'src/a.js'],
+    ['/home/me/#x/a.js', '/home/me', '#x/a.js'],
+    ['/home/me/src/a.vue?vue&type=script', '/home/me', 'src/a.vue'],
+    ['webpack://shop/./src/none.js?1a2b#c', '/home/me', 'src/none.js'],
+    ['', '/home/me', '(unknown)'], ['.', '/home/me', '(unknown)'], ['../', '/', '(unknown)'],
+  ];
+  assert.deepEqual(cases.map(([source, root]) => [source, root, sourcePath(source, root)]), cases);
+});
+
+test('plugins take all scripts that the build made, and no others, wherever their maps lie', async () => {
+  const own = fs.mkdtempSync(path.join(dir, 'plugins-'));
+  const entry = path.join(own, 'main.js');
+  fs.writeFileSync(entry, 'export const sortCart = (cart) => [...cart].sort();\nglobalThis.sorts = [sortCart];\n');
+  const scriptsIn = (/** @type {string} */ out) => fs.readFileSync(path.join(own, out, 'function-table.jsonl'), 'utf8').split('\n')
+    .flatMap((line) => line.match(/"script":"([^"]*)"/)?.[1] ?? []);
+
+  const build = await rollup({ input: entry, plugins: [forRollup({ root: own })] });
+  /** @type {import('rollup').OutputOptions} */
+  const output = { dir: path.join(own, 'rollup'), sourcemap: 'hidden', sourcemapFileNames: 'maps/[name].[format].map' };
+  await build.write({ ...output, format: 'es', entryFileNames: 'app.mjs' });
+  await build.write({ ...output, format: 'cjs', entryFileNames: 'app.cjs' });
+  await build.write({ ...output, dir: path.join(own, 'rollup-other'), format: 'es', entryFileNames: 'app.js' });
+  await build.close();
+  assert.deepEqual(scriptsIn('rollup'), ['app.cjs', 'app.mjs'], 'two outputs into one directory');
+  assert.deepEqual(scriptsIn('rollup-other'), ['app.js']);
+
+  await runWebpack({
+    context: own, mode: 'production', devtool: 'hidden-source-map', entry: { app: entry },
+    output: { path: path.join(own, 'webpack'), filename: '[name].js?[contenthash]', sourceMapFilename: 'maps/[file].map[query]' },
+    plugins: [new ForWebpack({ root: own }), {
+      apply: (compiler) => compiler.hooks.thisCompilation.tap('copy', (compilation) => compilation.hooks.processAssets.tap('copy', () => {
+        compilation.emitAsset('vendor.js', new webpack.sources.RawSource('function copied() {}'), { copied: true });
+      })),
+    }],
+  });
+  assert.ok(fs.existsSync(path.join(own, 'webpack/vendor.js')));
+  assert.deepEqual(scriptsIn('webpack'), ['app.js'], 'without what was copied');
+
+  fs.writeFileSync(path.join(own, 'main.css'), 'p { margin: 0 }');
+  await esbuild.build({ entryPoints: [path.join(own, 'main.css')], outdir: path.join(own, 'css'), logLevel: 'silent', plugins: [forEsbuild()] });
+  assert.deepEqual(fs.readdirSync(path.join(own, 'css')), ['main.css'], 'a build without scripts has no table');
 });
 
 test('the lines of the manual write the table, with the package as it is published', async () => {

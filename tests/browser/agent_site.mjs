@@ -23,7 +23,8 @@ import { repository, runOrThrow, temporaryDir } from '../behaviour/stack.mjs';
  *
  * @typedef {object} Site
  * @property {string} origin
- * @property {Upload[]} uploads
+ * @property {Upload[]} uploads of pages that began after `since`
+ * @property {number} since time of the last reset, ms since 1970
  * @property {string[]} methods of all requests to the ingest URL
  * @property {string[]} paths of all requests
  * @property {string[]} reports bodies of what browsers sent to /reports
@@ -62,7 +63,7 @@ export const decision = (description) => ({ 'Server-Timing': `fleetprof;desc="${
 export async function startSite({ secure = false } = {}) {
   const clean = () => ({
     uploads: [], methods: [], paths: [], reports: [], replies: [], pages: {}, files: {}, headers: {}, delays: {}, sampled: true,
-    slow: false, revalidations: 0,
+    slow: false, revalidations: 0, since: Date.now(),
   });
   // HTTP/2's requests and responses have all that is used of HTTP/1's.
   const listener = (/** @type {any} */ request, /** @type {any} */ response) => serve(site, request, response);
@@ -162,6 +163,11 @@ async function receive(site, request, response) {
   const body = await bodyOf(request);
   const plain = isGzip(body) ? gunzipSync(body) : body;
   const envelope = plain.length ? JSON.parse(String(plain)) : undefined;
+  // A page of the test before may be heard from after its end.
+  if (envelope?.timeOrigin < site.since) {
+    response.writeHead(204).end();
+    return;
+  }
   site.uploads.push({ headers: request.headers, body, envelope, at: performance.now() });
   const reply = site.replies.shift() ?? { status: 204 };
   if (reply === 'hang') return;

@@ -2,7 +2,7 @@
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, fleetprof_data, pg_catalog;
 
-select plan(24);
+select plan(30);
 
 select is((select count(*) from generate_series(0, 1500) as bin
            where bin_middle_us(bin::smallint) not between bin_start_us(bin::smallint) and bin_start_us((bin + 1)::smallint)), 0::bigint,
@@ -40,6 +40,29 @@ from (values (1, 'vital', 'CLS', 20), (2, 'vital', 'CLS', 20), (1, 'measure', 'c
     (1, 'measure', 'elsewhere', 20), (6, 'measure', 'elsewhere', 20)) as given (segment_id, kind, name, count)
 cross join lateral generate_series(0, count - 1) as number
 cross join generate_series(0, 11) as hour;
+-- Lumps of equal values; sides of very different size; timings of few hours.
+insert into pg_temp.segment (segment_id, site, release) values
+    (11, 'lump', 'v1'), (12, 'lump', 'v2'), (13, 'canary', 'v1'), (14, 'canary', 'v2'), (15, 'hours', 'v1'), (16, 'hours', 'v2');
+insert into timing_value (segment_id, bucket, upload, kind, name, us)
+select
+    segment_id, '2026-01-05 00:00Z'::timestamptz + hour * interval '1 hour' + case segment_id % 2 when 0 then interval '12 hours' else '0' end,
+    number, kind::timing_kind, name, values[1 + (number >= low)::integer + (number >= middle)::integer]
+from (values
+    (11, 'vital', 'CLS', 95, 98, '{0,20000,30000}'::bigint[]), (12, 'vital', 'CLS', 85, 92, '{0,20000,30000}'),
+    (11, 'vital', 'INP', 30, 64, '{8000,16000,24000}'), (12, 'vital', 'INP', 26, 56, '{8000,16000,24000}'),
+    (11, 'vital', 'LCP', 60, 100, '{8000,16000,24000}'), (12, 'vital', 'LCP', 40, 100, '{8000,16000,24000}')) as given (segment_id, kind, name, low, middle, values)
+cross join generate_series(0, 99) as number
+cross join generate_series(0, 11) as hour;
+insert into timing_value (segment_id, bucket, upload, name, us)
+select
+    segment_id, '2026-01-05 00:00Z'::timestamptz + hour * interval '1 hour' + case segment_id % 2 when 0 then interval '12 hours' else '0' end,
+    number, name, (-1e5 * factor * ln(((number * 7 % count) + 0.5) / count))::bigint
+from (values
+    (13, 'base', 1, 11, 1), (14, 'base', 100, 11, 1), (14, 'seldom', 20, 11, 1),
+    (15, 'base', 20, 11, 1), (16, 'base', 20, 11, 1), (15, 'once', 240, 0, 1), (16, 'once', 240, 0, 5), (15, 'twice', 120, 1, 1),
+    (16, 'twice', 120, 1, 5), (15, 'thrice', 80, 2, 1), (16, 'thrice', 80, 2, 5)) as given (segment_id, name, count, last, factor)
+cross join lateral generate_series(0, count - 1) as number
+cross join lateral generate_series(0, last) as hour;
 select pg_temp.store() \g /dev/null
 
 create temp table compared as
@@ -63,6 +86,8 @@ select is((select bool_and(before_count = 240 and after_count = 240) from compar
 select is((select bool_and(smallest_visible between 0.3 and 1.2) from compared where name = 'same'), true, 'what could have been seen');
 select is((select bool_and(p is null and smallest_visible is null) from compared where verdict in ('too few', 'not comparable', 'new', 'gone')), true, 'what was not tested has no probability');
 select is((select array_agg(verdict) from (select verdict from compared limit 3) as first), '{slower,slower,new}', 'what was found comes first');
+select is((select array_agg(name) from (select name from compared where verdict not in ('slower', 'new', 'faster', 'gone')) as rest),
+    '{mix,mix,constant,constant,elsewhere,elsewhere,rare,rare,same,same}', 'then what has the most values');
 select results_eq($$ select name, percentile, verdict, unit from vital $$,
     $$ values ('LCP', 50, 'slower', 'ms'), ('LCP', 75, 'slower', 'ms'), ('CLS', 50, 'no change seen', 'score x 1000'), ('CLS', 75, 'no change seen', 'score x 1000') $$, 'vitals');
 select is((select bool_and(change is null and before_value = 0) from vital where name = 'CLS'), true, 'nothing has no ratio');
@@ -74,6 +99,25 @@ select is((select array_agg(distinct verdict) from compare_timings('shop', null,
     '{slower}', 'two periods');
 select throws_ok($$ select compare_timings('shop', 'v1', 'v1') $$, '22023', 'before and after are the same', 'sides are two');
 select throws_ok($$ select compare_vitals('shop') $$, '22023', 'before and after are the same', 'of vitals, too');
+
+create function pg_temp.verdicts(name text, before text, after text) returns text language sql as $$
+    select string_agg(one.name || ' ' || verdict, ', ' order by one.name collate "C", percentile)
+    from (
+        select name, percentile, verdict from compare_timings($1, $2, $3, '2026-01-05 12:00Z', '2026-01-06Z', before_since => '2026-01-05Z', before_until => '2026-01-05 12:00Z')
+        where $2 = 'v1'
+        union all
+        select name, percentile, verdict from compare_timings($1, $2, $3, '2026-01-05 00:00Z', '2026-01-05 12:00Z', before_since => '2026-01-05 12:00Z', before_until => '2026-01-06Z')
+        where $2 = 'v2') as one $$;
+select results_eq(
+    $$ select name, percentile, verdict, round(p::numeric, 3) < 0.01 from compare_vitals('lump', 'v1', 'v2', '2026-01-05 12:00Z', '2026-01-06Z', before_since => '2026-01-05Z', before_until => '2026-01-05 12:00Z') $$,
+    $$ values ('LCP', 50, 'slower', true), ('LCP', 75, 'no change seen', true), ('INP', 50, 'no change seen', true), ('INP', 75, 'no change seen', true), ('CLS', 50, 'no change seen', true), ('CLS', 75, 'no change seen', true) $$,
+    'where the percentile stays, nothing is slower');
+select is(pg_temp.verdicts('canary', 'v1', 'v2'), 'base too few, base too few, seldom too few, seldom too few', 'twelve uploads do not show that a timing is new');
+select is(pg_temp.verdicts('canary', 'v2', 'v1'), 'base too few, base too few, seldom too few, seldom too few', 'nor that it is gone');
+select is((select array_agg(distinct verdict) from compare_timings('shop', 'v1', 'v2', '2026-01-05 12:00Z', '2026-01-05 23:00Z', before_since => '2026-01-05Z', before_until => '2026-01-05 12:00Z') where name in ('new', 'gone')),
+    '{early}', 'nothing is new after eleven hours');
+select is(pg_temp.verdicts('hours', 'v1', 'v2'),
+    'base no change seen, base no change seen, once early, once early, thrice slower, thrice slower, twice early, twice early', 'a timing needs three hours');
 
 select * from finish();
 rollback;

@@ -17,7 +17,7 @@ select oid::regproc::text as name, pronargs - pronargdefaults as needed, proargn
 from pg_proc
 where pronamespace = 'fleetprof'::regnamespace and 'thread' = any(proargnames[:pronargs]);
 
-select plan(23 + (select count(*)::integer from filtered));
+select plan(24 + (select count(*)::integer from filtered));
 
 -- A twin of each filter, and nothing else.
 select is(
@@ -49,6 +49,8 @@ select is(pg_temp.rest('marker', 'gc'), 321200, 'leaves out a marker');
 select is(pg_temp.rest('marker', ''), 700, 'leaves out what has no marker');
 select is(pg_temp.rest('marker', 'no such marker'), 321700, 'what is not there leaves out nothing');
 select throws_ok($$ select pg_temp.rest('marker', '%') $$, '22023', 'marker and exclude_marker leave no marker', 'some marker is left');
+select throws_ok(
+    $$ select hotspots('shop', marker => 'gcx', exclude_marker => 'gc') $$, '22023', 'no marker is named "gcx"', 'the wrong one is named');
 select is(
     (select sum(self_ms)::integer from hotspots('shop', '2026-01-05Z', '2026-01-06Z', browser => '%Chrome', exclude_browser => 'Headless%', exclude_device => 'phone')),
     2, 'filters and what they leave out');

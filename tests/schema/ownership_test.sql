@@ -2,7 +2,7 @@
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, fleetprof_data, pg_catalog;
 
-select plan(28);
+select plan(30);
 
 select results_eq(
     $$ select url_package(url) from unnest(array[
@@ -13,12 +13,15 @@ select results_eq(
         'http://localhost:5173/node_modules/a/node_modules/@b/c/index.js', 'http://localhost:5173/node_modules/.vite/deps/x.js',
         'https://shop.example/npm/app.js', 'https://shop.example/img@2x/a.js', 'https://shop.example/my_node_modules/a/b.js',
         'https://shop.example/a.js?x=/node_modules/a/b.js', 'https://shop.example/a.js?x=/a@1/b.js', 'blob:https://shop.example',
-        'app.js']) as url $$,
+        'app.js', 'https://shop.example/js/main@1.4.2.js', 'https://shop.example/js/main@1.4.2.min.mjs?x', 'https://esm.sh/chart.js@4.4.0',
+        'https://unpkg.com/vue@3.4.1?module', 'https://esm.sh/v135/react', 'https://esm.sh/v135/react/jsx-runtime',
+        'https://cdn.jsdelivr.net/gh/user/repo@1.0/x.js', 'https://esm.sh/gh/user/repo@1.0/x.js', 'https://esm.sh/gh/user/repo']) as url $$,
     $$ values ('react'), ('@preact/signals'), ('lodash'), ('vue'), ('vue'), ('@scope/a'), ('react-dom'), ('jquery'), ('@b/c'),
-        (null), (null), (null), (null), (null), (null), (null), (null) $$,
+        (null), (null), (null), (null), (null), (null), (null), (null),
+        (null), (null), ('chart.js'), ('vue'), ('react'), ('react'), (null), (null), (null) $$,
     'packages are parts of a URL''s path');
 
-insert into pg_temp.segment (segment_id, site) values (1, 'shop'), (2, 'blog');
+insert into pg_temp.segment (segment_id, site) values (1, 'shop'), (2, 'blog'), (3, 'cdn');
 insert into frame_name values
     ('main', 'main', 'https://www.shop.example/app.js', 1, 1, 'function'),
     ('App', 'App', 'https://static.shop.example/app.js', 1, 1, 'function'),
@@ -31,7 +34,9 @@ insert into frame_name values
     ('inline', 'inline', 'blob:https://www.shop.example', 1, 1, 'function'),
     ('data', 'data', 'data:text/javascript;a1', 1, 1, 'function'),
     ('adblock', 'adblock', 'chrome-extension:', 1, 1, 'function'),
-    ('tag', 'tag', 'https://tag.example.net/t.js', 1, 1, 'function');
+    ('tag', 'tag', 'https://tag.example.net/t.js', 1, 1, 'function'),
+    ('known', 'known', 'https://cdn.shop.example/shop-app@1.2.3/main.js', 1, 1, 'function'),
+    ('unknown', 'unknown', 'https://cdn.shop.example/shop-app@1.2.3/main.js', 2, 1, 'function');
 insert into sample (us, marker, path) values
     ( 1000, '(none)', '{work}'),
     ( 2000, '(none)', '{work,commit}'),
@@ -51,8 +56,10 @@ insert into sample (us, marker, path) values
     (   16, '(none)', '{adblock}'),
     (   17, '(none)', '{tag}'),
     (  902, '(none)', null);
-insert into sample (segment_id, us, path) values (2, 50, '{main}');
+insert into sample (segment_id, us, path) values (2, 50, '{main}'), (3, 10, '{known}'), (3, 20, '{unknown}');
 select pg_temp.store() \g /dev/null
+insert into original_function (resource_id, line, column_number, function, source, source_line, source_column, package, is_ignored)
+select resource_id, 1, 1, 'known', 'src/main.ts', 1, 1, '', false from fleetprof_data.resource where url like '%/shop-app@%';
 
 prepare cost(text) as select name, round((self_ms * 1000)::numeric)::integer from cost_by($1, 'shop', '2026-01-05Z', '2026-01-06Z');
 select results_eq(
@@ -83,6 +90,12 @@ select results_eq(
         ('react-dom', 1000 + 2000 + 3000 + 8000 + 9000), ('(no script)', 14000),
         ('(no package)', 5000 + 6000 + 11 + 13 + 14 + 15 + 16 + 17), ('react', 7000), ('(unattributed)', 902), ('(gc)', 12) $$,
     'by package, as URLs name them');
+select results_eq(
+    $$ select name, round((self_ms * 1000)::numeric)::integer from cost_by('package', 'cdn', '2026-01-05Z', '2026-01-06Z') where self_ms > 0 $$,
+    $$ values ('shop-app', 20), ('(no package)', 10) $$, 'a function table that names no package overrules the URL');
+select results_eq(
+    $$ select * from folded('cdn', '2026-01-05Z', '2026-01-06Z', fold => 'package') $$,
+    $$ values ('(shop-app) 20'), ('known 10') $$, 'in folds, too');
 update fleetprof_data.resource set domain = 'shop.example' where url like '%shop.example%';
 select results_eq(
     $$ execute cost('entity') $$,

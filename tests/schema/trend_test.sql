@@ -27,7 +27,7 @@ select pg_temp.store() \g /dev/null
 update frame_fact set self_us2 = case uploads when 2 then 1e9 else self_us::float8 ^ 2 end;
 select pg_temp.pack() \g /dev/null
 
-select plan(33);
+select plan(34);
 
 prepare trend_of(text, text, text) as
     select bucket, round(value_ms::numeric, 6), round(low_ms::numeric, 6), round(high_ms::numeric, 6), uploads
@@ -81,6 +81,7 @@ select results_eq(
     $$ select value, self_ms from function_by('route', (select function_key from callers('sort', 'shop', '2026-01-05Z', '2026-01-07Z')), 'shop', '2026-01-05Z', '2026-01-07Z', device => 'mobile') $$,
     $$ values ('/', 6::float8) $$, 'filters hold for a function by route');
 select is_empty($$ select * from function_by('route', '17', 'shop', '2026-01-05Z', '2026-01-07Z') $$, 'a key that nobody has');
+select is_empty($$ select * from function_by('route', '17', 'nobody', '2026-01-05Z', '2026-01-07Z') $$, 'a site that nobody has');
 select throws_ok($$ select * from function_by('host', '17', 'shop') $$, '22023', 'a function cannot be listed by "host"', 'another dimension');
 select throws_ok($$ select * from function_by(null, '17', 'shop') $$, '22023', 'a function cannot be listed by "null"', 'no dimension');
 select throws_ok($$ select * from function_by('route', null, 'shop') $$, '22023', 'key is null', 'no key');
