@@ -3,7 +3,20 @@
  */
 #include "tests/unit/unit.h"
 
+#include "collector/rollup/record.h"
+
+/* An encoder with a defect: what it adds lacks its last bytes. */
+static size_t lost_bytes;
+
+static void add_with_defect(struct fp_buf *bytes, const struct fp_delta *delta)
+{
+    fp_record_add(bytes, delta);
+    bytes->len -= lost_bytes;
+}
+
+#define fp_record_add add_with_defect
 #include "collector/ingest/prepare.c"
+#undef fp_record_add
 
 enum { MEMORY_MAX = 1 << 20 };
 
@@ -66,11 +79,38 @@ static void memory_for_the_check_that_is_missing_is_another_reason(void **state)
     tear_down(&room);
 }
 
+/* Adds an upload to the record, as is done with each before its 204. */
+static bool add_upload(struct room *room)
+{
+    static struct fp_rules rules;
+    static const struct fp_upload upload = {.rules = &rules, .is_dry_run = true};
+    static struct fp_profile profile;
+    const struct piece piece = {.profile = &profile, .is_single = true};
+    const struct fp_fold_context context = {.site = FP_STR("shop")};
+    room->work.upload = &upload;
+    return add_to_record(&room->work, &piece, &context);
+}
+
+static void an_upload_that_a_defect_makes_unreadable_is_not_acknowledged(void **state)
+{
+    (void)state;
+    struct room room;
+    set_up(&room);
+    assert_true(add_upload(&room));
+    lost_bytes = 1;
+    assert_false(add_upload(&room));
+    lost_bytes = 0;
+    assert_int_equal(room.problem.reason, FP_REFUSAL_UNREADABLE);
+    assert_int_equal(room.work.upload_count, 1);
+    tear_down(&room);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_record_that_can_be_read_is_accepted),
         cmocka_unit_test(a_record_that_cannot_be_read_is_refused),
+        cmocka_unit_test(an_upload_that_a_defect_makes_unreadable_is_not_acknowledged),
         cmocka_unit_test(memory_for_the_check_that_is_missing_is_another_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
