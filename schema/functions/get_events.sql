@@ -66,9 +66,17 @@ as $$
 #variable_conflict use_column
 declare
     root bigint;
-    one record;
-    depths integer[]; -- below the root by event; 0: not there. Parents stand before their children
-    before integer := 0; -- events whose depth was known one round ago
+    -- The events of the lists.
+    numbers bigint[];
+    ids bigint[];
+    arounds bigint[];
+    -- By event.
+    parents bigint[];
+    depths integer[]; -- below the root; 0: not there; -1: not known yet
+    at bigint;
+    inside bigint[]; -- events whose depth follows from that of the event they are in
+    length integer;
+    depth integer;
     lists bigint[] := array(
         select t.timeline
         from session_timelines((select_events.list).session_id) as t
@@ -93,41 +101,54 @@ begin
             message = format('max_depth is %s', select_events.max_depth),
             hint = 'max_depth is how many levels below the root to return, 1 or more; null returns all.';
     end if;
-    if select_events.event_id is not null then
-        select event
-        into root
+    -- Not a recursive query: the planner cannot estimate how many events a level has.
+    if select_events.event_id is not null or select_events.max_depth is not null then
+        select array_agg(event order by event), array_agg(event_id order by event), array_agg(parent order by event)
+        into numbers, ids, arounds
         from session_events((select_events.list).session_id)
-        where timeline = any(lists)
-            and event_id = select_events.event_id;
-        if not found then
+        where timeline = any(lists);
+        root := numbers[array_position(ids, select_events.event_id)];
+        if select_events.event_id is not null and root is null then
             raise no_data_found using
                 message = format('timeline %s has no event %s',
                     (select_events.list).timeline_id, select_events.event_id);
         end if;
-    end if;
-    -- Not a recursive query: the planner cannot estimate how many events a level has. A parent in a later part of the
-    -- session stands after its children: then another round is due.
-    while select_events.event_id is not null or select_events.max_depth is not null loop
-        for one in
-            select event, parent
-            from session_events((select_events.list).session_id)
-            where timeline = any(lists)
-            order by event
-        loop
-            depths[one.event] := case
-                when one.parent is not distinct from root then 1
-                when depths[one.parent] > 0 then depths[one.parent] + 1
-                else 0
-            end;
+        depths := array_fill(0, array[coalesce(numbers[cardinality(numbers)], 0)::integer]);
+        for place in 1..coalesce(cardinality(numbers), 0) loop
+            parents[numbers[place]] := arounds[place];
+            depths[numbers[place]] := -1;
         end loop;
-        exit when cardinality(array_remove(depths, 0)) is not distinct from before;
-        before := cardinality(array_remove(depths, 0));
-    end loop;
+        -- Goes outwards to an event whose depth is known, and back. A parent in a later part of the session stands after its
+        -- children, and parts may say that two events are in each other: neither is below the root.
+        for place in 1..coalesce(cardinality(numbers), 0) loop
+            at := numbers[place];
+            length := 0;
+            while depths[at] = -1 and at is distinct from root loop
+                length := length + 1;
+                inside[length] := at;
+                depths[at] := 0;
+                at := parents[at];
+            end loop;
+            depth := case when at is not distinct from root then 0 else nullif(depths[at], 0) end;
+            for step in reverse length..1 loop
+                depth := depth + 1;
+                depths[inside[step]] := coalesce(depth, 0);
+            end loop;
+        end loop;
+    end if;
     return query
-    select e.*
-    from session_events((select_events.list).session_id) as e
+    with every as materialized (
+        select * from session_events((select_events.list).session_id)
+    )
+    select
+        segment_id, bucket, session_id, e.event, timeline, parent, e.event_id, type, type_number, start_us, duration_us,
+        self_us, overhead_us, total_us, total_overhead_us, hits, child_count, resource, line, detail,
+        -- A parent need not be selected itself.
+        around.event_id
+    from every as e
+    left join (select event, event_id from every) as around on around.event = e.parent
     where timeline = any(lists)
-        and (depths is null or depths[event] between 1 and coalesce(select_events.max_depth, 2147483647))
+        and (depths is null or depths[e.event] between 1 and coalesce(select_events.max_depth, 2147483647))
         and (select_events.types is null or cardinality(select_events.types) = 0 or type = any(select_events.types))
         -- Compares milliseconds as get_events returns them: multiplied by 1000 they may differ from the stored time.
         and (select_events.from_ms is null
@@ -137,7 +158,7 @@ end
 $$;
 
 comment on function fleetprof_data.select_events is
-    'Selects the events of a list below event_id (null: all), at most max_depth levels, whose interval overlaps [from_ms, to_ms], of these types (null or none: all). An unreduced list stands for all unreduced lists of its timeline.';
+    'Selects the events of a list below event_id (null: all), at most max_depth levels, whose interval overlaps [from_ms, to_ms], of these types (null or none: all). An unreduced list stands for all unreduced lists of its timeline. parent_id is the event_id of the enclosing event.';
 
 create or replace function fleetprof_data.own_detail(detail jsonb)
 returns jsonb
@@ -161,6 +182,15 @@ declare
     reduced timeline;
     its_session constant bigint := (reduced_timeline.list).session_id;
 begin
+    -- Most sessions have no such list. Then no event needs to be read.
+    if not exists (
+        select
+        from session_timelines(its_session) as t
+        where t.timeline_id = (reduced_timeline.list).timeline_id
+            and t.mode = reduced_timeline.mode)
+    then
+        return null;
+    end if;
     with typed as (
         select distinct timeline
         from session_events(its_session)
@@ -220,8 +250,6 @@ as $$
 declare
     list timeline := kept_timeline(get_events.session_id, get_events.timeline_id, get_events.mode);
     reduced timeline;
-    numbers bigint[];
-    ids bigint[];
     is_scope boolean; -- aggregatedTime and aggregatedOverhead are the service's own sums
 begin
     if get_events.mode <> list.mode
@@ -233,15 +261,12 @@ begin
         end if;
     end if;
     if get_events.mode = list.mode then
-        -- A parent need not be selected itself. Citus has no query that joins a function with a distributed table.
+        -- Citus has no query that joins a function with a distributed table.
         select format = 'opera-scope' into is_scope from session where session_id = get_events.session_id;
-        select array_agg(event), array_agg(event_id)
-        into numbers, ids
-        from session_events(list.session_id);
         return query
         select
             e.event_id,
-            p.event_id,
+            e.parent_id,
             type,
             self_us / 1000::double precision,
             overhead_us / 1000::double precision,
@@ -258,7 +283,6 @@ begin
         from select_events(list, get_events.event_id, get_events.from_ms, get_events.to_ms,
             get_events.max_depth, get_events.types) as e
         cross join lateral (select case when is_scope then detail end) as service (sums)
-        left join unnest(numbers, ids) as p (event, event_id) on p.event = e.parent
         order by start_us, e.event;
         return;
     end if;

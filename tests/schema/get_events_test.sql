@@ -56,7 +56,7 @@ insert into fleetprof_data.event values
     (1, '2026-01-05 10:00Z', 41, 13, 6, 10, 3, 'LAYOUT', 10, 1001, 1006, 1000, 0, 1000, 0, 1, 0, null, null, null),
     (1, '2026-01-05 10:00Z', 41, 14, 6, null, 4, 'REFLOW', 7, 11000, 1000, 4000, 0, 4000, 0, 1, 0, null, null, '{"sequence": 4}');
 
-select plan(57);
+select plan(61);
 
 select results_eq(
     'select id, parent_id, type, time_ms, overhead_ms, hits, start_ms, end_ms, child_count, total_ms from get_events(41, 1)',
@@ -178,6 +178,22 @@ from generate_series(1, 20000) as n;
 select is((select count(*) from get_events(42, 2, max_depth => 2)), 29 + 870::bigint, 'two levels of many events');
 select performs_ok('select from get_events(42, 2, max_depth => 9)', 3000, 'all of them, level by level');
 select performs_ok('select from get_events(42, 2)', 3000, 'and all at once');
+
+-- Each event stands before the one that it is in, as parts of a session may list them; two are in each other. A round of
+-- reading for each level takes a minute.
+insert into fleetprof_data.timeline values (2, '2026-01-06 10:00Z', 42, 3, 3, null, 'all', 1004);
+insert into fleetprof_data.event
+select 2, '2026-01-06 10:00Z', 42, 30000 + n, 3, 30000 + parent, n, 'LAYOUT', 10, n, 1, 1, 0, 1, 0, 1, 0, null, null, null
+from (
+    select n, case when n < 1000 then n + 1 end from generate_series(1, 1000) as n
+    union all values (1010, 1011), (1011, 1010), (1020, 1030), (1030, null)
+) as listed (n, parent);
+select set_eq('select id, parent_id from get_events(42, 3, max_depth => 2)',
+    'values (1000::bigint, null::bigint), (999, 1000), (1030, null), (1020, 1030)',
+    'two levels of events that stand before those they are in');
+select performs_ok('select from get_events(42, 3, event_id => 1000)', 3000, 'those below one');
+select is((select count(*) from get_events(42, 3, event_id => 1000)), 999::bigint, 'all of them');
+select is((select count(*) from get_events(42, 3, max_depth => 2000)), 1002::bigint, 'events in each other are below none');
 
 -- Release
 select is(release_session(41), 1::bigint, 'a session is forgotten');

@@ -21,7 +21,7 @@ comment on function fleetprof_data.number is 'Returns a JSON number; null for an
 create or replace function fleetprof_data.status_of(value jsonb)
 returns integer
 language sql immutable parallel safe
-return case when fleetprof_data.number(value) between 0 and 999 then fleetprof_data.number(value)::integer end;
+return case when value between '0' and '999' then value::double precision::integer end; -- no other JSON is between two numbers
 
 comment on function fleetprof_data.status_of is 'Returns an HTTP status; null for anything else.';
 
