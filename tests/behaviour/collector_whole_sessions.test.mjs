@@ -58,7 +58,8 @@ async function uploadWhole(site, body) {
   return (await count())[known].id;
 }
 
-const reports = ['ui_thread_use', 'event_summary', 'log_messages', 'page_transitions', 'network_resources', 'hints', 'vm_states', 'js_profile', 'js_profile_bottom_up'];
+const reports = ['ui_thread_use', 'event_summary', 'log_messages', 'page_transitions', 'network_resources', 'network_graph', 'hints',
+  'server_events', 'vm_states', 'js_profile', 'js_profile_bottom_up'];
 /** All reports of a session. @param {string} id */
 async function answers(id) {
   const sources = reports.map((report) => [report, `${report}(${id}) as row ${report === 'hints' ? "where rule <> 'Missing Parts'" : ''}`]);

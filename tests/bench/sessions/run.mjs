@@ -32,6 +32,7 @@ const { values: options, positionals: dumps } = parseArgs({
   },
 });
 const aimMs = 1000;
+const longest = '20s'; // an answer that takes longer is not waited for
 const repeats = Number(options.repeats);
 const modes = ['all', 'reduce_unique_types', 'reduce_unique_events', 'reduce_all'];
 const ofEvents = (/** @type {number} */ timeline) => Object.fromEntries([
@@ -60,7 +61,7 @@ const spool = { path: path.join(postgres.socketDir, 'spool'), max_bytes: '1GiB',
 const collector = await startCollector({ config: { database: postgres.conninfo('fleetprof_writer'), sites: [site], limits, spool } });
 const client = new pg.Client({ host: postgres.socketDir, user: 'fleetprof_reader', database: 'fleetprof' });
 await client.connect();
-await client.query("set max_parallel_workers_per_gather = 0; set search_path = fleetprof; set statement_timeout = '10min'");
+await client.query(`set max_parallel_workers_per_gather = 0; set search_path = fleetprof; set statement_timeout = '${longest}'`);
 const pid = (await client.query('select pg_backend_pid() as pid')).rows[0].pid;
 
 /** Uploads a session's parts; returns the session_id of one of them. @param {HostileSession} session @returns {Promise<string>} */
@@ -84,26 +85,30 @@ async function store({ bodies, format }) {
   return /** @type {string} */ ((await newest()).at(-1));
 }
 
-/** @param {string} source */
+/** Returns how many rows an answer has, or why there is none. @param {string} source */
 const asked = async (source) => {
   try {
     return (await client.query({ text: `select * from ${source}`, rowMode: 'array' })).rowCount ?? 0;
   } catch (error) {
-    if (/** @type {{ code?: string }} */ (error).code !== '54000') throw error; // a limit that the manual states
-    return /** @type {Error} */ (error).message;
+    const { code, message } = /** @type {{ code?: string, message: string }} */ (error);
+    if (code === '57014') return `more than ${longest}`;
+    if (code !== '54000') throw error; // a limit that the manual states
+    return message;
   }
 };
 
 const processorMs = () => Number(fs.readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
 
-/** @param {string} source */
+/** Asks once to warm up, and once more; again only what comes near the aim. @param {string} source */
 async function measure(source) {
-  let rows = await asked(source);
+  let rows = /** @type {number | string} */ (0);
+  /** @type {number[]} */
   const spent = [];
-  for (let round = 0; round < repeats; round += 1) {
+  for (let round = 0; round <= repeats && !(round >= 2 && spent[0] < aimMs / 2); round += 1) {
     const before = processorMs();
     rows = await asked(source);
-    spent.push(processorMs() - before);
+    if (round > 0 || String(rows).startsWith('more than')) spent.push(processorMs() - before);
+    if (String(rows).startsWith('more than')) break;
   }
   return { ms: median(spent), least: Math.min(...spent), most: Math.max(...spent), rows };
 }
@@ -138,7 +143,7 @@ for (const [name, session] of Object.entries(sessions)) {
 }
 if (options.answers) fs.writeFileSync(options.answers, `${answers.join('\n')}\n`);
 
-if (repeats > 0) console.log(`Processor time, ms: median of ${repeats} (least to most), of the three sessions that take longest`);
+if (repeats > 0) console.log(`Processor time, ms: median of at most ${repeats} (least to most), of the three sessions that take longest`);
 for (const [report, taken] of times) {
   taken.sort((a, b) => b.ms - a.ms);
   console.log(`${taken[0].ms <= aimMs ? 'met   ' : 'MISSED'} ${report.padEnd(32)} ${taken.slice(0, 3).map(({ session, ms, least, most, rows }) =>
