@@ -1,15 +1,12 @@
 -- Requests of a session.
 
-create or replace function fleetprof_data.span_ms(timing jsonb, phase text)
+create or replace function fleetprof_data.span_ms(begin_ms double precision, end_ms double precision)
 returns double precision
 language sql immutable parallel safe
-return case
-    when (timing ->> (phase || 'Start'))::double precision >= 0 and (timing ->> (phase || 'End'))::double precision >= 0
-        then (timing ->> (phase || 'End'))::double precision - (timing ->> (phase || 'Start'))::double precision
-end;
+return case when begin_ms >= 0 and end_ms >= 0 then end_ms - begin_ms end;
 
 comment on function fleetprof_data.span_ms is
-    'Returns a phase of a request in milliseconds, from its timing; null: there was none.';
+    'Returns a phase of a request in milliseconds, from its begin and end; null: there was none.';
 
 create or replace function fleetprof_data.number(value jsonb)
 returns double precision
@@ -24,17 +21,6 @@ language sql immutable parallel safe
 return case when value between '0' and '999' then value::double precision::integer end; -- no other JSON is between two numbers
 
 comment on function fleetprof_data.status_of is 'Returns an HTTP status; null for anything else.';
-
-create or replace function fleetprof_data.timing_of(value jsonb)
-returns jsonb
-language sql immutable parallel safe
-return (
-    select jsonb_object_agg(key, member)
-    from jsonb_each(case when jsonb_typeof(value) = 'object' then value else '{}' end) as member_of (key, member)
-    where fleetprof_data.number(member) is not null
-);
-
-comment on function fleetprof_data.timing_of is 'Returns the members of a timing object that are numbers; null when there are none.';
 
 create or replace function fleetprof_data.request_headers_of(type text, detail jsonb)
 returns jsonb
@@ -292,11 +278,11 @@ begin
         select number, part, case part
             when 'asked' then request_headers_of(type, detail)
             when 'answered' then response_headers_of(type, detail)
-            else timing_of(case type
+            else case type
                 when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,timing}'
                 when 'NETWORK_RESOURCE_UPDATE' then detail -> 'timing'
                 else detail #> '{redirectResponse,timing}'
-            end)
+            end
         end as value
         from speed_tracer_events(network_resources.session_id, array[
             'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT',
@@ -329,22 +315,29 @@ begin
         response_ms - start_ms,
         end_ms - response_ms,
         end_ms - start_ms,
-        case when timing is not null then (
-            select min(value::double precision)
-            from jsonb_each(timing) as phase (key, value)
-            where key in ('proxyStart', 'dnsStart', 'connectStart', 'sendStart') and value::double precision >= 0
-        ) end,
-        span_ms(timing, 'proxy'),
-        span_ms(timing, 'dns'),
+        least(
+            case when proxy_ms >= 0 then proxy_ms end, case when dns_ms >= 0 then dns_ms end,
+            case when connect_ms >= 0 then connect_ms end, case when send_ms >= 0 then send_ms end),
+        span_ms(proxy_ms, number("proxyEnd")),
+        span_ms(dns_ms, dns_end_ms),
         -- The connect phase includes the DNS lookup.
-        span_ms(timing, 'connect') - coalesce(span_ms(timing, 'dns'), 0),
-        span_ms(timing, 'ssl'),
-        span_ms(timing, 'send'),
+        span_ms(connect_ms, number("connectEnd")) - coalesce(span_ms(dns_ms, dns_end_ms), 0),
+        span_ms(number("sslStart"), number("sslEnd")),
+        span_ms(send_ms, number("sendEnd")),
         request_headers,
         response_headers,
         has_query
     from request
     left join gathered using (number)
+    cross join lateral jsonb_to_record(timing) as phase (
+        "proxyStart" jsonb, "proxyEnd" jsonb, "dnsStart" jsonb, "dnsEnd" jsonb, "connectStart" jsonb, "connectEnd" jsonb,
+        "sslStart" jsonb, "sslEnd" jsonb, "sendStart" jsonb, "sendEnd" jsonb)
+    cross join lateral (
+        select
+            number("proxyStart") as proxy_ms, number("dnsStart") as dns_ms, number("dnsEnd") as dns_end_ms,
+            number("connectStart") as connect_ms, number("sendStart") as send_ms
+        offset 0
+    ) as begun
     order by number;
 end
 $$;
@@ -356,7 +349,6 @@ revoke execute on function
     fleetprof_data.span_ms,
     fleetprof_data.number,
     fleetprof_data.status_of,
-    fleetprof_data.timing_of,
     fleetprof_data.request_headers_of,
     fleetprof_data.response_headers_of,
     fleetprof_data.merged_requests,
@@ -366,7 +358,6 @@ grant execute on function
     fleetprof_data.span_ms,
     fleetprof_data.number,
     fleetprof_data.status_of,
-    fleetprof_data.timing_of,
     fleetprof_data.request_headers_of,
     fleetprof_data.response_headers_of,
     fleetprof_data.merged_requests,
