@@ -252,7 +252,10 @@ begin
             join unnest(group_ids, places) as member (group_id, stratum) using (group_id)
             where is_selected(compared_parts.side, sealed, group_id, bucket, span)
         ) as entry
-        join unnest(compared_parts.frame_ids, compared_parts.numbers) as wanted (frame_id, number) using (frame_id)
+        -- Not unnest(a, b) in from: in this place Citus takes its second column for one of the first's type.
+        join (
+            select unnest(compared_parts.frame_ids) as frame_id, unnest(compared_parts.numbers) as number
+        ) as wanted using (frame_id)
         -- A look into a hash table, before anything is collected.
         where frame_id = any(compared_parts.frame_ids)
         group by number, frame_id, stratum

@@ -132,11 +132,16 @@ begin
             from unnest(remaining) as bucket
             cross join lateral generate_series(bucket, bucket + length - lengths[size], lengths[size]) as part);
     end loop;
+    -- From no block the planner concludes that no sealed row is selected, and Citus cannot join nothing.
+    if buckets = '{}' then
+        buckets := '{-infinity}';
+        spans := '{0}';
+    end if;
 end
 $$;
 
 comment on function fleetprof_data.cover is
-    'Returns the fewest blocks that cover what is sealed of these sites in [since, until), the longest first: of group_spans, with sums for all sites, none overlapping. since and until are whole hours.';
+    'Returns the fewest blocks that cover what is sealed of these sites in [since, until), the longest first: of group_spans, with sums for all sites, none overlapping. since and until are whole hours. Where nothing is sealed: one block at -infinity, which never exists.';
 
 create or replace function fleetprof_data.select_segments(
     site        text,
