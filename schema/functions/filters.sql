@@ -64,10 +64,12 @@ language sql immutable parallel safe
 return case
     when sealed then
         group_id = any((selected).group_ids)
-        and bucket = any((selected).buckets)
+        -- One more, which never exists: without a block the condition would be a constant, and Citus has no plan for an
+        -- outer join under one.
+        and bucket = any((selected).buckets || '-infinity'::timestamptz)
         and span = ((selected).spans)[array_position((selected).buckets, bucket)]
         -- Longest blocks come first: this leaves out KIND_hours or KIND_days as a whole.
-        and span between ((selected).spans)[cardinality((selected).spans)] and ((selected).spans)[1]
+        and span between coalesce(((selected).spans)[cardinality((selected).spans)], 0) and coalesce(((selected).spans)[1], 0)
     else group_id = any((selected).segment_ids) and bucket > (selected).after and bucket < (selected).before
 end;
 
@@ -132,16 +134,11 @@ begin
             from unnest(remaining) as bucket
             cross join lateral generate_series(bucket, bucket + length - lengths[size], lengths[size]) as part);
     end loop;
-    -- From no block the planner concludes that no sealed row is selected, and Citus cannot join nothing.
-    if buckets = '{}' then
-        buckets := '{-infinity}';
-        spans := '{0}';
-    end if;
 end
 $$;
 
 comment on function fleetprof_data.cover is
-    'Returns the fewest blocks that cover what is sealed of these sites in [since, until), the longest first: of group_spans, with sums for all sites, none overlapping. since and until are whole hours. Where nothing is sealed: one block at -infinity, which never exists.';
+    'Returns the fewest blocks that cover what is sealed of these sites in [since, until), the longest first: of group_spans, with sums for all sites, none overlapping. since and until are whole hours.';
 
 create or replace function fleetprof_data.select_segments(
     site        text,

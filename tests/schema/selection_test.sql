@@ -10,7 +10,6 @@ return (
     select coalesce(string_agg(to_char(bucket at time zone 'UTC', 'DD HH24') || ' ' || ('{h,4h,d,8d}'::text[])[span + 1], ', ' order by bucket), '')
     from fleetprof_data.cover(sites, ('2026-01-' || since || 'Z')::timestamptz, ('2026-01-' || until || 'Z')::timestamptz, group_spans) as blocks
     cross join unnest(blocks.buckets, blocks.spans) as block (bucket, span)
-    where isfinite(bucket)
 );
 
 insert into sealed
@@ -35,7 +34,7 @@ select is(pg_temp.covered('{}', '01 00:00', '31 00:00'), '', 'no site');
 select is(
     (select cover('{hours}', '-infinity', 'infinity', '{0,1,2,3}')::text),
     (select cover('{hours}', '2026-01-01Z', '2026-01-31Z', '{0,1,2,3}')::text), 'from -infinity to infinity');
-select is((select cover('{hours}', 'infinity', '2026-01-31Z', '{0,1,2,3}')::text), '({-infinity},{0})', 'an empty interval: a block that never exists');
+select is((select cover('{hours}', 'infinity', '2026-01-31Z', '{0,1,2,3}')::text), '({},{})', 'an empty interval');
 
 select is(pg_temp.covered('{4 hours}', '05 08:00', '05 16:00'), '05 08 4h, 05 12 4h', 'four hours');
 select is(pg_temp.covered('{4 hours}', '05 09:00', '05 17:00'), '05 09 h, 05 10 h, 05 11 h, 05 12 4h, 05 16 h', 'hours of them at the edge');
@@ -85,7 +84,7 @@ select is(
             '2026-01-01Z'::timestamptz + first * interval '1 hour',
             '2026-01-01Z'::timestamptz + (first + length) * interval '1 hour', '{0,1,2,3}') as blocks
         cross join unnest(blocks.buckets, blocks.spans) as block (bucket, span)
-        where first % 13 = 0 and isfinite(bucket)
+        where first % 13 = 0
         group by first, length
         having sum(('{1,4,24,192}'::integer[])[span + 1]) > length
             or min(bucket) < '2026-01-01Z'::timestamptz + first * interval '1 hour'
