@@ -6,6 +6,9 @@
  */
 #include "cli/export/format.h"
 #include "cli/export/json.h"
+#include "cli/memory.h"
+
+#include <stdlib.h>
 
 enum { PROCESS_ID = 1, ROOT_ID = 1, FIRST_NODE_ID = 2 };
 #define BEGIN_US 1000000 /* a time of 0 stands for none in the panel */
@@ -60,7 +63,12 @@ static void add_start(const struct trace *trace)
     yyjson_mut_val *frames = yyjson_mut_obj_add_arr(doc, data, "frames");
     yyjson_mut_val *frame = yyjson_mut_arr_add_obj(doc, frames);
     yyjson_mut_obj_add_str(doc, frame, "frame", "F");
-    yyjson_mut_obj_add_val(doc, frame, "url", fp_export_json_text(doc, trace->stacks->title));
+    char *url =
+        fp_memory_print("fleetprof:%.*s", (int)trace->stacks->title.len, trace->stacks->title.ptr);
+    yyjson_mut_obj_add_strcpy(doc, frame, "url", url);
+    free(url);
+    yyjson_mut_obj_add_bool(doc, frame, "isOutermostMainFrame", true);
+    yyjson_mut_obj_add_bool(doc, frame, "isInPrimaryMainFrame", true);
     yyjson_mut_obj_add_str(doc, frame, "name", "");
     yyjson_mut_obj_add_int(doc, frame, "processId", PROCESS_ID);
 }
@@ -132,6 +140,26 @@ static void add_samples(const struct trace *trace, const struct fp_export_track 
     }
 }
 
+/* Adds a task per stretch of samples without a gap: the panel shows calls within tasks. One that
+ * began together with its first call would be taken for a part of it. */
+static void add_tasks(const struct trace *trace, const struct fp_export_track *track, size_t thread)
+{
+    int64_t begin_us = 0;
+    for (size_t i = 0; i < track->sample_count; i++) {
+        const struct fp_export_sample *sample = &track->samples[i];
+        if (i == 0 || fp_export_has_gap(track, i - 1))
+            begin_us = sample->time_us - 1;
+        if (!fp_export_has_gap(track, i))
+            continue;
+        yyjson_mut_val *event =
+            add_event(trace, FP_STR("RunTask"), "disabled-by-default-devtools.timeline", "X",
+                      thread, trace->begin_us + begin_us);
+        yyjson_mut_obj_add_int(trace->doc, event, "dur",
+                               sample->time_us + sample->weight_us - begin_us);
+        (void)yyjson_mut_obj_add_obj(trace->doc, event, "args");
+    }
+}
+
 static void add_profile(const struct trace *trace, const struct fp_export_track *track,
                         size_t thread)
 {
@@ -200,6 +228,7 @@ bool fp_export_write_chrome(const struct fp_export_stacks *stacks, FILE *out)
                  is_page ? FP_STR("CrRendererMain") : FP_STR("DedicatedWorker thread"));
         if (track->sample_count > 0)
             add_profile(&trace, track, i + 1);
+        add_tasks(&trace, track, i + 1);
         add_marks(&trace, track, i + 1);
     }
     yyjson_mut_val *root = yyjson_mut_obj(trace.doc);

@@ -1,0 +1,152 @@
+/**
+ * What the viewers of other tools make of a file: their own importers, from npm. Each gives the sum of a profile, its
+ * stacks, and its marks, all in whole microseconds.
+ */
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import vm from 'node:vm';
+import zlib from 'node:zlib';
+
+import { Profile } from 'pprof-format';
+
+import { run, waitFor } from './stack.mjs';
+
+const { resolve } = createRequire(import.meta.url);
+
+/** @typedef {Map<string, number>} Stacks microseconds by "root;child;leaf" */
+
+/** @param {Stacks} stacks @param {string[]} names @param {number} us */
+function add(stacks, names, us) {
+  const stack = names.join(';');
+  stacks.set(stack, (stacks.get(stack) ?? 0) + us);
+}
+
+/** @param {Iterable<number>} numbers */
+export const sum = (numbers) => [...numbers].reduce((all, one) => all + one, 0);
+
+/** Anything: a function, a constructor and an object of such. @type {any} */
+const anything = new Proxy(function anything() {}, {
+  get: (_, name) => (name === 'hash' ? '' : name === Symbol.toPrimitive ? () => '' : anything),
+  set: () => true, apply: () => anything, construct: () => anything,
+});
+
+/** @type {Promise<(name: string, bytes: ArrayBuffer) => Promise<any>> | undefined} */
+let speedscopeImporter;
+
+/** Runs speedscope's page without a browser, as far as it goes, and takes its importer. */
+async function loadSpeedscope() {
+  const release = path.dirname(resolve('speedscope/dist/release/index.html'));
+  const name = fs.readdirSync(release).find((file) => /^speedscope-.*\.js$/.test(file)) ?? '';
+  /** @type {any} */
+  let importer;
+  const context = vm.createContext({
+    window: anything, self: anything, document: anything, navigator: anything, location: anything, localStorage: anything, performance,
+    requestAnimationFrame() {}, setTimeout() {}, console: { ...console, log() {}, warn() {} }, TextDecoder, TextEncoder, URL,
+    took: (/** @type {any} */ given) => { importer = given; },
+  });
+  vm.runInContext(`const define = Object.defineProperty;
+    Object.defineProperty = (target, name, how) => {
+      if (name === 'importProfilesFromArrayBuffer') took(how.get);
+      return define(target, name, how);
+    };`, context);
+  try {
+    vm.runInContext(fs.readFileSync(path.join(release, name), 'utf8'), context);
+  } catch (error) {
+    if (!importer) throw error;
+  }
+  const empty = new TextEncoder().encode('a 1').buffer;
+  await waitFor(() => importer()('empty.txt', empty).then(() => true, () => false), { what: 'speedscope to be ready' });
+  return importer();
+}
+
+/**
+ * Imports a file into speedscope.
+ * @param {string} name @param {Uint8Array} bytes
+ */
+export async function speedscope(name, bytes) {
+  speedscopeImporter ??= loadSpeedscope();
+  const group = await (await speedscopeImporter)(name, Uint8Array.from(bytes).buffer);
+  return {
+    name: group.name,
+    shown: group.indexToView,
+    profiles: group.profiles.map((/** @type {any} */ profile) => {
+      /** @type {Stacks} */
+      const stacks = new Map();
+      /** @type {{ name: string, at: number, frame: any }[]} */
+      const open = [];
+      /** @type {[string, number][]} */
+      const order = [];
+      const unit = { microseconds: 1, milliseconds: 1000, nanoseconds: 0.001 }[/** @type {string} */ (profile.getWeightUnit())] ?? NaN;
+      let last = 0;
+      const until = (/** @type {number} */ value) => {
+        const us = Math.round((value - last) * unit);
+        const names = open.map((each) => each.name);
+        if (us > 0 && names.length > 0) {
+          add(stacks, names, us);
+          order.push([names.join(';'), Math.round(last * unit)]);
+        }
+        last = value;
+      };
+      profile.forEachCall(
+        (/** @type {any} */ node, /** @type {number} */ value) => { until(value); open.push({ name: node.frame.name, at: value, frame: node.frame }); },
+        (/** @type {any} */ _, /** @type {number} */ value) => { until(value); open.pop(); });
+      /** @type {any[]} */
+      const frames = [];
+      profile.forEachFrame((/** @type {any} */ { name: function_, file, line, col }) => frames.push({ function: function_, file, line, col }));
+      return { name: profile.getName(), total: Math.round(profile.getTotalNonIdleWeight() * unit), stacks, order, frames };
+    }),
+  };
+}
+
+/** Decodes a file of pprof. @param {Uint8Array} bytes */
+export function pprof(bytes) {
+  const profile = Profile.decode(zlib.gunzipSync(bytes));
+  const text = (/** @type {any} */ index) => profile.stringTable.strings[Number(index)];
+  const functions = new Map(profile.function.map((each) => [Number(each.id), {
+    name: text(each.name), file: text(each.filename), line: Number(each.startLine) }]));
+  const locations = new Map(profile.location.map((each) => [Number(each.id), {
+    ...functions.get(Number(each.line[0].functionId)), at: Number(each.line[0].line) }]));
+  const samples = profile.sample.map((sample) => ({
+    stack: sample.locationId.map((id) => locations.get(Number(id))?.name ?? '').reverse(),
+    us: Number(sample.value[0]), count: Number(sample.value[1]),
+    labels: Object.fromEntries(sample.label.map((label) => [text(label.key), text(label.str)])),
+  }));
+  /** @type {Stacks} */
+  const stacks = new Map();
+  for (const { stack, us } of samples) add(stacks, stack, us);
+  return {
+    types: profile.sampleType.map(({ type, unit }) => `${text(type)}/${text(unit)}`), shown: text(profile.defaultSampleType),
+    comments: profile.comment.map(text), total: sum(samples.map(({ us }) => us)), samples, stacks, functions: [...functions.values()],
+  };
+}
+
+/** @type {Promise<any> | undefined} */
+let traceEngine;
+
+/** Imports a trace into the engine of DevTools' Performance panel. @param {string} json */
+export async function devtools(json) {
+  /** @type {any} */ (globalThis).DOMRect ??= class { };
+  traceEngine ??= import('@paulirish/trace_engine');
+  const engine = await traceEngine;
+  const model = engine.TraceModel.Model.createWithAllHandlers();
+  await model.parse(JSON.parse(json).traceEvents);
+  const { data } = model.parsedTrace();
+  return data;
+}
+
+/** Firefox Profiler's importer, which answers from a process of its own. */
+export class Firefox {
+  /** @param {string} dir a folder for its sessions */
+  constructor(dir) {
+    this.program = resolve('@firefox-devtools/profiler-cli/dist/profiler-cli.js');
+    this.env = { HOME: dir, PROFILER_CLI_SESSION_DIR: dir };
+  }
+
+  /** @param {string[]} args @returns {Promise<any>} */
+  async ask(...args) {
+    const { code, stdout, stderr } = await run([process.execPath, this.program, ...args, '--json'], { env: this.env });
+    if (code !== 0) throw new Error(`${stdout}${stderr}`);
+    return JSON.parse(stdout);
+  }
+}
