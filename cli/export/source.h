@@ -33,6 +33,10 @@ bool fp_export_read_comparison(const struct fp_export_sides *sides, struct fp_ex
 bool fp_export_read_session(PGconn *connection, const char *session_id,
                             struct fp_export_stacks *stacks, bool *is_empty) FP_MUST_CHECK;
 
+/* Reads the events of a kept session, a track per timeline. */
+bool fp_export_read_events(PGconn *connection, const char *session_id,
+                           struct fp_export_stacks *stacks) FP_MUST_CHECK;
+
 /*
  * Adds a track with what the filters select: each stack's own time and samples, depth first, one
  * after the other, and `(unattributed)`. scale: what times and samples are multiplied by. Their sum

@@ -227,6 +227,13 @@ static bool fill(struct session *session, struct fp_export_stacks *stacks)
     return ask_names(session, stacks);
 }
 
+/* True if the session's format has events, which the database lists for all of its parts. */
+static bool has_events(const struct session *session)
+{
+    return strcmp(fact(session, FORMAT), "speed-tracer") == 0 ||
+           strcmp(fact(session, FORMAT), "opera-scope") == 0;
+}
+
 static bool read_content(struct session *session, struct fp_export_stacks *stacks)
 {
     size_t len;
@@ -249,19 +256,31 @@ static void describe(const struct session *session, struct fp_export_stacks *sta
     free(title);
 }
 
+static bool is_empty_of(const struct fp_export_stacks *stacks)
+{
+    for (size_t i = 0; i < stacks->track_count; i++) {
+        if (stacks->tracks[i].sample_count > 0 || stacks->tracks[i].mark_count > 0)
+            return false;
+    }
+    return true;
+}
+
 bool fp_export_read_session(PGconn *connection, const char *session_id,
                             struct fp_export_stacks *stacks, bool *is_empty)
 {
     struct session session = {.connection = connection, .id = session_id};
     fp_arena_init(&session.arena, ARENA_MAX);
     bool fine = read_facts(&session);
-    if (fine && PQntuples(session.facts) > 0)
+    bool is_kept = fine && PQntuples(session.facts) > 0;
+    if (is_kept)
         describe(&session, stacks);
-    fine = fine && read_content(&session, stacks);
+    if (is_kept && has_events(&session))
+        fine = fp_export_read_events(connection, session_id, stacks);
+    else
+        fine = fine && read_content(&session, stacks); /* it says that a session is not kept */
     fp_arena_release(&session.arena);
     PQclear(session.facts);
-    const struct fp_export_track *track = &stacks->tracks[0];
-    *is_empty = fine && track->sample_count == 0 && track->mark_count == 0;
+    *is_empty = fine && is_empty_of(stacks);
     if (*is_empty)
         fp_message_notice("session %s has no samples and no marks", session_id);
     return fine;

@@ -214,6 +214,14 @@ static void add_marks(const struct trace *trace, const struct fp_export_track *t
     }
 }
 
+/* Returns the name by which the panel knows the page's thread or a worker's, else the track's. */
+static struct fp_str thread_name(const struct fp_export_track *track, size_t number)
+{
+    if (fp_str_equal(track->name, FP_STR("worker")))
+        return FP_STR("DedicatedWorker thread");
+    return number == 0 ? FP_STR("CrRendererMain") : track->name;
+}
+
 bool fp_export_write_chrome(const struct fp_export_stacks *stacks, FILE *out)
 {
     struct trace trace = {.stacks = stacks, .doc = fp_export_json_begin()};
@@ -223,9 +231,7 @@ bool fp_export_write_chrome(const struct fp_export_stacks *stacks, FILE *out)
     add_start(&trace);
     for (size_t i = 0; i < stacks->track_count; i++) {
         const struct fp_export_track *track = &stacks->tracks[i];
-        bool is_page = i == 0 && !fp_str_equal(track->name, FP_STR("worker"));
-        add_name(&trace, "thread_name", i + 1,
-                 is_page ? FP_STR("CrRendererMain") : FP_STR("DedicatedWorker thread"));
+        add_name(&trace, "thread_name", i + 1, thread_name(track, i));
         if (track->sample_count > 0)
             add_profile(&trace, track, i + 1);
         add_tasks(&trace, track, i + 1);

@@ -56,7 +56,7 @@ struct profile {
     struct fp_buf nested; /* a message or a list in that part */
     int64_t texts;        /* so far */
     uint32_t *path;
-    int64_t *sums[2]; /* by node: time, samples */
+    int64_t *sums[2]; /* by node: samples, time */
 };
 
 static int64_t add_text(struct profile *profile, struct fp_str text)
@@ -77,8 +77,9 @@ static void begin(struct profile *profile)
     for (size_t i = 0; i < FP_COUNT(first_texts); i++)
         (void)add_text(profile, fp_str_of(first_texts[i]));
     (void)add_text(profile, profile->stacks->title);
-    add_type(profile, TEXT_TIME, TEXT_MICROSECONDS);
+    /* Some readers take the last one by default, whatever the profile says. */
     add_type(profile, TEXT_SAMPLES, TEXT_COUNT);
+    add_type(profile, TEXT_TIME, TEXT_MICROSECONDS);
     fp_protobuf_add_number(&profile->bytes, PROFILE_DEFAULT_TYPE, TEXT_TIME);
     fp_protobuf_add_number(&profile->bytes, PROFILE_COMMENT, TEXT_TITLE);
     fp_protobuf_add_number(&profile->bytes, PROFILE_TIME_NS, profile->stacks->started_us * 1000);
@@ -151,8 +152,8 @@ static void add_track(struct profile *profile, const struct fp_export_track *tra
         memset(profile->sums[i], 0, count * sizeof(*profile->sums[i]));
     for (size_t i = 0; i < track->sample_count; i++) {
         const struct fp_export_sample *sample = &track->samples[i];
-        profile->sums[0][sample->node] += sample->weight_us;
-        profile->sums[1][sample->node] += sample->count;
+        profile->sums[0][sample->node] += sample->count;
+        profile->sums[1][sample->node] += sample->weight_us;
     }
     for (uint32_t node = 0; node < count; node++) {
         if (profile->sums[0][node] != 0 || profile->sums[1][node] != 0)

@@ -12,6 +12,8 @@ const dir = temporaryDir('cli-export');
 
 const hostile = `</script>"'\\\u0001\u0085;\u202e\u{1f980} ${'n'.repeat(1100)}`;
 const shownHostile = hostile.slice(0, 1025); // 1,024 code points
+// eslint-disable-next-line no-control-regex
+const foldedHostile = shownHostile.replaceAll(';', ':').replace(/[\u0001-\u001f\u007f-\u009f]/g, ' ');
 
 /** Samples of 10 ms from 0 to 60, a gap of 30 ms beyond two intervals, and one at 110; of these one idle, one of (gc). */
 const hostileUpload = {
@@ -60,42 +62,187 @@ function file(name, content) {
   return full;
 }
 
-/** SQL's numbers: profiled time and samples, stacks as folded has them with unattributed time, microseconds. @param {string} site @param {string} [filters] */
-async function truth(site, filters = '') {
-  const [{ us, samples }] = await stack.sql(`select sum(round(self_ms * 1000))::float8 as us, sum(samples)::float8 as samples from fleetprof.markers('${site}'${filters})`);
-  return { us, samples };
+/** @param {string} site @returns {Promise<string[]>} the kept sessions */
+const kept = async (site) => (await stack.sql(`select session_id::text as id from fleetprof.sessions where site = '${site}' order by session_id`)).map(({ id }) => id);
+
+/** SQL's stacks and unattributed time as text, microseconds. @param {string} site @returns {Promise<Map<string, number>>} */
+async function stacksOf(site) {
+  const rows = await stack.sql(`select folded from fleetprof.folded('${site}') as folded
+    union all select '(unattributed) ' || round(self_ms * 1000) from fleetprof.markers('${site}') where marker = '(unattributed)'`);
+  return new Map(rows.map(({ folded }) => [folded.slice(0, folded.lastIndexOf(' ')), Number(folded.slice(folded.lastIndexOf(' ') + 1))]));
+}
+
+/** Stacks without the place of an anonymous function, which only folded has. @param {Iterable<[string, number]>} stacks */
+function withoutPlaces(stacks) {
+  /** @type {Map<string, number>} */
+  const all = new Map();
+  for (const [stack, us] of stacks) {
+    const names = stack.replace(/\(anonymous\) [^;]*/g, '(anonymous)');
+    all.set(names, (all.get(names) ?? 0) + us);
+  }
+  return [...all].filter(([, us]) => us > 0).sort();
 }
 
 before(async () => {
-  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', sample_keep: '100%' }, { name: 'one', key: 'pk_one', sample_keep: '100%' },
-    { name: 'two', key: 'pk_two' }] } });
+  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }, ...['one', 'events', 'built'].map((name) => ({ name, key: `pk_${name}`, sample_keep: '100%' }))] } });
   env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
   const traces = ['react-prod-sync-3s.json', 'coi-mixed-markers--markersflag.json', 'deep-recursion-1000.json', 'odd-unicode-names.json'];
   await importInto('shop', ...traces.map((name) => path.join(repository, 'tests/data', name)), file('hostile.json', hostileUpload));
   await importInto('one', file('one.json', hostileUpload));
+  await importInto('events', ...['speed-tracer/stream.ndjson', 'opera-scope/page-load.json'].map((name) => path.join(repository, 'tests/data', name)));
 });
 after(async () => { await stack?.stop(); });
 
-test('x', async () => {
-  const all = await truth('shop');
-  console.log(all);
-  const sp = await speedscope('x.json', (await exported('--format', 'speedscope', '--site', 'shop')).bytes);
-  console.log(sp.name, sp.profiles.map((p) => [p.name, p.total, p.stacks.size]));
-  const pp = pprof((await exported('--format', 'pprof', '--site', 'shop')).bytes);
-  console.log(pp.types, pp.comments, pp.total, sum(pp.samples.map((s) => s.count)));
-  const ch = await exported('--format', 'chrome', '--site', 'shop');
-  const sc = await speedscope('Trace-20200101T000000.json', ch.bytes);
-  console.log(sc.profiles.map((p) => [p.name, p.total, p.stacks.size]));
-  const data = await devtools(ch.bytes.toString());
-  console.log(Object.keys(data).join(' '));
-  console.log(Object.keys(data.Samples), Object.keys(data.Renderer));
-  fs.cpSync(ch.file, '/tmp/export15/chrome.json');
-  const ge = await exported('--format', 'gecko', '--site', 'shop');
-  fs.cpSync(ge.file, '/tmp/export15/gecko.json');
-  const { bytes: s1 } = await exported('--format', 'chrome', '--session', (await stack.sql("select session_id::text as id from fleetprof.sessions where site = 'one'"))[0].id);
-  fs.writeFileSync('/tmp/export15/chrome-s.json', s1);
-  const { bytes: s2, stderr } = await exported('--format', 'speedscope', '--session', (await stack.sql("select session_id::text as id from fleetprof.sessions where site = 'one'"))[0].id);
-  console.log(stderr, s2.toString().slice(0, 3000));
-  const { bytes: s3 } = await exported('--format', 'gecko', '--session', (await stack.sql("select session_id::text as id from fleetprof.sessions where site = 'one'"))[0].id);
-  fs.writeFileSync('/tmp/export15/gecko-s.json', s3);
+test('an aggregate has the same stacks, time and samples in speedscope and pprof as in SQL', async () => {
+  const wanted = await stacksOf('shop');
+  const total = sum(wanted.values());
+  const [{ us, samples: count }] = await stack.sql("select sum(round(self_ms * 1000))::float8 as us, sum(samples)::float8 as samples from fleetprof.markers('shop')");
+  assert.equal(us, total);
+  assert.ok(wanted.size > 50 && wanted.has('(gc)') && wanted.has('(unattributed)'));
+  const shown = withoutPlaces([...wanted]);
+  // What folded replaces in a name, the others keep.
+  const plain = (/** @type {Map<string, number>} */ stacks) => withoutPlaces([...stacks].map(([stack, time]) => [stack.replaceAll(shownHostile, foldedHostile), time]));
+
+  const { profiles: [profile], name } = await speedscope('shop.json', (await exported('--format', 'speedscope', '--site', 'shop')).bytes);
+  assert.match(name, /^shop, .* to .* \(UTC\)$/);
+  assert.equal(profile.total, total);
+  assert.deepEqual(plain(profile.stacks), shown);
+  assert.deepEqual(profile.frames.filter((/** @type {any} */ frame) => frame.function === shownHostile),
+    [{ function: shownHostile, file: 'https://shop.example/app.js', line: 7, col: 9 }]);
+
+  const decoded = pprof((await exported('--format', 'pprof', '--site', 'shop')).bytes);
+  assert.deepEqual([decoded.types, decoded.shown, decoded.total], [['samples/count', 'time/microseconds'], 'time', total]);
+  assert.equal(sum(decoded.samples.map((sample) => sample.count)), count);
+  assert.deepEqual(plain(decoded.stacks), shown);
+  assert.deepEqual(decoded.functions.find((each) => each.name === shownHostile), { name: shownHostile, file: 'https://shop.example/app.js', line: 7 });
+  assert.ok(decoded.samples.every(({ labels }) => Object.keys(labels).length === 0));
+  const again = await speedscope('shop.pb.gz', (await exported('--format', 'pprof', '--site', 'shop', '--fold', 'package')).bytes);
+  assert.equal(again.profiles[0].total, total, 'speedscope reads pprof, too');
+});
+
+test('an aggregate has the same time by function in the Performance panel as in SQL', async () => {
+  const json = (await exported('--format', 'chrome', '--site', 'shop')).bytes;
+  const panel = await devtools(json.toString());
+  const total = sum((await stacksOf('shop')).values());
+  assert.deepEqual(panel.threads.map((each) => each.name), ['CrRendererMain']);
+  assert.equal(sum(panel.threads[0].own.values()), total);
+  const rows = await stack.sql("select function, sum(round(self_ms * 1000))::float8 as us from fleetprof.hotspots('shop', top => 10000) group by 1 having sum(self_ms) > 0");
+  const own = new Map(rows.map((row) => [row.function, row.us]));
+  own.set('(unattributed)', total - sum(own.values()));
+  assert.deepEqual([...panel.threads[0].own].filter(([, us]) => us > 0).sort(), [...own].sort());
+  const again = await speedscope('Trace-20200101T000000.json', json);
+  assert.equal(again.profiles[0].total, total, 'speedscope reads it, too');
+});
+
+test('filters and --marker select what they select in SQL', async () => {
+  const [{ us }] = await stack.sql("select round(self_ms * 1000)::float8 as us from fleetprof.markers('shop', marker => 'gc')");
+  const { bytes } = await exported('--format', 'pprof', '--site', 'shop', '--marker', 'gc');
+  assert.equal(pprof(bytes).total, us);
+  const none = path.join(dir, 'none');
+  const { code, stdout, stderr } = await fleetprof('export', '--format', 'pprof', '--site', 'shop', '--release', 'r7', '-o', none);
+  assert.deepEqual([code, stdout, fs.existsSync(none)], [0, '', false]);
+  assert.match(stderr, /^fleetprof: nothing was counted for the release "r7" of site "shop"\n/);
+});
+
+test('a kept trace is in the order of time, with its marks and measures, in the Performance panel', async () => {
+  const [id] = await kept('one');
+  const panel = await devtools((await exported('--format', 'chrome', '--session', id)).bytes.toString());
+  const [{ calls }] = panel.threads;
+  assert.deepEqual(calls, [[shownHostile, 0, 40], ['(anonymous)', 10, 20], ['parse', 20, 10], ['(unattributed)', 40, 10], ['(gc)', 50, 10],
+    [shownHostile, 60, 20], [shownHostile, 110, 10], ['(anonymous)', 110, 10], ['parse', 110, 10]]);
+  assert.deepEqual(panel.marks, [['hero', 12.5], [shownHostile, 15]]);
+  assert.deepEqual(panel.measures, [['render', 10, 25]]);
+});
+
+test('a kept trace is in the order of time in speedscope, which has no marks; its sums are those of SQL', async () => {
+  const [id] = await kept('one');
+  const { bytes, stderr } = await exported('--format', 'speedscope', '--session', id);
+  assert.equal(stderr, 'fleetprof: speedscope has no place for marks: 3 are left out\n');
+  const { profiles: [{ name, order, total, stacks }] } = await speedscope('one.json', bytes);
+  const [first, second, third] = [shownHostile, `${shownHostile};(anonymous)`, `${shownHostile};(anonymous);parse`];
+  assert.equal(name, 'window');
+  assert.deepEqual(order, [[first, 0], [second, 10_000], [third, 20_000], [first, 30_000], ['(unattributed)', 40_000], ['(gc)', 50_000],
+    [first, 60_000], [third, 110_000]]);
+  const wanted = await stacksOf('one');
+  assert.equal(total, sum(wanted.values()));
+  assert.deepEqual(withoutPlaces([...stacks].map(([stack, us]) => [stack.replaceAll(shownHostile, foldedHostile), us])), withoutPlaces(wanted));
+  assert.deepEqual(pprof((await exported('--format', 'pprof', '--session', id)).bytes).total, total);
+  const { code, stdout } = await fleetprof('export', '--format', 'folded', '--session', id);
+  assert.equal(code, 0);
+  assert.deepEqual(stdout.trimEnd().split('\n').sort(), [...wanted].map(([stack, us]) => `${stack} ${us}`).sort());
+});
+
+test('sessions with events have the events’ own times, on the events around them', async () => {
+  for (const id of await kept('events')) {
+    const [{ us, tracks }] = await stack.sql(`select round(sum(self_ms) * 1000)::float8 as us, count(distinct timeline_id)::int as tracks
+      from fleetprof.timelines where session_id = ${id} and mode = 'all'`);
+    const { bytes, stderr } = await exported('--format', 'pprof', '--session', id);
+    const lost = Number(/below zero are left out: (-[\d.]+) ms/.exec(stderr)?.[1] ?? 0) * 1000;
+    const { total, stacks } = pprof(bytes);
+    assert.ok(us > 0 && tracks > 0);
+    assert.equal(Math.round(total + lost), us);
+    assert.ok([...stacks.keys()].some((each) => each.includes(';')), 'events are on events');
+    const group = await speedscope('events.json', (await exported('--format', 'speedscope', '--session', id)).bytes);
+    assert.deepEqual([group.profiles.length, sum(group.profiles.map((/** @type {any} */ each) => each.total))], [tracks, total]);
+    const panel = await devtools((await exported('--format', 'chrome', '--session', id)).bytes.toString());
+    assert.equal(sum(panel.threads.flatMap(({ own }) => [...own.values()])), total);
+  }
+});
+
+test('names are those of the function table; pprof keeps the generated place', async () => {
+  const script = 'https://shop.example/app.js';
+  const rows = [{ fleetprof_function_table: 1, script: 'app.js', functions: 2 }, [3, 4, 'renderList', 'src/list.ts', 12, 5, '', false], [7, 9, 'boot', 'src/main.ts', 1, 1, '', false]];
+  const table = path.join(dir, 'app.fleetprof.json');
+  fs.writeFileSync(table, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const added = await run([program, 'sourcemap', 'add', '--site', 'built', '--url-prefix', 'https://shop.example/', table], { env: { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_writer') } });
+  assert.equal(added.code, 0, added.stderr);
+  await importInto('built', file('built.json', hostileUpload));
+  const [id] = await kept('built');
+  for (const source of [['--session', id], ['--site', 'built']]) {
+    const { functions, samples } = pprof((await exported('--format', 'pprof', ...source)).bytes);
+    assert.deepEqual(functions.filter((each) => each.file).sort((a, b) => (a.name < b.name ? -1 : 1)),
+      [{ name: 'boot', file: 'src/main.ts', line: 1 }, { name: 'renderList', file: 'src/list.ts', line: 12 }]);
+    const labels = new Map(samples.map((sample) => [sample.stack.join(';'), sample.labels.generated]));
+    assert.deepEqual([...labels].sort(), [['(gc)', undefined], ['(unattributed)', undefined], ['boot', `${script}:7:9`],
+      ['boot;renderList', `${script}:3:4`], ['boot;renderList;parse', undefined]]);
+    const { profiles: [{ frames }] } = await speedscope('built.json', (await exported('--format', 'speedscope', ...source)).bytes);
+    assert.deepEqual(frames.find((/** @type {any} */ frame) => frame.function === 'boot'), { function: 'boot', file: 'src/main.ts', line: 1, col: 1 });
+  }
+});
+
+test('Firefox Profiler has the same time as SQL, and a session’s marks', { skip: Number(process.versions.node.split('.')[0]) < 20 && 'its importer needs a later Node.js' }, async () => {
+  const firefox = new Firefox(temporaryDir('firefox'));
+  const shop = await firefox.read((await exported('--format', 'gecko', '--site', 'shop')).file);
+  const rows = await stack.sql("select function, sum(round(self_ms * 1000))::float8 as us from fleetprof.hotspots('shop', top => 10000) group by 1 having sum(self_ms) > 0");
+  const idle = (await stacksOf('shop')).get('(unattributed)');
+  assert.deepEqual([...shop.own].filter(([, us]) => us > 0).sort(), [...rows.map((row) => [row.function, row.us]), ['(unattributed)', idle]].sort());
+  const one = await firefox.read((await exported('--format', 'gecko', '--session', (await kept('one'))[0])).file);
+  assert.equal(sum(one.own.values()), sum((await stacksOf('one')).values()));
+  assert.deepEqual(one.marks, [['render', 10, 25], ['hero', 12.5, null], [shownHostile, 15, null]]);
+});
+
+test('what cannot be exported is refused before the database is asked', async () => {
+  const no = { FLEETPROF_DATABASE: 'host=/nonexistent' };
+  for (const [args, message] of /** @type {[string[], RegExp][]} */ ([
+    [['--compare', 'r1', 'r2', '--format', 'gecko'], /gecko is not for a comparison: .*no second side/],
+    [['--compare', 'r1', 'r2', '--format', 'chrome'], /chrome is not for a comparison: /],
+    [['--compare', 'r1', '--format', 'pprof'], /AFTER is missing/],
+    [['--compare', '--format', 'pprof'], /name two releases, or two periods/],
+    [['r1', 'r2', '--format', 'pprof'], /a comparison is --compare BEFORE AFTER/],
+    [['--compare', 'r1', 'r2', '--release', 'r3', '--format', 'pprof'], /a comparison has no filter release/],
+    [['--compare', 'r1', 'r2', '--exclude', 'marker=gc', '--format', 'pprof'], /a comparison has no filter marker/],
+    [['--session', '1', '--compare', 'r1', 'r2', '--format', 'pprof'], /--session and --compare exclude each other/],
+    [['--session', '1', '--site', 'shop', '--format', 'pprof'], /it takes neither filters nor --fold/],
+    [['--session', 'x', '--format', 'pprof'], /a session's id is a number, not "x"/],
+  ])) {
+    const { code, stdout, stderr } = await run([program, 'export', ...args], { env: no });
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, message);
+  }
+  const unknown = await fleetprof('export', '--format', 'pprof', '--session', '1', '-o', path.join(dir, 'unknown'));
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /session 1 is not kept\n.*hint: The view fleetprof\.sessions/);
+  const nowhere = await fleetprof('export', '--format', 'speedscope', '--site', 'shop', '-o', path.join(dir, 'no/such/dir'));
+  assert.equal(nowhere.code, 2);
+  assert.match(nowhere.stderr, /could not write .*no\/such\/dir: No such file or directory/);
 });

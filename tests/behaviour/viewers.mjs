@@ -70,7 +70,7 @@ export async function speedscope(name, bytes) {
   return {
     name: group.name,
     shown: group.indexToView,
-    profiles: group.profiles.map((/** @type {any} */ profile) => {
+    profiles: Array.from(group.profiles, (/** @type {any} */ profile) => {
       /** @type {Stacks} */
       const stacks = new Map();
       /** @type {{ name: string, at: number, frame: any }[]} */
@@ -99,6 +99,9 @@ export async function speedscope(name, bytes) {
   };
 }
 
+/** pprof-format reads an int64 without its sign. @param {number | bigint} value */
+const signed = (value) => Number(BigInt.asIntN(64, BigInt(value)));
+
 /** Decodes a file of pprof. @param {Uint8Array} bytes */
 export function pprof(bytes) {
   const profile = Profile.decode(zlib.gunzipSync(bytes));
@@ -109,7 +112,7 @@ export function pprof(bytes) {
     ...functions.get(Number(each.line[0].functionId)), at: Number(each.line[0].line) }]));
   const samples = profile.sample.map((sample) => ({
     stack: sample.locationId.map((id) => locations.get(Number(id))?.name ?? '').reverse(),
-    us: Number(sample.value[0]), count: Number(sample.value[1]),
+    count: signed(sample.value[0]), us: signed(sample.value[1]),
     labels: Object.fromEntries(sample.label.map((label) => [text(label.key), text(label.str)])),
   }));
   /** @type {Stacks} */
@@ -124,15 +127,30 @@ export function pprof(bytes) {
 /** @type {Promise<any> | undefined} */
 let traceEngine;
 
-/** Imports a trace into the engine of DevTools' Performance panel. @param {string} json */
+/**
+ * Imports a trace into the engine of DevTools' Performance panel. Times of calls and marks are in milliseconds since the
+ * trace began.
+ * @param {string} json
+ */
 export async function devtools(json) {
   /** @type {any} */ (globalThis).DOMRect ??= class { };
   traceEngine ??= import('@paulirish/trace_engine');
-  const engine = await traceEngine;
-  const model = engine.TraceModel.Model.createWithAllHandlers();
+  const model = (await traceEngine).TraceModel.Model.createWithAllHandlers();
   await model.parse(JSON.parse(json).traceEvents);
-  const { data } = model.parsedTrace();
-  return data;
+  const { Renderer, UserTimings } = model.parsedTrace().data;
+  const ms = (/** @type {number} */ ts) => (ts - 1_000_000) / 1000;
+  /** @type {any[]} */
+  const threads = [...Renderer.processes.values()].flatMap((process) => [...process.threads.values()]);
+  return {
+    threads: threads.map(({ name, profileCalls }) => {
+      /** @type {Map<string, number>} */
+      const own = new Map();
+      for (const call of profileCalls) add(own, [call.callFrame.functionName], Renderer.entryToNode.get(call)?.selfTime ?? NaN);
+      return { name, own, calls: profileCalls.map((/** @type {any} */ { callFrame, ts, dur }) => [callFrame.functionName, ms(ts), dur / 1000]) };
+    }),
+    marks: UserTimings.performanceMarks.map((/** @type {any} */ { name, ts }) => [name, ms(ts)]),
+    measures: UserTimings.performanceMeasures.map((/** @type {any} */ { name, ts, dur }) => [name, ms(ts), dur / 1000]),
+  };
 }
 
 /** Firefox Profiler's importer, which answers from a process of its own. */
@@ -140,13 +158,36 @@ export class Firefox {
   /** @param {string} dir a folder for its sessions */
   constructor(dir) {
     this.program = resolve('@firefox-devtools/profiler-cli/dist/profiler-cli.js');
-    this.env = { HOME: dir, PROFILER_CLI_SESSION_DIR: dir };
+    this.env = { PROFILER_CLI_SESSION_DIR: dir };
+  }
+
+  /** @param {string[]} args */
+  #ask(...args) {
+    return run([process.execPath, this.program, ...args, '--json'], { env: this.env });
   }
 
   /** @param {string[]} args @returns {Promise<any>} */
-  async ask(...args) {
-    const { code, stdout, stderr } = await run([process.execPath, this.program, ...args, '--json'], { env: this.env });
+  async #answer(...args) {
+    const { code, stdout, stderr } = await this.#ask(...args);
     if (code !== 0) throw new Error(`${stdout}${stderr}`);
     return JSON.parse(stdout);
+  }
+
+  /** Own times by function in microseconds, and marks in milliseconds, of a file with one thread. @param {string} file */
+  async read(file) {
+    // It gives up waiting for its own process after half a second.
+    await this.#ask('load', file);
+    await waitFor(async () => (await this.#ask('status')).code === 0, { what: 'Firefox Profiler to load', timeoutMs: 60_000 });
+    try {
+      const { functions, weightType } = await this.#answer('thread', 'functions', '--include-idle', '--limit', '0');
+      const { flatMarkers } = await this.#answer('thread', 'markers', '--list');
+      if (weightType !== 'tracing-ms') throw new Error(`weights are ${weightType}`);
+      /** @type {Stacks} */
+      const own = new Map();
+      for (const { name, selfSamples } of functions) add(own, [name], Math.round(selfSamples * 1000));
+      return { own, marks: flatMarkers.map((/** @type {any} */ { label, start, duration }) => [label, start, duration ?? null]) };
+    } finally {
+      await this.#ask('stop');
+    }
   }
 }
