@@ -8,7 +8,6 @@
 #include "cli/export/source.h"
 #include "cli/output_file.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 enum {
@@ -127,6 +126,8 @@ static void check_fit(const struct export_options *export, const struct argp_sta
     const char *obstacle = export->format->obstacles[source];
     if (obstacle != NULL)
         argp_error(state, "%s is not for %s: %s", export->format->name, sources[source], obstacle);
+    if (export->format->is_binary && export->file == NULL && isatty(STDOUT_FILENO) == 1)
+        argp_error(state, "%s is not for a terminal: name a file with -o", export->format->name);
 }
 
 static void take_release(struct export_options *export, const char *arg,

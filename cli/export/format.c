@@ -36,6 +36,7 @@ const struct fp_export_format fp_export_formats[] = {
     {
         .name = "pprof",
         .meaning = "for pprof, gzipped; a comparison as pprof -diff_base makes it",
+        .is_binary = true,
         .lists_paths = true,
         .write = fp_export_write_pprof,
     },

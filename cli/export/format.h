@@ -25,6 +25,7 @@ struct fp_export_format {
     /* Why the format has no room for a source; NULL: it has. */
     const char *obstacles[FP_EXPORT_SOURCE_COUNT];
     bool has_marks;
+    bool is_binary;
     bool lists_paths; /* each stack with all of its frames */
     /* Writes a whole file. Prints an error and returns false on failure, but not for an error of
      * the stream, which its owner checks. */

@@ -29,7 +29,7 @@ static int64_t scaled(struct scaling *scaling, int64_t value)
 }
 
 /* A track being read. */
-struct reading {
+struct track_reading {
     struct fp_export_stacks *stacks;
     struct fp_export_track *track;
     struct scaling time;
@@ -38,7 +38,7 @@ struct reading {
     int64_t at_us;
 };
 
-static void add_sum(struct reading *reading, uint32_t node, int64_t self_us, int64_t samples)
+static void add_sum(struct track_reading *reading, uint32_t node, int64_t self_us, int64_t samples)
 {
     if (self_us < 0) {
         reading->stacks->negative_us += self_us;
@@ -86,7 +86,7 @@ enum frame_column {
     FRAME_COLUMNS
 };
 
-static void add_frame(struct reading *reading, yyjson_val *const cells[FRAME_COLUMNS])
+static void add_frame(struct track_reading *reading, yyjson_val *const cells[FRAME_COLUMNS])
 {
     struct fp_export_frame frame = {
         .function = text_of(reading->stacks, cells[FUNCTION]),
@@ -103,7 +103,7 @@ static void add_frame(struct reading *reading, yyjson_val *const cells[FRAME_COL
 }
 
 /* Adds the frames, whose columns are arrays of equal length, or null where there are none. */
-static void add_frames(struct reading *reading, yyjson_val *frames)
+static void add_frames(struct track_reading *reading, yyjson_val *frames)
 {
     static const char *const names[FRAME_COLUMNS] = {
         "function", "resource",           "line",           "column_number",
@@ -135,7 +135,7 @@ enum node_column { LEVEL, FRAME, SELF, SAMPLES, NODE_COLUMNS };
 
 /* Adds the nodes and returns them with their own samples; the caller frees them. The whole, which
  * is the first, has no node in stacks. */
-static struct tree_node *add_nodes(struct reading *reading, yyjson_val *tree, size_t *count)
+static struct tree_node *add_nodes(struct track_reading *reading, yyjson_val *tree, size_t *count)
 {
     static const char *const names[NODE_COLUMNS] = {"level", "frame", "self", "samples"};
     yyjson_arr_iter columns[NODE_COLUMNS];
@@ -163,7 +163,7 @@ static struct tree_node *add_nodes(struct reading *reading, yyjson_val *tree, si
 }
 
 /* Adds time that the tree leaves out, as a frame. */
-static void add_omitted(struct reading *reading, int64_t omitted_us)
+static void add_omitted(struct track_reading *reading, int64_t omitted_us)
 {
     const struct fp_export_frame frame = {.function = FP_STR("(omitted)"),
                                           .line = FP_POSITION_NONE,
@@ -178,7 +178,7 @@ static void add_omitted(struct reading *reading, int64_t omitted_us)
     add_sum(reading, node, omitted_us, 0);
 }
 
-static void add_tree(struct reading *reading, yyjson_val *tree)
+static void add_tree(struct track_reading *reading, yyjson_val *tree)
 {
     size_t count;
     add_frames(reading, yyjson_obj_get(tree, "frames"));
@@ -193,7 +193,7 @@ static void add_tree(struct reading *reading, yyjson_val *tree)
 
 /* ---- questions ---- */
 
-static bool read_tree(const struct fp_analysis *analysis, struct reading *reading)
+static bool read_tree(const struct fp_analysis *analysis, struct track_reading *reading)
 {
     struct fp_sql_query query;
     fp_sql_init(&query, "select fleetprof.flamegraph_columns(max_nodes => " NODES_MAX ", ");
@@ -216,7 +216,7 @@ static bool read_tree(const struct fp_analysis *analysis, struct reading *readin
     return true;
 }
 
-static bool read_unattributed(const struct fp_analysis *analysis, struct reading *reading)
+static bool read_unattributed(const struct fp_analysis *analysis, struct track_reading *reading)
 {
     struct fp_sql_query query;
     struct fp_analysis of_markers = *analysis;
@@ -238,10 +238,10 @@ static bool read_unattributed(const struct fp_analysis *analysis, struct reading
 struct fp_export_track *fp_export_read_track(const struct fp_analysis *analysis, struct fp_str name,
                                              double scale, struct fp_export_stacks *stacks)
 {
-    struct reading reading = {.stacks = stacks,
-                              .track = fp_export_add_track(stacks, name),
-                              .time = {.scale = scale},
-                              .samples = {.scale = scale}};
+    struct track_reading reading = {.stacks = stacks,
+                                    .track = fp_export_add_track(stacks, name),
+                                    .time = {.scale = scale},
+                                    .samples = {.scale = scale}};
     return read_tree(analysis, &reading) && read_unattributed(analysis, &reading) ? reading.track
                                                                                   : NULL;
 }

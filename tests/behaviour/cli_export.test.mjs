@@ -239,6 +239,8 @@ test('what cannot be exported is refused before the database is asked', async ()
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, message);
   }
+  const onTerminal = await run(['script', '-qec', `'${program}' export --format pprof`, '/dev/null'], { env: no });
+  assert.match(onTerminal.stdout, /pprof is not for a terminal: name a file with -o/);
   const unknown = await fleetprof('export', '--format', 'pprof', '--session', '1', '-o', path.join(dir, 'unknown'));
   assert.equal(unknown.code, 2);
   assert.match(unknown.stderr, /session 1 is not kept\n.*hint: The view fleetprof\.sessions/);

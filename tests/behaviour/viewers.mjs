@@ -27,7 +27,8 @@ export const sum = (numbers) => [...numbers].reduce((all, one) => all + one, 0);
 
 /** Anything: a function, a constructor and an object of such. @type {any} */
 const anything = new Proxy(function anything() {}, {
-  get: (_, name) => (name === 'hash' ? '' : name === Symbol.toPrimitive ? () => '' : anything),
+  // The page's address has no hash, and libraries for numbers are its own.
+  get: (_, name) => (name === 'hash' ? '' : name === 'dcodeIO' || name === 'Long' ? undefined : name === Symbol.toPrimitive ? () => '' : anything),
   set: () => true, apply: () => anything, construct: () => anything,
 });
 
