@@ -113,9 +113,10 @@ void fp_http_stop_accepting(struct fp_http *http)
 {
     if (atomic_exchange(&http->stopping, true))
         return;
-    /* Makes MHD release the socket; otherwise it would close it. */
+    /* Makes MHD release the socket; otherwise it would close it. Its threads use it until they end.
+     */
     (void)MHD_quiesce_daemon(http->daemon);
-    fp_listener_close(&http->listener);
+    fp_listener_shut(&http->listener);
 }
 
 size_t fp_http_unheard(const struct fp_http *http)
@@ -134,6 +135,7 @@ void fp_http_stop(struct fp_http *http)
         return;
     fp_http_stop_accepting(http);
     MHD_stop_daemon(http->daemon);
+    fp_listener_close(&http->listener);
     fp_connections_stop(http->connections);
     free(http);
 }

@@ -103,18 +103,32 @@ bool fp_listener_open(const struct fp_address *address, struct fp_listener *list
 
 void fp_listener_take(int fd, struct fp_listener *listener)
 {
-    *listener = (struct fp_listener){.fd = fd};
+    *listener = (struct fp_listener){.fd = fd, .is_shared = true};
     (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-void fp_listener_close(struct fp_listener *listener)
+/* Removes the socket's file, so that a client finds nobody and another process can listen. */
+static void remove_socket_file(struct fp_listener *listener)
 {
     const char *path = socket_path(listener);
     struct stat st;
     if (path != NULL && listener->ino != 0 && lstat(path, &st) == 0 && st.st_dev == listener->dev &&
         st.st_ino == listener->ino)
         unlink(path);
+    listener->ino = 0;
+}
+
+void fp_listener_shut(struct fp_listener *listener)
+{
+    remove_socket_file(listener);
+    if (!listener->is_shared)
+        (void)shutdown(listener->fd, SHUT_RDWR);
+}
+
+void fp_listener_close(struct fp_listener *listener)
+{
+    remove_socket_file(listener);
     if (listener->fd >= 0)
         close(listener->fd);
     *listener = (struct fp_listener){.fd = -1};

@@ -11,7 +11,8 @@
 
 /* A listening socket and, for a unix socket, its file. */
 struct fp_listener {
-    int fd; /* owned; -1 when closed */
+    int fd;         /* owned; -1 when closed */
+    bool is_shared; /* with the service manager, which goes on listening */
     struct fp_address address;
     dev_t dev; /* identifies the socket's file, so that no other is removed */
     ino_t ino;
@@ -28,6 +29,10 @@ bool fp_listener_open(const struct fp_address *address, struct fp_listener *list
 /* Takes over `fd`, a socket that already listens, and makes it non-blocking. Its file, if any,
  * stays with its creator. */
 void fp_listener_take(int fd, struct fp_listener *listener);
+
+/* Refuses connections from now on, unless the socket is shared. The descriptor stays open, for
+ * threads that still use it. */
+void fp_listener_shut(struct fp_listener *listener);
 
 /* Closes the socket and removes its file, if that is still the file that fp_listener_open
  * created. */

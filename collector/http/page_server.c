@@ -109,9 +109,10 @@ void fp_page_server_stop(struct fp_page_server *server)
 {
     if (server == NULL)
         return;
+    /* Makes MHD release the socket; its threads use it until they end. */
     (void)MHD_quiesce_daemon(server->daemon);
-    fp_listener_close(&server->listener);
     MHD_stop_daemon(server->daemon);
+    fp_listener_close(&server->listener);
     fp_connections_stop(server->connections);
     free(server);
 }

@@ -1,0 +1,157 @@
+/**
+ * Grafana's dashboards about pages, and the alert: every query answers a reader, whatever is chosen in the variables, and
+ * gives its panel the columns that it needs. With FLEETPROF_LONG, Grafana's own flame graph panel reads its rows.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+
+import esbuild from 'esbuild';
+import { parse } from 'yaml';
+
+import { files } from '../../tools/dashboards.mjs';
+import { startFleet } from '../browser/report_fleet.mjs';
+import { repository, runOrThrow, temporaryDir } from './stack.mjs';
+
+const folder = path.join(repository, 'config/grafana');
+const read = (/** @type {string} */ name) => fs.readFileSync(path.join(folder, name), 'utf8');
+/** @type {[string, any][]} */
+const dashboards = [...files.keys()].map((name) => [name, JSON.parse(read(name))]);
+
+/** @type {Awaited<ReturnType<typeof startFleet>>} */
+let fleet;
+before(async () => { fleet = await startFleet({ perHour: 2, hostile: false }); }, { timeout: 300_000 });
+after(() => fleet.stop());
+
+/** Answers as Grafana's data source gets them. @param {string} sql without variables */
+const ask = (sql) => fleet.postgres.sql(sql
+  .replaceAll('$__timeFrom()', () => `'${new Date(Date.now() - 5 * 86_400_000).toISOString()}'`)
+  .replaceAll('$__timeTo()', () => `'${new Date().toISOString()}'`), 'fleetprof_reader');
+
+/** What Grafana makes of ${name:sqlstring}: a value is quoted, the one for "All" is not. @param {string} text
+ * @param {Map<string, { all?: string, value?: string }>} values */
+const filled = (text, values) => text.replace(/\$\{(\w+)(?::(\w+))?\}/g, (_, name, format) => {
+  const { all, value } = values.get(name) ?? assert.fail(`no variable ${name}`);
+  assert.equal(format, 'sqlstring', `$${name} is not quoted`);
+  return all ?? `'${value?.replaceAll("'", "''")}'`;
+});
+
+/**
+ * The variables' values as a dashboard has them when it is opened: the first, or "All".
+ * @param {any} model @param {(name: string, listed: string[]) => string | undefined} [choose]
+ */
+async function opened(model, choose = () => undefined) {
+  /** @type {Map<string, { all?: string, value?: string }>} */
+  const values = new Map();
+  for (const { name, type, query, allValue } of model.templating.list) {
+    if (type === 'datasource') continue;
+    const rows = type === 'query' ? await ask(filled(query, values)) : [];
+    const listed = type === 'query' ? rows.map((row) => row.__value ?? Object.values(row)[0]) : query.split(',');
+    assert.ok(listed.length > 0, `${name} has no value`);
+    for (const row of rows) if ('__text' in row) assert.ok(row.__text, `${name} has a value without a text`);
+    const chosen = choose(name, listed);
+    values.set(name, chosen === undefined && allValue !== undefined ? { all: allValue } : { value: chosen ?? listed[0] });
+  }
+  return values;
+}
+
+test('the files are what tools/dashboards.mjs writes', () => {
+  for (const [name, text] of files) assert.equal(read(name), text, `node tools/dashboards.mjs writes ${name} again`);
+});
+
+for (const [name, model] of dashboards) {
+  test(`${name}: each panel has a description, a unit, a place of its own and no data source of somebody's`, () => {
+    const taken = new Set();
+    assert.equal(new Set(model.panels.map((/** @type {any} */ { id }) => id)).size, model.panels.length);
+    for (const { title, description, gridPos: { x, y, w, h }, datasource, fieldConfig, targets } of model.panels) {
+      assert.match(description, /^[A-Z].*\.$/, title);
+      assert.ok(fieldConfig.defaults.unit, title);
+      assert.ok(x + w <= 24, title);
+      for (let place = 0; place < w * h; place++) {
+        const cell = `${x + place % w} ${y + Math.floor(place / w)}`;
+        assert.ok(!taken.has(cell), `${title} lies on another panel`);
+        taken.add(cell);
+      }
+      for (const one of [datasource, ...targets.map((/** @type {any} */ target) => target.datasource)]) {
+        assert.deepEqual(one, { type: 'grafana-postgresql-datasource', uid: '${datasource}' }, title);
+      }
+    }
+  });
+
+  test(`${name}: every query answers a reader, with what its panel needs`, async () => {
+    const values = await opened(model);
+    for (const { title, type, targets: [{ rawSql, format }] } of model.panels) {
+      const rows = await ask(filled(rawSql, values));
+      assert.ok(rows.length > 0, `${title} is empty`);
+      const columns = Object.entries(rows[0]);
+      if (type === 'timeseries') {
+        assert.equal(format, 'time_series', title);
+        const times = rows.map(({ time }) => Date.parse(time));
+        assert.ok(times.every((time, place) => place === 0 || times[place - 1] < time), `${title} is not in order`);
+        for (const [column, value] of columns.slice(1)) assert.equal(typeof (value ?? 0), 'number', `${title}: ${column}`);
+      }
+      if (type === 'barchart') assert.deepEqual(columns.map(([, value]) => typeof value), ['string', 'number'], title);
+      if (type === 'stat') assert.ok(rows.length === 1 && columns.length === 1, title);
+      if (type === 'flamegraph') {
+        assert.deepEqual(columns.map(([column]) => column), ['level', 'value', 'label', 'self']);
+        const top = rows.filter(({ level }) => level === 1).reduce((sum, { value }) => sum + value, 0);
+        assert.ok(Math.abs(top / rows[0].value - 1) < 0.01, `${top} of ${rows[0].value}`);
+      }
+    }
+    for (const { rawSql } of model.annotations.list) assert.ok((await ask(filled(rawSql, values))).every(({ time, text }) => time && text));
+  });
+
+  test(`${name}: filters select, and a hostile value is a value`, async () => {
+    for (const value of ["'); drop schema fleetprof cascade; --", '\\', '$1', '${site}', "''"]) {
+      const values = await opened(model, (variable) => (['route', 'device', 'browser', 'release'].includes(variable) ? value : undefined));
+      for (const { title, type, targets: [{ rawSql }] } of model.panels) {
+        const rows = await ask(filled(rawSql, values));
+        if (type !== 'stat') assert.deepEqual(rows.filter((row) => row.samples || row.uploads || row.after_uploads), [], `${title} with ${value}`);
+      }
+    }
+  });
+
+  test(`${name}: a link to a function has what it needs`, () => {
+    for (const { title, fieldConfig: { overrides }, targets: [{ rawSql }] } of model.panels) {
+      if (JSON.stringify(overrides).includes('/d/fleetprof-function')) assert.match(rawSql, /\bfunction_key\b/, title);
+    }
+  });
+}
+
+test('the alert counts the regressions of each site', async () => {
+  const { groups: [{ rules: [rule] }] } = parse(read('regressions.yaml'));
+  const [query, threshold] = rule.data;
+  const rows = await ask(query.model.rawSql);
+  assert.deepEqual(Object.keys(rows[0]), ['site', 'regressions']);
+  assert.equal(typeof rows[0].regressions, 'number');
+  assert.equal(threshold.model.expression, query.refId);
+  assert.equal(rule.condition, threshold.refId);
+});
+
+test('the flame graph panel of Grafana draws what the database has', { skip: !process.env.FLEETPROF_LONG && 'a long test' }, async () => {
+  // The package alone: the libraries that it depends on are large, and reading rows needs little of them.
+  const dir = temporaryDir('flamegraph-panel');
+  await runOrThrow(['npm', 'pack', '@grafana/flamegraph@13.0.1', '--pack-destination', dir, '--silent']);
+  await runOrThrow(['tar', '-xzf', path.join(dir, fs.readdirSync(dir)[0] ?? ''), '-C', dir]);
+  fs.writeFileSync(path.join(dir, 'data.mjs'), `export const FieldType = { string: 'string', number: 'number', enum: 'enum' };
+    export const createTheme = () => ({}), getDisplayProcessor = () => (value) => ({ text: String(value), numeric: value });`);
+  fs.writeFileSync(path.join(dir, 'lodash.mjs'), 'export const groupBy = undefined;');
+  await esbuild.build({
+    entryPoints: [path.join(dir, 'package/dist/esm/FlameGraph/dataTransform.mjs')], outfile: path.join(dir, 'panel.mjs'),
+    bundle: true, format: 'esm', logLevel: 'error',
+    alias: { '@grafana/data': path.join(dir, 'data.mjs'), lodash: path.join(dir, 'lodash.mjs') },
+  });
+  const { FlameGraphDataContainer, nestedSetToLevels } = await import(path.join(dir, 'panel.mjs'));
+
+  const rows = await ask("select * from fleetprof.flamegraph_grafana('shop', $__timeFrom(), $__timeTo(), min_share => 0)");
+  const fields = Object.keys(rows[0]).map((name) => (
+    { name, type: name === 'label' ? 'string' : 'number', config: {}, values: rows.map((row) => row[name]) }));
+  const [levels] = nestedSetToLevels(new FlameGraphDataContainer({ fields, length: rows.length }, { collapsing: false }));
+  assert.deepEqual(levels.map((/** @type {any[]} */ level) => level.length),
+    levels.map((/** @type {any[]} */ _, /** @type {number} */ level) => rows.filter((row) => row.level === level).length));
+  const sum = (/** @type {number[]} */ values) => values.reduce((total, value) => total + value, 0);
+  const top = sum(levels[1].map((/** @type {any} */ { value }) => value));
+  assert.ok(Math.abs(top - levels[0][0].value) < 0.01, `${top} of ${levels[0][0].value}`);
+  assert.ok(Math.abs(sum(rows.map(({ self }) => self)) - top) < 0.01);
+});

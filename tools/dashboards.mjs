@@ -1,0 +1,291 @@
+/**
+ * Grafana's dashboards about pages, as config/grafana has them: panels of fleetprof's SQL functions.
+ *
+ *     node tools/dashboards.mjs      writes config/grafana/{overview,function,releases,vitals}.json
+ *
+ * They are in the classic model, which Grafana 11 and later read.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+/** @import { Dashboard, Panel, VariableModel, FieldConfigSource } from '@grafana/schema' */
+/** @typedef {{ width: number, height?: number }} Size of 24 columns; rows of 30 pixels */
+/** @typedef {Size & { title: string, description: string, sql: string, unit?: string }} Question */
+/** @typedef {FieldConfigSource['overrides'][number]} Override */
+
+const folder = path.join(path.dirname(fileURLToPath(import.meta.url)), '../config/grafana');
+const datasource = { type: 'grafana-postgresql-datasource', uid: '${datasource}' };
+
+// ---- Variables
+
+/** Quotes a variable's value as SQL does. @param {string} name */
+const value = (name) => `\${${name}:sqlstring}`;
+
+/**
+ * A variable whose values the database lists. Its value for "All" goes into the SQL as it is.
+ * @param {string} name @param {string} label @param {string} sql @param {string} [all]
+ * @returns {VariableModel}
+ */
+const listed = (name, label, sql, all) => ({
+  name, label, type: 'query', datasource, query: sql, refresh: 2, includeAll: all !== undefined,
+  ...(all !== undefined && { allValue: all, current: { text: 'All', value: '$__all' } }),
+});
+
+/** A variable with given values, the first by default. @param {string} name @param {string} label @param {string[]} values
+ * @returns {VariableModel} */
+const chosen = (name, label, values) => ({
+  name, label, type: 'custom', query: values.join(','), current: { text: values[0] ?? '', value: values[0] ?? '' },
+  options: values.map((one, place) => ({ text: one, value: one, selected: place === 0 })),
+});
+
+const period = `${value('site')}, $__timeFrom(), $__timeTo()`;
+/** '' is the value of uploads without the dimension. @param {string} column */
+const shown = (column) => `${column} as __value, coalesce(nullif(${column}, ''), '(none)') as __text`;
+/** @param {string} field @param {string} label */
+const dimension = (field, label) => listed(field, label,
+  `select ${shown('value')} from fleetprof.field_values('${field}', ${period}) limit 500`, 'null');
+
+/** @type {VariableModel[]} */
+const site = [
+  { name: 'datasource', label: 'Data source', type: 'datasource', query: datasource.type },
+  listed('site', 'Site', 'select site from fleetprof.sites()'),
+];
+const mix = [dimension('route', 'Route'), dimension('device', 'Device'), dimension('browser', 'Browser')];
+const release = dimension('release', 'Release');
+const step = chosen('step', 'Step', ['hour', 'day']);
+const dimensions = ['route', 'release', 'environment', 'variant', 'browser', 'os', 'device', 'thread'];
+
+const mixFilters = ['route', 'device', 'browser'].map((name) => `${name} => ${value(name)}`).join(', ');
+const filters = `${period}, ${mixFilters}, release => ${value('release')}`;
+
+// ---- Panels
+
+/** @param {string} pattern @param {Record<string, unknown>} properties @returns {Override} */
+const column = (pattern, properties) => ({
+  matcher: { id: 'byRegexp', options: pattern },
+  properties: Object.entries(properties).map(([id, setting]) => ({ id, value: setting })),
+});
+
+/** Units by what a column's name says, as in docs/sql.md. */
+const units = [
+  column('/_ms(_|$)/', { unit: 'ms', decimals: 1 }),
+  column('/_share$/', { unit: 'percentunit', decimals: 1, min: 0, max: 1 }),
+  column('/^(change|smallest_visible)/', { unit: 'percentunit', decimals: 0 }),
+  column('/^bytes$/', { unit: 'bytes' }),
+  column('/_key$/', { 'custom.hidden': true }),
+];
+
+/** @param {string} type @param {Question} question @param {string} format @param {Partial<Panel>} [more] @returns {Panel} */
+const panel = (type, { title, description, sql, unit, width, height = 8 }, format, more) => /** @type {Panel} */ ({
+  type, title, description, datasource, gridPos: { x: 0, y: 0, w: width, h: height },
+  fieldConfig: { defaults: { unit: unit ?? 'short' }, overrides: [] },
+  targets: [{ refId: 'A', datasource, format, rawQuery: true, editorMode: 'code', rawSql: sql }],
+  ...more,
+});
+
+/** @param {Question} question */
+const stat = (question) => panel('stat', { height: 4, ...question }, 'table', {
+  options: { reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false }, graphMode: 'none', colorMode: 'none' },
+});
+
+/** @param {Question} question @param {Override[]} [overrides] */
+const table = (question, overrides = []) => panel('table', question, 'table', {
+  fieldConfig: { defaults: { unit: 'short' }, overrides: [...units, ...overrides] },
+  options: { showHeader: true, cellHeight: 'sm' },
+});
+
+/** Draws one line per column but `time`. @param {Question} question @param {Override[]} [overrides] */
+const lines = (question, overrides = []) => panel('timeseries', question, 'time_series', {
+  fieldConfig: { defaults: { unit: question.unit ?? 'short', min: 0, custom: { showPoints: 'auto', spanNulls: false } }, overrides },
+  options: { legend: { displayMode: 'list', placement: 'bottom', showLegend: true }, tooltip: { mode: 'multi', sort: 'none' } },
+});
+
+/** The first column names the bars. @param {Question} question */
+const bars = (question) => panel('barchart', question, 'table', {
+  options: { orientation: 'horizontal', legend: { showLegend: false, displayMode: 'hidden', placement: 'bottom' } },
+});
+
+/** @param {Question} question */
+const flamegraph = (question) => panel('flamegraph', { unit: 'ms', height: 16, ...question }, 'table');
+
+/** A link from a function's name to its dashboard. */
+const toFunction = column('/^function$/', {
+  links: [{
+    title: 'Callers, callees and trend',
+    url: '/d/fleetprof-function?${__url_time_range}&${datasource:queryparam}&${site:queryparam}'
+      + '&var-function=${__data.fields.function_key}',
+  }],
+});
+
+const verdicts = column('/^verdict$/', {
+  'custom.cellOptions': { type: 'color-text' },
+  mappings: [{
+    type: 'value',
+    options: {
+      slower: { color: 'red', index: 0 }, new: { color: 'orange', index: 1 },
+      faster: { color: 'green', index: 2 }, gone: { color: 'green', index: 3 },
+    },
+  }],
+});
+
+/** Fills rows from the left, in order; a panel that does not fit begins the next row. @param {Panel[]} panels */
+function placed(panels) {
+  let x = 0, y = 0, deepest = 0;
+  return panels.map((one, place) => {
+    const { w, h } = /** @type {{ w: number, h: number }} */ (one.gridPos);
+    if (x + w > 24) [x, y, deepest] = [0, y + deepest, 0];
+    const gridPos = { x, y, w, h };
+    [x, deepest] = [x + w, Math.max(deepest, h)];
+    return { ...one, id: place + 1, gridPos };
+  });
+}
+
+/** @param {string} name @param {string} title @param {string} description @param {VariableModel[]} variables
+ * @param {Panel[]} panels @returns {Dashboard} */
+const dashboard = (name, title, description, variables, panels) => ({
+  title: `fleetprof: ${title}`, uid: `fleetprof-${name}`, description, tags: ['fleetprof'], schemaVersion: 39, version: 1,
+  editable: true, timezone: 'browser', time: { from: 'now-24h', to: 'now' },
+  templating: { list: [...site, ...variables] },
+  annotations: {
+    list: [{
+      name: 'Releases', datasource, enable: true, iconColor: 'blue',
+      // Grafana's types know the data source's own settings only as "any".
+      ...{ rawQuery: true, format: 'table',
+        rawSql: `select first_hour as time, 'release ' || release as text from fleetprof.releases(${period})`
+          + ' where first_hour >= $__timeFrom()' },
+    }],
+  },
+  links: [{
+    type: 'dashboards', tags: ['fleetprof'], title: 'fleetprof', asDropdown: true, includeVars: true, keepTime: true,
+    icon: 'external link', targetBlank: false, tooltip: '', url: '',
+  }],
+  panels: placed(panels),
+});
+
+// ---- Dashboards
+
+const overview = dashboard('overview', 'overview', 'What JavaScript costs real users, and which.',
+  [release, ...mix, chosen('by', 'Cost by', ['package', 'party', 'entity', 'host', 'resource', 'source', 'marker', ...dimensions])], [
+    stat({ title: 'Page loads', description: 'Profiled page loads.', width: 6,
+      sql: `select sum(loads) as loads from fleetprof.summary(${filters})` }),
+    stat({ title: 'JavaScript per page load', description: 'Attributed time per profiled page load.', width: 6, unit: 'ms',
+      sql: `select sum(profiled_ms - unattributed_ms) / sum(loads) as ms from fleetprof.summary(${filters})` }),
+    stat({ title: 'Attributed', description: 'Attributed time as a share of profiled time; the rest is idle or not visible.',
+      width: 6, unit: 'percentunit',
+      sql: `select 1 - sum(unattributed_ms) / sum(profiled_ms) as share from fleetprof.summary(${filters})` }),
+    stat({ title: 'Sampled page loads that arrived', width: 6, unit: 'percentunit',
+      description: 'Of the page loads that the server sampled, those with a profile. Empty where no token proves a rate.',
+      sql: `select delivered::double precision / nullif(sampled, 0) as share from fleetprof.coverage(${filters})` }),
+    lines({ title: 'JavaScript per page load', description: 'Attributed time per profiled page load, by hour.', width: 12, unit: 'ms',
+      sql: `select bucket as time, (profiled_ms - unattributed_ms) / loads as "per page load"\nfrom fleetprof.summary(${filters})\norder by bucket` }),
+    lines({ title: 'Page loads', description: 'Profiled page loads, by hour.', width: 12,
+      sql: `select bucket as time, loads as "page loads"\nfrom fleetprof.summary(${filters})\norder by bucket` }),
+    table({ title: 'Functions', description: 'The functions with the most self time. A name leads to its callers.', width: 24, height: 11,
+      sql: `select function, resource, line, self_ms_per_load, total_ms_per_load, busy_share, load_share, samples, uploads, function_key
+from fleetprof.hotspots(${filters}, top => 50)
+where not is_agent` }, [toFunction]),
+    flamegraph({ title: 'Flame graph', description: 'Attributed time by stack. Stacks below 0.1 % of the profiled time are left out.',
+      width: 24, sql: `select level, value, label, self from fleetprof.flamegraph_grafana(${filters})` }),
+    bars({ title: 'Cost by ${by}', description: 'Attributed time by what scripts or uploads have in common.', width: 12, height: 11, unit: 'ms',
+      sql: `select coalesce(nullif(name, ''), '(none)') as name, self_ms
+from fleetprof.cost_by(${value('by')}, ${filters})
+where name <> '(unattributed)'
+order by self_ms desc
+limit 20` }),
+    table({ title: 'Hosts', description: 'The hosts that pages load from, with the time of their scripts.', width: 12, height: 11,
+      sql: `select host, party, self_ms, self_share, requests, p75_ms, bytes, opaque_share\nfrom fleetprof.third_parties(${filters})\nlimit 100` }),
+  ]);
+
+const oneFunction = dashboard('function', 'one function', 'One function: its cost over time, where it runs, who calls it.', [
+  release, ...mix,
+  listed('function', 'Function', `select function_key as __value, concat_ws(' ', function, resource, line) as __text
+from fleetprof.hotspots(${period}, top => 200)`),
+  step, chosen('by', 'Runs by', dimensions),
+], [
+  table({ title: 'Function', description: 'Where it stands and what it costs.', width: 24, height: 4,
+    sql: `select function, resource, line, column_number, self_ms, total_ms, self_ms_per_load, total_ms_per_load, load_share, samples,
+    generated_resource, generated_line, generated_column
+from fleetprof.hotspots(${filters}, top => null)
+where function_key = ${value('function')}` }),
+  lines({ title: 'Self time per page load', width: 12, unit: 'ms',
+    description: 'With the range in which it lies with a probability of 95 %.',
+    sql: `select bucket as time, value_ms as "self time", low_ms as "low", high_ms as "high"
+from fleetprof.trend('function', ${value('function')}, ${value('step')}, ${filters})
+order by bucket` }),
+  table({ title: 'Runs by ${by}', description: 'Where the function runs, costliest first.', width: 12,
+    sql: `select coalesce(nullif(value, ''), '(none)') as value, self_ms_per_load, total_ms_per_load, self_ms, samples, uploads, loads
+from fleetprof.function_by(${value('by')}, ${value('function')}, ${filters})` }),
+  table({ title: 'Callers', description: 'The frames right below the function; (root) where nothing called it.', width: 8,
+    sql: `select function, resource, line, total_ms, share as total_share, samples, function_key
+from fleetprof.callers(null, ${filters}, key => ${value('function')})` }, [toFunction]),
+  table({ title: 'Callees', description: 'The frames right on top of the function; (self) is its own time.', width: 8,
+    sql: `select function, resource, line, total_ms, share as total_share, samples, function_key
+from fleetprof.callees(null, ${filters}, key => ${value('function')})` }, [toFunction]),
+  table({ title: 'Inside', description: 'The measures and windows that the function runs inside.', width: 8,
+    sql: `select value as measure, self_ms, total_ms, samples, uploads
+from fleetprof.function_by('measure', ${value('function')}, ${filters})` }),
+]);
+
+const sides = `${value('site')}, ${value('before')}, ${value('after')}, ${mixFilters}`;
+const releasesByAge = `select ${shown('release')} from fleetprof.releases(${period}) order by first_hour desc`;
+const changes = 'change, change_low, change_high, smallest_visible';
+const releases = dashboard('releases', 'two releases', 'What a release made slower or faster, and what is only noise.', [
+  listed('after', 'Release', releasesByAge),
+  listed('before', 'Against', `${releasesByAge} offset 1`), ...mix,
+], [
+  table({ title: 'Summary', description: 'How many functions changed. A placebo compares two halves of the earlier release.', width: 24, height: 4,
+    sql: `select obstacle, slower, faster, new, gone, unchanged, too_few, unmatched, common_change, comparable_share,
+    placebo_flags, placebo_tested, before_uploads, after_uploads
+from fleetprof.compare_summary(${sides})` }, [column('/^common_change$/', { unit: 'percentunit', decimals: 1 })]),
+  table({ title: 'Functions', description: 'Self time per page load; the change is for the same mix of pages and devices.', width: 24, height: 14,
+    sql: `select verdict, function, resource, line, before_self_ms, after_self_ms, ${changes}, before_uploads, after_uploads, function_key
+from fleetprof.compare_releases(${sides}, top => 200)` }, [verdicts, toFunction]),
+  table({ title: 'Timings', description: 'Medians and 75th percentiles of marks and measures.', width: 12, height: 11,
+    sql: `select verdict, name, kind, percentile, before_ms, after_ms, ${changes}, before_count, after_count
+from fleetprof.compare_timings(${sides})` }, [verdicts]),
+  table({ title: 'Vitals', description: 'Medians and 75th percentiles; CLS as the score × 1000.', width: 12, height: 11,
+    sql: `select verdict, name, unit, percentile, before_value, after_value, ${changes}, before_count, after_count
+from fleetprof.compare_vitals(${sides})` }, [verdicts]),
+]);
+
+const vitals = dashboard('vitals', 'web vitals', 'What real users noticed, and the functions behind it.',
+  [chosen('vital', 'Vital', ['INP', 'LCP', 'CLS', 'FCP', 'TTFB']), release, ...mix, step, chosen('by', 'By', dimensions)], [
+    table({ title: 'Vitals', description: 'Percentiles and ratings; CLS as the score × 1000.', width: 12,
+      sql: `select name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share\nfrom fleetprof.vitals(${filters})` }),
+    lines({ title: '${vital}, 75th percentile', unit: 'short', width: 12,
+      description: 'Milliseconds; of CLS the score × 1000. With the range in which it lies with a probability of 95 %.',
+      sql: `select bucket as time, value_ms as "p75", low_ms as "low", high_ms as "high"
+from fleetprof.trend('vital', ${value('vital')}, ${value('step')}, ${filters})
+order by bucket` }),
+    bars({ title: '${vital}, distribution', description: 'How many values are how large: eight bins an octave.', width: 12, height: 10,
+      sql: `select to_char(power(2, octave / 8.0), 'FM999999990.0') as value, sum(count) as count
+from (
+    select floor(8 * log(2, greatest(from_ms, 1)::numeric)) as octave, count
+    from fleetprof.histogram('vital', ${value('vital')}, ${filters})
+) as bins
+group by octave
+order by octave` }),
+    table({ title: '${vital} by ${by}', description: 'The values with the most page loads first.', width: 12, height: 10,
+      sql: `select coalesce(nullif(value, ''), '(none)') as value, unit, count, p75, good_share, poor_share
+from fleetprof.vitals_by(${value('by')}, ${filters})
+where name = ${value('vital')}` }),
+    table({ title: 'Functions behind a poor ${vital}', width: 24, height: 10,
+      description: 'Functions that ran where the vital was poor, and what each cost where it was good.',
+      sql: `select function, resource, line, self_ms_per_load, good_self_ms_per_load, uploads, good_uploads, samples, function_key
+from fleetprof.vital_hotspots(${value('vital')}, ${filters})` }, [toFunction]),
+    table({ title: 'Interactions', description: 'Clicks, taps and keys by target, the most time first.', width: 12, height: 10,
+      sql: `select target, type, count, p75_ms, p98_ms, input_delay_share, processing_share, presentation_share
+from fleetprof.interactions(${filters})
+limit 100` }),
+    table({ title: 'Long frames', description: 'What blocked the page, by the browser\'s own account.', width: 12, height: 10,
+      sql: `select invoker, function, script, count, p75_ms, blocking_ms, forced_layout_ms\nfrom fleetprof.long_frames(${filters})\nlimit 100` }),
+  ]);
+
+/** File names and texts of the dashboards. */
+export const files = new Map(Object.entries({ overview, function: oneFunction, releases, vitals })
+  .map(([name, model]) => [`${name}.json`, `${JSON.stringify(model, null, 2)}\n`]));
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  for (const [name, text] of files) fs.writeFileSync(path.join(folder, name), text);
+}
