@@ -285,20 +285,30 @@ static bool read_stacks(const struct export_options *export, struct fp_export_st
     return fp_export_read_aggregate(&export->analysis, stacks, is_empty);
 }
 
-/* False, with an error, if a file that lists all paths would be too large. */
-static bool check_size(const struct export_options *export, const struct fp_export_stacks *stacks)
+/* Returns how many frames the file lists, on all stacks together. */
+static uint64_t count_places(enum fp_export_paths paths, const struct fp_export_stacks *stacks)
 {
     uint64_t places = 0;
-    for (size_t i = 0; i < stacks->track_count; i++) {
+    for (size_t i = 0; paths == FP_EXPORT_PATHS_ONCE && i < stacks->node_count; i++)
+        places += stacks->nodes[i].level;
+    for (size_t i = 0; paths == FP_EXPORT_PATHS_PER_SAMPLE && i < stacks->track_count; i++) {
         for (size_t k = 0; k < stacks->tracks[i].sample_count; k++)
             places += stacks->nodes[stacks->tracks[i].samples[k].node].level;
     }
-    if (!export->format->lists_paths || places <= PLACES_MAX)
+    return places;
+}
+
+/* False, with an error, if the file would be too large. */
+static bool check_size(const struct fp_export_format *format, const struct fp_export_stacks *stacks)
+{
+    uint64_t places = count_places(format->paths, stacks);
+    if (places <= PLACES_MAX)
         return true;
-    fp_message_error("there are too many stacks for %s", export->format->name);
-    fp_message_detail("They have %llu frames together, at most %llu fit.",
+    fp_message_error("there are too many stacks for %s", format->name);
+    fp_message_detail("It would list %llu frames, at most %llu are allowed.",
                       (unsigned long long)places, (unsigned long long)PLACES_MAX);
-    fp_message_hint("Select fewer page loads, or fold with --fold package.");
+    fp_message_hint("gecko and chrome list a stack's frames once. Of many page loads, select "
+                    "fewer, or fold with --fold package.");
     return false;
 }
 
@@ -320,7 +330,7 @@ static void print_notices(const struct export_options *export,
 static bool write_stacks(const struct export_options *export, const struct fp_export_stacks *stacks)
 {
     struct fp_output_file file;
-    if (!check_size(export, stacks) || !fp_output_file_open(&file, export->file))
+    if (!check_size(export->format, stacks) || !fp_output_file_open(&file, export->file))
         return false;
     bool fine = export->format->write(stacks, file.stream);
     fine = fp_output_file_close(&file, fine) && fine;

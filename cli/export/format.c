@@ -8,13 +8,13 @@ const struct fp_export_format fp_export_formats[] = {
         .name = "folded",
         .meaning = "one line per stack, for flamegraph.pl; of a comparison with both weights, as "
                    "difffolded.pl writes them",
-        .lists_paths = true,
+        .paths = FP_EXPORT_PATHS_ONCE,
         .write = fp_export_write_folded,
     },
     {
         .name = "speedscope",
         .meaning = "for speedscope.app; a comparison is two profiles",
-        .lists_paths = true,
+        .paths = FP_EXPORT_PATHS_PER_SAMPLE,
         .write = fp_export_write_speedscope,
     },
     {
@@ -37,7 +37,7 @@ const struct fp_export_format fp_export_formats[] = {
         .name = "pprof",
         .meaning = "for pprof, gzipped; a comparison as pprof -diff_base makes it",
         .is_binary = true,
-        .lists_paths = true,
+        .paths = FP_EXPORT_PATHS_ONCE,
         .write = fp_export_write_pprof,
     },
 };

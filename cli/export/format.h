@@ -19,6 +19,9 @@ enum fp_export_source {
     FP_EXPORT_SOURCE_COUNT
 };
 
+/* How often a file lists all frames of a stack. */
+enum fp_export_paths { FP_EXPORT_PATHS_NEVER, FP_EXPORT_PATHS_ONCE, FP_EXPORT_PATHS_PER_SAMPLE };
+
 struct fp_export_format {
     const char *name;
     const char *meaning; /* for --help */
@@ -26,7 +29,7 @@ struct fp_export_format {
     const char *obstacles[FP_EXPORT_SOURCE_COUNT];
     bool has_marks;
     bool is_binary;
-    bool lists_paths; /* each stack with all of its frames */
+    enum fp_export_paths paths;
     /* Writes a whole file. Prints an error and returns false on failure, but not for an error of
      * the stream, which its owner checks. */
     bool (*write)(const struct fp_export_stacks *stacks, FILE *out);

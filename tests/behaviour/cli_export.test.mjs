@@ -84,7 +84,7 @@ function withoutPlaces(stacks) {
 }
 
 before(async () => {
-  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }, ...['one', 'events', 'built'].map((name) => ({ name, key: `pk_${name}`, sample_keep: '100%' }))] } });
+  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }, { name: 'large', key: 'pk_large' }, ...['one', 'events', 'built'].map((name) => ({ name, key: `pk_${name}`, sample_keep: '100%' }))] } });
   env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
   const traces = ['react-prod-sync-3s.json', 'coi-mixed-markers--markersflag.json', 'deep-recursion-1000.json', 'odd-unicode-names.json'];
   await importInto('shop', ...traces.map((name) => path.join(repository, 'tests/data', name)), file('hostile.json', hostileUpload));
@@ -132,6 +132,22 @@ test('an aggregate has the same time by function in the Performance panel as in 
   assert.deepEqual([...panel.threads[0].own].filter(([, us]) => us > 0).sort(), [...own].sort());
   const again = await speedscope('Trace-20200101T000000.json', json);
   assert.equal(again.profiles[0].total, total, 'speedscope reads it, too');
+});
+
+test('of more stacks than a file holds the least are one frame, and no time is lost', { skip: process.env.FLEETPROF_LONG !== '1' && 'FLEETPROF_LONG=1' }, async () => {
+  for (const part of [0, 1]) {
+    const count = 120_000;
+    const trace = {
+      resources: ['https://shop.example/large.js'],
+      frames: Array.from({ length: 20_000 }, (_, i) => ({ name: `f${part}_${i}`, resourceId: 0, line: i + 1, column: 1 })),
+      stacks: Array.from({ length: count }, (_, i) => ({ frameId: (i * 7919) % 20_000, ...i < 100 ? {} : { parentId: Math.floor(i / 10) } })),
+      samples: Array.from({ length: count }, (_, stackId) => ({ timestamp: stackId * 10, stackId })),
+    };
+    await importInto('large', file('large.json', { sampleInterval: 10, trace }));
+  }
+  const { total, stacks } = pprof((await exported('--format', 'pprof', '--site', 'large')).bytes);
+  assert.equal(total, 2 * 120_000 * 10_000);
+  assert.ok((stacks.get('(omitted)') ?? 0) >= 39_000 * 10_000 && stacks.size > 190_000);
 });
 
 test('filters and --marker select what they select in SQL', async () => {
