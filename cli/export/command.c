@@ -332,11 +332,11 @@ static bool write_stacks(const struct export_options *export, const struct fp_ex
     struct fp_output_file file;
     if (!check_size(export->format, stacks) || !fp_output_file_open(&file, export->file))
         return false;
-    bool fine = export->format->write(stacks, file.stream);
-    fine = fp_output_file_close(&file, fine) && fine;
-    if (fine)
-        print_notices(export, stacks);
-    return fine;
+    export->format->write(stacks, file.stream);
+    if (!fp_output_file_close(&file, true))
+        return false;
+    print_notices(export, stacks);
+    return true;
 }
 
 static bool export_stacks(const struct export_options *export)

@@ -30,9 +30,8 @@ struct fp_export_format {
     bool has_marks;
     bool is_binary;
     enum fp_export_paths paths;
-    /* Writes a whole file. Prints an error and returns false on failure, but not for an error of
-     * the stream, which its owner checks. */
-    bool (*write)(const struct fp_export_stacks *stacks, FILE *out);
+    /* Writes a whole file. The owner of the stream checks it for errors. */
+    void (*write)(const struct fp_export_stacks *stacks, FILE *out);
 };
 
 extern const struct fp_export_format fp_export_formats[];
@@ -41,10 +40,10 @@ extern const size_t fp_export_format_count;
 /* Returns the format of this name, NULL for an unknown one. */
 const struct fp_export_format *fp_export_format_find(const char *name);
 
-bool fp_export_write_folded(const struct fp_export_stacks *stacks, FILE *out);
-bool fp_export_write_speedscope(const struct fp_export_stacks *stacks, FILE *out);
-bool fp_export_write_gecko(const struct fp_export_stacks *stacks, FILE *out);
-bool fp_export_write_chrome(const struct fp_export_stacks *stacks, FILE *out);
-bool fp_export_write_pprof(const struct fp_export_stacks *stacks, FILE *out);
+void fp_export_write_folded(const struct fp_export_stacks *stacks, FILE *out);
+void fp_export_write_speedscope(const struct fp_export_stacks *stacks, FILE *out);
+void fp_export_write_gecko(const struct fp_export_stacks *stacks, FILE *out);
+void fp_export_write_chrome(const struct fp_export_stacks *stacks, FILE *out);
+void fp_export_write_pprof(const struct fp_export_stacks *stacks, FILE *out);
 
 #endif

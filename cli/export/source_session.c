@@ -251,7 +251,6 @@ static void describe(const struct session *session, struct fp_export_stacks *sta
     char *title = fp_memory_print("%s, %s%s%s", fact(session, SITE), page,
                                   page[0] != '\0' ? ", " : "", fact(session, TITLE_TIME));
     stacks->title = fp_export_text(stacks, fp_str_of(title));
-    stacks->is_timed = true;
     stacks->started_us = strtoll(fact(session, STARTED), NULL, 10);
     free(title);
 }

@@ -61,7 +61,6 @@ enum { FP_EXPORT_TRACKS_MAX = 64 };
 struct fp_export_stacks {
     struct fp_arena arena;
     struct fp_str title;
-    bool is_timed;         /* times are those of the session, not made up */
     int64_t started_us;    /* of a session, epoch; 0: not known */
     uint32_t unattributed; /* index of the frame `(unattributed)`, FP_INDEX_NONE */
     int64_t negative_us;   /* own times of events below zero, which are in no sample */

@@ -222,7 +222,7 @@ static struct fp_str thread_name(const struct fp_export_track *track, size_t num
     return number == 0 ? FP_STR("CrRendererMain") : track->name;
 }
 
-bool fp_export_write_chrome(const struct fp_export_stacks *stacks, FILE *out)
+void fp_export_write_chrome(const struct fp_export_stacks *stacks, FILE *out)
 {
     struct trace trace = {.stacks = stacks, .doc = fp_export_json_begin()};
     trace.events = yyjson_mut_arr(trace.doc);
@@ -242,5 +242,4 @@ bool fp_export_write_chrome(const struct fp_export_stacks *stacks, FILE *out)
     yyjson_mut_val *metadata = yyjson_mut_obj_add_obj(trace.doc, root, "metadata");
     yyjson_mut_obj_add_str(trace.doc, metadata, "source", "fleetprof " FP_VERSION);
     fp_export_json_end(trace.doc, root, out);
-    return true;
 }

@@ -111,7 +111,7 @@ static void put_line(const struct line *line, bool is_comparison, FILE *out)
     (void)fputc('\n', out);
 }
 
-bool fp_export_write_folded(const struct fp_export_stacks *stacks, FILE *out)
+void fp_export_write_folded(const struct fp_export_stacks *stacks, FILE *out)
 {
     struct line *lines = fp_memory_need(calloc(stacks->node_count + 1, sizeof(*lines)));
     struct fp_arena arena;
@@ -129,5 +129,4 @@ bool fp_export_write_folded(const struct fp_export_stacks *stacks, FILE *out)
     }
     fp_arena_release(&arena);
     free(lines);
-    return true;
 }

@@ -8,8 +8,6 @@
 #include "cli/export/format.h"
 #include "cli/export/json.h"
 
-#include <stdlib.h>
-
 enum category {
     CATEGORY_OTHER,
     CATEGORY_IDLE,
@@ -323,7 +321,7 @@ static void add_thread(struct thread *thread, size_t number)
     add_empty_tables(thread);
 }
 
-bool fp_export_write_gecko(const struct fp_export_stacks *stacks, FILE *out)
+void fp_export_write_gecko(const struct fp_export_stacks *stacks, FILE *out)
 {
     yyjson_mut_doc *doc = fp_export_json_begin();
     yyjson_mut_val *root = yyjson_mut_obj(doc);
@@ -339,5 +337,4 @@ bool fp_export_write_gecko(const struct fp_export_stacks *stacks, FILE *out)
         add_thread(&thread, i);
     }
     fp_export_json_end(doc, root, out);
-    return true;
 }

@@ -175,7 +175,7 @@ static void put_gzipped(struct fp_buf *bytes, FILE *out)
     fp_arena_release(&arena);
 }
 
-bool fp_export_write_pprof(const struct fp_export_stacks *stacks, FILE *out)
+void fp_export_write_pprof(const struct fp_export_stacks *stacks, FILE *out)
 {
     struct profile profile = {.stacks = stacks, .path = fp_export_path_room(stacks)};
     fp_buf_init(&profile.bytes, PROFILE_MAX);
@@ -195,5 +195,4 @@ bool fp_export_write_pprof(const struct fp_export_stacks *stacks, FILE *out)
     fp_buf_release(&profile.part);
     fp_buf_release(&profile.bytes);
     free(profile.path);
-    return true;
 }

@@ -72,7 +72,7 @@ static void add_profile(const struct fp_export_stacks *stacks, const struct fp_e
     yyjson_mut_obj_add_val(doc, profile, "weights", lists->weights);
 }
 
-bool fp_export_write_speedscope(const struct fp_export_stacks *stacks, FILE *out)
+void fp_export_write_speedscope(const struct fp_export_stacks *stacks, FILE *out)
 {
     yyjson_mut_doc *doc = fp_export_json_begin();
     yyjson_mut_val *root = yyjson_mut_obj(doc);
@@ -89,5 +89,4 @@ bool fp_export_write_speedscope(const struct fp_export_stacks *stacks, FILE *out
         add_profile(stacks, &stacks->tracks[i], &lists, yyjson_mut_arr_add_obj(doc, profiles));
     free(lists.path);
     fp_export_json_end(doc, root, out);
-    return true;
 }
