@@ -6,8 +6,7 @@
 const struct fp_export_format fp_export_formats[] = {
     {
         .name = "folded",
-        .meaning = "one line per stack, for flamegraph.pl; of a comparison with both weights, as "
-                   "difffolded.pl writes them",
+        .meaning = "one line per stack, for flamegraph.pl; a comparison: two weights",
         .paths = FP_EXPORT_PATHS_ONCE,
         .write = fp_export_write_folded,
     },

@@ -97,6 +97,12 @@ test('export --compare gives other tools both sides, the earlier one scaled to t
   assert.deepEqual([sum(folded.map(([, , us]) => Number(us))), sum(folded.map(([, , , us]) => Number(us)))], [scaled, after.us]);
   assert.deepEqual(folded.find(([, stack]) => stack === '(unattributed)')?.[3], String(after.idle));
 
+  const [{ first, second, third }] = await fleet.postgres.sql(`select lower(before_hours)::text as first, lower(after_hours)::text as second, upper(after_hours)::text as third
+    from fleetprof.compare_summary('site1', '1', '2')`);
+  const periods = await fleetprof('export', '--compare', '--before-since', first, '--before-until', second, '--since', second, '--until', third, '--browser', 'Chrome', '--format', 'pprof', '-o', file);
+  assert.deepEqual([periods.code, periods.stderr], [0, '']);
+  assert.equal(pprof(fs.readFileSync(file)).total, total, 'each release has a period of its own');
+
   const none = await fleetprof('export', '--compare', '1', 'nosuch', '--format', 'pprof', '-o', `${file}.none`);
   assert.deepEqual([none.code, none.stdout, fs.existsSync(`${file}.none`)], [0, '', false]);
   assert.match(none.stderr, /^fleetprof: nothing was counted for the release "nosuch" of site "site1"\n/);
