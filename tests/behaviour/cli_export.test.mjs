@@ -226,7 +226,7 @@ test('names are those of the function table; pprof keeps the generated place', a
   }
 });
 
-test('Firefox Profiler has the same time as SQL, and a session’s marks', { skip: Number(process.versions.node.split('.')[0]) < 20 && 'its importer needs a later Node.js' }, async () => {
+test('Firefox Profiler has the same time as SQL, and a session’s marks', async () => {
   const firefox = new Firefox(temporaryDir('firefox'));
   const shop = await firefox.read((await exported('--format', 'gecko', '--site', 'shop')).file);
   const rows = await stack.sql("select function, sum(round(self_ms * 1000))::float8 as us from fleetprof.hotspots('shop', top => 10000) group by 1 having sum(self_ms) > 0");

@@ -134,7 +134,9 @@ let traceEngine;
  * @param {string} json
  */
 export async function devtools(json) {
+  // What it takes from a browser, and from a later Node.js.
   /** @type {any} */ (globalThis).DOMRect ??= class { };
+  /** @type {any} */ (URL).parse ??= (/** @type {string} */ url, /** @type {string} */ base) => { try { return new URL(url, base); } catch { return null; } };
   traceEngine ??= import('@paulirish/trace_engine');
   const model = (await traceEngine).TraceModel.Model.createWithAllHandlers();
   await model.parse(JSON.parse(json).traceEvents);
