@@ -93,6 +93,8 @@ enum { LEVEL = 1, FUNCTION = 2, TOTAL_MS = 7 };
 
 /* ---- the picture ---- */
 
+#define LEVEL_BYTES_MAX ((size_t)64 * 1024)
+
 /* A line of the graph. */
 struct flame_level {
     struct fp_buf text;
@@ -207,13 +209,25 @@ static size_t width_of(const struct flame_options *flame)
     return WIDTH_WITHOUT_TERMINAL;
 }
 
+/* Prints the graph whole: without memory for a part of it, nothing. */
 static void print_levels(const struct picture *picture)
 {
-    for (size_t i = 0; i < picture->level_count && picture->levels[i].text.len > 0; i++)
-        (void)printf("%s\n", fp_memory_text(&picture->levels[i].text));
-    (void)printf("\n100 %% is %.1f ms, the time of all stacks. Cells below %d columns are left "
-                 "out%s.\n",
-                 picture->all_ms, CELL_MIN, picture->is_cut ? ", and deeper levels: --depth" : "");
+    struct fp_buf text;
+    fp_buf_init(&text, picture->level_count * (LEVEL_BYTES_MAX + 1) + 256);
+    for (size_t i = 0; i < picture->level_count; i++) {
+        const struct fp_buf *level = &picture->levels[i].text;
+        text.failed = text.failed || level->failed;
+        if (level->len == 0)
+            break;
+        fp_buf_add(&text, level->data, level->len);
+        fp_buf_add(&text, "\n", 1);
+    }
+    fp_buf_addf(
+        &text,
+        "\n100 %% is %.1f ms, the time of all stacks. Cells below %d columns are left out%s.\n",
+        picture->all_ms, CELL_MIN, picture->is_cut ? ", and deeper levels: --depth" : "");
+    (void)fputs(fp_memory_text(&text), stdout);
+    fp_buf_release(&text);
 }
 
 static void draw(const struct flame_options *flame, const PGresult *answer)
@@ -223,7 +237,7 @@ static void draw(const struct flame_options *flame, const PGresult *answer)
                               .level_count = (size_t)flame->depth + 1};
     picture.levels = fp_memory_need(calloc(picture.level_count, sizeof(*picture.levels)));
     for (size_t i = 0; i < picture.level_count; i++)
-        fp_buf_init(&picture.levels[i].text, (size_t)64 * 1024);
+        fp_buf_init(&picture.levels[i].text, LEVEL_BYTES_MAX);
     for (int row = 0; row < PQntuples(answer) && picture.all_ms > 0; row++)
         draw_row(&picture, answer, row);
     print_levels(&picture);
