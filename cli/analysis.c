@@ -98,13 +98,14 @@ void fp_analysis_query(const struct fp_analysis *analysis, const char *columns,
     fp_sql_add(query, ")");
 }
 
-/* Prints why there are no rows: nothing that the filters match, or nothing of this kind in it. */
-static bool explain_no_rows(const struct fp_analysis *analysis,
-                            const struct fp_analysis_question *question)
+bool fp_analysis_explain(const struct fp_analysis *analysis, const char *things)
 {
     struct fp_sql_query query;
+    struct fp_filters loads = analysis->filters; /* coverage knows no markers */
+    loads.values[FP_FILTER_MARKER] = NULL;
+    loads.excluded[FP_FILTER_MARKER] = NULL;
     fp_sql_init(&query, "select from fleetprof.coverage(");
-    fp_filters_add(&analysis->filters, &query);
+    fp_filters_add(&loads, &query);
     fp_sql_add(&query, ")");
     PGresult *answer = fp_sql_run(analysis->connection, &query);
     fp_sql_release(&query);
@@ -114,7 +115,7 @@ static bool explain_no_rows(const struct fp_analysis *analysis,
     PQclear(answer);
     if (!any_load)
         return fp_empty_answer_explain(&analysis->filters, NULL, analysis->connection);
-    fp_message_notice("the page loads that match have no %s", question->things);
+    fp_message_notice("the page loads that match have no %s", things);
     return true;
 }
 
@@ -134,5 +135,5 @@ bool fp_analysis_print(const struct fp_analysis *analysis,
     *rows = fp_grid_rows(&grid);
     fp_grid_print(&grid, analysis->form);
     fp_grid_release(&grid);
-    return *rows > 0 || explain_no_rows(analysis, question);
+    return *rows > 0 || fp_analysis_explain(analysis, question->things);
 }

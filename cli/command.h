@@ -22,6 +22,8 @@ void fp_command_parse(const struct argp *argp, int argc, char **argv, void *give
 
 enum fp_exit fp_migrate_command(int argc, char **argv);
 enum fp_exit fp_top_command(int argc, char **argv);
+enum fp_exit fp_flame_command(int argc, char **argv);
+enum fp_exit fp_markers_command(int argc, char **argv);
 enum fp_exit fp_timings_command(int argc, char **argv);
 enum fp_exit fp_vitals_command(int argc, char **argv);
 enum fp_exit fp_interactions_command(int argc, char **argv);

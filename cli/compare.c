@@ -3,7 +3,6 @@
  */
 #include "cli/command.h"
 #include "cli/comparison.h"
-#include "cli/empty_answer.h"
 #include "cli/options.h"
 #include "cli/timing_comparison.h"
 
@@ -96,40 +95,11 @@ static PGresult *ask(const struct compare_options *given)
     return answer;
 }
 
-/* Asks for the first of the two releases that has no uploads at all. */
-static PGresult *ask_unknown(const struct compare_options *given)
-{
-    struct fp_sql_query query;
-    fp_sql_init(&query, "select name from unnest(array[");
-    fp_sql_value(&query, "text", given->before);
-    fp_sql_add(&query, ", ");
-    fp_sql_value(&query, "text", given->after);
-    fp_sql_add(&query, "]) as name where not exists (select from fleetprof.segment where "
-                       "fleetprof_data.matches(release, name) and fleetprof_data.matches(site, ");
-    fp_sql_value(&query, "text", given->comparison.filters.values[FP_FILTER_SITE]);
-    fp_sql_add(&query, ")) limit 1");
-    PGresult *answer = fp_sql_run(given->comparison.connection, &query);
-    fp_sql_release(&query);
-    return answer;
-}
-
 /* Explains an empty answer: one of the two sides has no uploads. */
 static bool explain_nothing(const struct compare_options *given)
 {
-    PGresult *unknown = ask_unknown(given);
-    if (unknown == NULL)
-        return false;
-    struct fp_filters filters = given->comparison.filters;
-    bool fine = true;
-    if (PQntuples(unknown) == 0) {
-        fp_message_notice("one of the sides has no %s in its period",
-                          given->what == 0 ? "uploads" : "such values");
-    } else {
-        filters.values[FP_FILTER_RELEASE] = PQgetvalue(unknown, 0, 0);
-        fine = fp_empty_answer_explain(&filters, NULL, given->comparison.connection);
-    }
-    PQclear(unknown);
-    return fine;
+    return fp_comparison_explain(&given->comparison, given->before, given->after,
+                                 given->what == 0 ? "uploads" : "such values");
 }
 
 static bool print_timings(const struct compare_options *given)

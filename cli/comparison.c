@@ -4,6 +4,7 @@
 #include "cli/comparison.h"
 
 #include "cli/command.h"
+#include "cli/empty_answer.h"
 
 enum {
     OPTION_SINCE = FP_OPTION_SHARED + 0xa0,
@@ -244,4 +245,42 @@ bool fp_comparison_summarise(const struct fp_comparison *comparison, const char 
         (void)printf("%s\n", PQgetvalue(answer, i, 0));
     PQclear(answer);
     return true;
+}
+
+/* ---- an empty answer ---- */
+
+/* Asks for the first of the two releases that has no uploads at all. */
+static PGresult *ask_unknown(const struct fp_comparison *comparison, const char *before,
+                             const char *after)
+{
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select name from unnest(array[");
+    fp_sql_value(&query, "text", before);
+    fp_sql_add(&query, ", ");
+    fp_sql_value(&query, "text", after);
+    fp_sql_add(&query, "]) as name where not exists (select from fleetprof.segment where "
+                       "fleetprof_data.matches(release, name) and fleetprof_data.matches(site, ");
+    fp_sql_value(&query, "text", comparison->filters.values[FP_FILTER_SITE]);
+    fp_sql_add(&query, ")) limit 1");
+    PGresult *answer = fp_sql_run(comparison->connection, &query);
+    fp_sql_release(&query);
+    return answer;
+}
+
+bool fp_comparison_explain(const struct fp_comparison *comparison, const char *before,
+                           const char *after, const char *things)
+{
+    PGresult *unknown = ask_unknown(comparison, before, after);
+    if (unknown == NULL)
+        return false;
+    struct fp_filters filters = comparison->filters;
+    bool fine = true;
+    if (PQntuples(unknown) == 0) {
+        fp_message_notice("one of the sides has no %s in its period", things);
+    } else {
+        filters.values[FP_FILTER_RELEASE] = PQgetvalue(unknown, 0, 0);
+        fine = fp_empty_answer_explain(&filters, NULL, comparison->connection);
+    }
+    PQclear(unknown);
+    return fine;
 }

@@ -47,4 +47,9 @@ void fp_comparison_print(const struct fp_comparison *comparison, const PGresult 
 bool fp_comparison_summarise(const struct fp_comparison *comparison, const char *before,
                              const char *after) FP_MUST_CHECK;
 
+/* Explains an empty answer on standard error: one of two releases or periods (NULL: not given) has
+ * none of these things. Prints an error and returns false on failure. */
+bool fp_comparison_explain(const struct fp_comparison *comparison, const char *before,
+                           const char *after, const char *things) FP_MUST_CHECK;
+
 #endif

@@ -22,6 +22,12 @@ static const struct argp_child children[] = {
     {0},
 };
 
+static const struct argp_child children_with_marker[] = {
+    {&fp_analysis_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
+    {0},
+};
+
 const struct argp fp_report_argp = {.parser = parse_report, .children = children};
 
 enum fp_exit fp_report_answer(const struct fp_report *report, struct fp_analysis *analysis)
@@ -39,7 +45,9 @@ enum fp_exit fp_report_answer(const struct fp_report *report, struct fp_analysis
 enum fp_exit fp_report_command(const struct fp_report *report, int argc, char **argv)
 {
     struct fp_analysis analysis = {0};
-    const struct argp argp = {.parser = parse_report, .doc = report->doc, .children = children};
+    const struct argp argp = {.parser = parse_report,
+                              .doc = report->doc,
+                              .children = report->has_marker ? children_with_marker : children};
     fp_command_parse(&argp, argc, argv, &analysis);
     return fp_report_answer(report, &analysis);
 }

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 
 struct fp_report {
+    bool has_marker; /* it takes --marker */
     const char *doc; /* of --help */
     struct fp_analysis_question question;
     const char *footer; /* a line below the rows, for people */

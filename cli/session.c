@@ -3,12 +3,11 @@
  */
 #include "cli/analysis.h"
 #include "cli/command.h"
-#include "cli/memory.h"
 #include "cli/options.h"
+#include "cli/session_content.h"
 #include "cli/sub_command.h"
 
 #include <stdlib.h>
-#include <zstd.h>
 
 /* ---- list ---- */
 
@@ -134,38 +133,15 @@ static const struct argp export_argp = {
     .children = children,
 };
 
-static bool unpack(const unsigned char *packed, size_t packed_len, size_t len)
-{
-    char *content = fp_memory_need(malloc(len > 0 ? len : 1));
-    size_t unpacked = ZSTD_decompress(content, len, packed, packed_len);
-    bool fine = unpacked == len;
-    if (fine)
-        (void)fwrite(content, 1, len, stdout);
-    else
-        fp_message_error("the stored session is damaged: %s",
-                         ZSTD_isError(unpacked) ? ZSTD_getErrorName(unpacked) : "it is too short");
-    free(content);
-    return fine;
-}
-
 static bool print_content(PGconn *connection, const char *session_id)
 {
-    struct fp_sql_query query;
-    fp_sql_init(&query, "select content_bytes, content from fleetprof.session_content(");
-    fp_sql_value(&query, "bigint", session_id);
-    fp_sql_add(&query, ")");
-    PGresult *answer = fp_sql_run(connection, &query);
-    fp_sql_release(&query);
-    if (answer == NULL)
+    size_t len;
+    char *content = fp_session_content_read(connection, session_id, &len);
+    if (content == NULL)
         return false;
-    size_t packed_len;
-    unsigned char *packed =
-        PQunescapeBytea((const unsigned char *)PQgetvalue(answer, 0, 1), &packed_len);
-    (void)fp_memory_need(packed);
-    bool fine = unpack(packed, packed_len, strtoul(PQgetvalue(answer, 0, 0), NULL, 10));
-    PQfreemem(packed);
-    PQclear(answer);
-    return fine;
+    (void)fwrite(content, 1, len, stdout);
+    free(content);
+    return true;
 }
 
 static enum fp_exit export_command(int argc, char **argv)

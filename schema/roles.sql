@@ -8,6 +8,7 @@
 do $$
 declare
     wanted record;
+    failed record;
     has_workers boolean := false;
     may_grant boolean := has_database_privilege(current_database(), 'create with grant option');
 begin
@@ -22,13 +23,30 @@ begin
             from pg_catalog.pg_roles
             where rolname in ('fleetprof_owner', 'fleetprof_writer', 'fleetprof_reader')
         loop
-            execute format('select count(*) from run_command_on_workers(%L)', format(
-                'do $do$ begin
-                    if not exists (select from pg_catalog.pg_roles where rolname = %L) then
+            -- Settings of Citus: each worker changes its own role.
+            execute format(
+                'select nodename, nodeport, result
+                from run_command_on_workers(%L)
+                where not success
+                order by nodename, nodeport
+                limit 1',
+                format(
+                    'do $do$ begin
                         set local citus.enable_create_role_propagation = off;
-                        create role %I login;
-                    end if;
-                end $do$', wanted.name, wanted.name));
+                        set local citus.enable_alter_role_propagation = off;
+                        if not exists (select from pg_catalog.pg_roles where rolname = %1$L) then
+                            create role %1$I login;
+                        elsif not (select rolcanlogin from pg_catalog.pg_roles where rolname = %1$L) then
+                            alter role %1$I login;
+                        end if;
+                    exception
+                        -- A migration of another database may create it at the same time.
+                        when duplicate_object or unique_violation then null;
+                    end $do$', wanted.name))
+            into failed;
+            if failed.nodename is not null then
+                raise exception 'role % on worker %:%: %', wanted.name, failed.nodename, failed.nodeport, failed.result;
+            end if;
         end loop;
     end if;
     for wanted in

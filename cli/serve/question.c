@@ -154,7 +154,7 @@ const struct fp_question fp_questions[] = {
      .own = {NEEDED("site", FP_VALUE_TEXT, NULL), NEEDED("generated_resource", FP_VALUE_TEXT, NULL),
              NEEDED_COUNT("generated_line"), NEEDED_COUNT("generated_column"),
              TEXT("release", NULL)}},
-    {.name = "markers", .relation = "markers", .filters = WITH_MARKER},
+    {.name = "markers", .relation = "markers", .command = "markers", .filters = WITH_MARKER},
     {.name = "event_breakdown", .relation = "event_breakdown", .filters = WITH_MARKER},
     {.name = "timings", .relation = "timings", .command = "timings", .filters = LOADS},
     {.name = "vitals", .relation = "vitals", .command = "vitals", .filters = LOADS},

@@ -7,15 +7,14 @@
 #include "cli/empty_answer.h"
 #include "cli/filters.h"
 #include "cli/memory.h"
+#include "cli/output_file.h"
 #include "cli/period.h"
 #include "cli/serve/answer.h"
 #include "cli/serve/page.h"
 #include "collector/base/ascii.h"
 
-#include <errno.h>
 #include <libdeflate.h>
 #include <openssl/evp.h>
-#include <unistd.h>
 #include <yyjson.h>
 
 enum { OPTION_COMPARE = FP_OPTION_FIRST };
@@ -371,21 +370,13 @@ static void end_file(struct fp_buf *file, const struct fp_buf *answers)
     free(packed);
 }
 
-/* Replaces the file whole, or leaves it as it was. */
 static bool write_file(const char *name, const struct fp_buf *content)
 {
-    char *part = fp_memory_print("%s.part", name);
-    FILE *stream = fopen(part, "wbe");
-    bool fine = stream != NULL && fwrite(content->data, 1, content->len, stream) == content->len;
-    if (stream != NULL)
-        fine = fclose(stream) == 0 && fine;
-    fine = fine && rename(part, name) == 0;
-    if (!fine) {
-        fp_message_error("could not write %s: %s", name, strerror(errno));
-        (void)unlink(part);
-    }
-    free(part);
-    return fine;
+    struct fp_output_file file;
+    if (!fp_output_file_open(&file, name))
+        return false;
+    (void)fwrite(content->data, 1, content->len, file.stream);
+    return fp_output_file_close(&file, true);
 }
 
 /* ---- the command ---- */

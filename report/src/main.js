@@ -308,7 +308,7 @@ const keys = [
   ['[ and ]', 'the release before, the release after'], ['l', 'copy link'], ['q', 'show SQL'], ['d', 'light or dark'], ['u', 'ask again'],
   ['in the flame graph', ''],
   ['↑ ↓ ← →', 'caller, costliest callee, siblings'], ['Enter', 'zoom in'], ['Backspace, Escape', 'zoom out'], ['PageUp PageDown', 'scroll'],
-  ['c', 'callers and callees of the function'], ['o', 'focus on the function'], ['x', 'hide the function'], ['r', 'collapse recursion'], ['i', 'invert'],
+  ['c', 'callers and callees of the function'], ['o', 'focus on the function'], ['x', 'hide the function'], ['r', 'collapse recursion'], ['i', 'invert'], ['p', 'fold packages'],
   ['+ −', 'in a timeline: closer, wider'],   ['n and N', 'the next match, the match before'], ['m', 'to what can be done with the selection'],
 ];
 

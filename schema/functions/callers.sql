@@ -18,38 +18,36 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    tree record;
-    -- The tree, depth first: a node's callers are before it, on lower levels. The first one is the whole, frame 0: in an
-    -- array with nulls, elements are slow to find.
+    -- The tree by place, as in stack_sums.
+    stack_ids bigint[];
+    parents integer[];
     levels integer[];
     frames bigint[];
     own_sums bigint[];
     totals bigint[];
     counts bigint[];
+    inward integer[];
     wanted bigint[];
-    level integer;
-    frame bigint;
-    other bigint; -- the neighbour of the function
-    -- By level, of the stack that the loop stands on.
-    path bigint[] := '{}';
-    calls integer[] := '{}'; -- how often the function is on it, up to this level
-    is_wanted boolean;
+    is_wanted boolean[]; -- by place
+    node integer;
+    parent integer;
+    outer_node integer;
+    is_outermost boolean;
     is_counted boolean;
 begin
     total_us := 0;
     frame_ids := '{}';
     sums := '{}';
     samples := '{}';
-    tree := call_tree(call_edges.selected, call_edges.markers, 0, call_edges.fold);
-    packages := tree.packages;
-    select array_agg(level), array_agg(coalesce(frame_id, 0)), array_agg(self_us), array_agg(total_us), array_agg(samples)
-    into levels, frames, own_sums, totals, counts
-    from (
-        select
-            unnest(tree.ordinals) as ordinal, unnest(tree.levels) as level, unnest(tree.frame_ids) as frame_id,
-            unnest(tree.self_sums) as self_us, unnest(tree.total_sums) as total_us, unnest(tree.sample_sums) as samples
-        order by ordinal
-    ) as node;
+    select * into stack_ids, parents, levels, frames, own_sums, totals, counts, inward
+    from stack_sums(call_edges.selected, call_edges.markers);
+    if stack_ids is null then
+        return;
+    end if;
+    if call_edges.fold is not null then
+        select * into stack_ids, parents, levels, frames, own_sums, totals, counts, inward, packages
+        from folded_tree(call_edges.fold, stack_ids, parents, levels, frames, own_sums, totals, counts, inward);
+    end if;
 
     wanted := array(
         select frame_id
@@ -66,44 +64,37 @@ begin
     if cardinality(wanted) = 0 then
         return;
     end if;
+    is_wanted := array(select coalesce(frame_id = any(wanted), false) from unnest(frames) as frame_id);
 
-    for node in 1..coalesce(cardinality(levels), 0) loop
-        level := levels[node];
-        continue when level = 0;
-        frame := frames[node];
-        path[level] := frame;
-        is_wanted := frame = any(wanted);
-        calls[level] := coalesce(calls[level - 1], 0) + is_wanted::integer;
-        if is_wanted and calls[level] = 1 then
+    -- The first place is the whole.
+    for node in 2..cardinality(parents) loop
+        parent := parents[node];
+        continue when not (is_wanted[node] or (not call_edges.of_callers and is_wanted[parent]));
+        -- A sample counts once, however often the function, or the same call, is on its stack.
+        is_outermost := is_wanted[node];
+        is_counted := false;
+        outer_node := parent;
+        while outer_node > 1 loop
+            is_outermost := is_outermost and not is_wanted[outer_node];
+            is_counted := is_counted or case
+                when call_edges.of_callers then
+                    is_wanted[outer_node] and frames[parents[outer_node]] is not distinct from frames[parent]
+                else is_wanted[parents[outer_node]] and frames[outer_node] = frames[node]
+            end;
+            outer_node := parents[outer_node];
+        end loop;
+        if is_outermost then
             total_us := total_us + totals[node];
         end if;
-        if call_edges.of_callers then
-            continue when not is_wanted;
-            other := nullif(path[level - 1], 0);
-        else
-            if is_wanted and own_sums[node] <> 0 then
-                frame_ids := frame_ids || null::bigint;
-                sums := sums || own_sums[node];
-                samples := samples || null::bigint;
-            end if;
-            continue when level = 1 or path[level - 1] <> all(wanted);
-            other := frame;
+        if not call_edges.of_callers and is_wanted[node] and own_sums[node] <> 0 then
+            frame_ids := frame_ids || null::bigint;
+            sums := sums || own_sums[node];
+            samples := samples || null::bigint;
         end if;
-        -- A sample counts once, however often the same call is on its stack.
-        is_counted := false;
-        if calls[level] > 1 then
-            for lower in 1..level - 1 loop
-                is_counted := is_counted or case
-                    when call_edges.of_callers then path[lower] = any(wanted) and path[lower - 1] is not distinct from other
-                    else path[lower] = other and path[lower - 1] = any(wanted)
-                end;
-            end loop;
-        end if;
-        if not coalesce(is_counted, false) then
-            frame_ids := frame_ids || other;
-            sums := sums || totals[node];
-            samples := samples || counts[node];
-        end if;
+        continue when is_counted or not (call_edges.of_callers or is_wanted[parent]);
+        frame_ids := frame_ids || frames[case when call_edges.of_callers then parent else node end];
+        sums := sums || totals[node];
+        samples := samples || counts[node];
     end loop;
 end
 $$;

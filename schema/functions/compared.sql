@@ -242,21 +242,21 @@ begin
     select number, stratum, sum(self_us), sum(spread), sum(product)
     from (
         select
-            number, frame_id, stratum, sum(self_us)::double precision as self_us, sqrt(sum(self_us2)) as spread,
-            sum(product) as product
+            frame_id, stratum, sum(self_us)::double precision as self_us, sqrt(sum(self_us2::double precision)) as spread,
+            sum(product::double precision) as product
         from (
             select
-                stratum, unnest(frame_id) as frame_id, unnest(self_us) as self_us,
-                unnest(self_us2)::double precision as self_us2, unnest(self_profiled)::double precision as product
+                stratum, unnest(frame_id) as frame_id, unnest(self_us) as self_us, unnest(self_us2) as self_us2,
+                unnest(self_profiled) as product
             from frame_packed
             join unnest(group_ids, places) as member (group_id, stratum) using (group_id)
             where is_selected(compared_parts.side, sealed, group_id, bucket, span)
         ) as entry
-        join unnest(compared_parts.frame_ids, compared_parts.numbers) as wanted (frame_id, number) using (frame_id)
         -- A look into a hash table, before anything is collected.
         where frame_id = any(compared_parts.frame_ids)
-        group by number, frame_id, stratum
+        group by frame_id, stratum
     ) as part
+    join unnest(compared_parts.frame_ids, compared_parts.numbers) as wanted (frame_id, number) using (frame_id)
     group by number, stratum
     having sum(spread) > 0;
 end

@@ -64,10 +64,12 @@ language sql immutable parallel safe
 return case
     when sealed then
         group_id = any((selected).group_ids)
-        and bucket = any((selected).buckets)
+        -- One more, which never exists: without a block the condition would be a constant, and Citus has no plan for an
+        -- outer join under one.
+        and bucket = any((selected).buckets || '-infinity'::timestamptz)
         and span = ((selected).spans)[array_position((selected).buckets, bucket)]
         -- Longest blocks come first: this leaves out KIND_hours or KIND_days as a whole.
-        and span between ((selected).spans)[cardinality((selected).spans)] and ((selected).spans)[1]
+        and span between coalesce(((selected).spans)[cardinality((selected).spans)], 0) and coalesce(((selected).spans)[1], 0)
     else group_id = any((selected).segment_ids) and bucket > (selected).after and bucket < (selected).before
 end;
 

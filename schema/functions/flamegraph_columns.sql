@@ -25,15 +25,24 @@ set search_path = fleetprof_data, pg_temp
 set datestyle = 'ISO, YMD'
 set plan_cache_mode = force_custom_plan
 set jit = off
+set work_mem = '64MB'
+set enable_material = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
-    tree record; -- depth first, in arrays; the first node is the whole
-    is_shown boolean[];
-    levels integer[];
-    cut_level integer; -- of a node that is left out: what stands on it is, too
-    frame_ids bigint[];
+    tree record;
     packages text[];
+    frame_ids bigint[];
+    -- Depth first; the first node is the whole.
+    levels integer[];
+    frames integer[]; -- places in frame_ids from 0
+    self_sums bigint[];
+    total_sums bigint[];
+    sample_sums bigint[];
+    is_shown boolean[];
+    cut_level integer; -- of a node that is left out: what stands on it is, too
+    whole_us bigint;
 begin
     if (flamegraph_columns.max_nodes >= 1) is not true then
         raise invalid_parameter_value using
@@ -52,28 +61,35 @@ begin
             flamegraph_columns.exclude_thread]),
         select_markers(flamegraph_columns.marker, flamegraph_columns.exclude_marker), 0, flamegraph_columns.fold);
     packages := tree.packages;
-    select
-        array_agg(level) as levels, array_agg(frame_id) as frame_ids, array_agg(self_us) as self_sums,
-        array_agg(total_us) as total_sums, array_agg(samples) as sample_sums
-    into tree
+    frame_ids := array(select distinct frame_id from unnest(tree.frame_ids) as frame_id where frame_id is not null);
+    select array_agg(level), array_agg(coalesce(frame, -1)), array_agg(self_us), array_agg(total_us), array_agg(samples)
+    into levels, frames, self_sums, total_sums, sample_sums
     from (
-        select
-            unnest(tree.ordinals) as ordinal, unnest(tree.levels) as level, unnest(tree.frame_ids) as frame_id,
-            unnest(tree.self_sums) as self_us, unnest(tree.total_sums) as total_us, unnest(tree.sample_sums) as samples
+        select level, frame, self_us, total_us, samples
+        from (
+            select
+                unnest(tree.ordinals) as ordinal, unnest(tree.levels) as level, unnest(tree.frame_ids) as frame_id,
+                unnest(tree.self_sums) as self_us, unnest(tree.total_sums) as total_us, unnest(tree.sample_sums) as samples
+        ) as node
+        left join (
+            select unnest(frame_ids) as frame_id, generate_subscripts(frame_ids, 1) - 1 as frame
+        ) as listed using (frame_id)
         order by ordinal
     ) as node;
 
-    if cardinality(tree.levels) > flamegraph_columns.max_nodes then
+    whole_us := total_sums[1];
+    if cardinality(levels) > flamegraph_columns.max_nodes then
         is_shown := array(
             select rank <= flamegraph_columns.max_nodes
             from (
                 select place, row_number() over (order by level > 0, total_us desc, place) as rank
-                from unnest(tree.levels, tree.total_sums) with ordinality as node (level, total_us, place)
+                from (
+                    select unnest(levels) as level, unnest(total_sums) as total_us, generate_subscripts(levels, 1) as place
+                ) as node
             ) as ranked
             order by place);
-        levels := tree.levels;
         for place in 1..cardinality(levels) loop
-            if cut_level is not null and levels[place] > cut_level then
+            if levels[place] > cut_level then
                 is_shown[place] := false;
             elsif is_shown[place] then
                 cut_level := null;
@@ -81,48 +97,39 @@ begin
                 cut_level := levels[place];
             end if;
         end loop;
+        select array_agg(level), array_agg(frame), array_agg(self_us), array_agg(total_us), array_agg(samples)
+        into levels, frames, self_sums, total_sums, sample_sums
+        from (
+            select
+                unnest(is_shown) as is_shown, unnest(levels) as level, unnest(frames) as frame,
+                unnest(self_sums) as self_us, unnest(total_sums) as total_us, unnest(sample_sums) as samples
+        ) as node
+        where is_shown;
     end if;
 
-    frame_ids := array(select distinct frame_id from unnest(tree.frame_ids) as frame_id where frame_id is not null);
     return (
-        with frame as materialized (
-            select
-                place, function, resource, line, column_number, kind, function_key::text as function_key,
-                generated_resource, generated_line, generated_column
-            from unnest(frame_ids) with ordinality as listed (frame_id, place)
-            join named_frames(frame_ids) as named using (frame_id)
-            union all
-            select
-                place, package_label(frame_id, packages), null, null, null, 'function', package_key(frame_id, packages)::text,
-                null, null, null
-            from unnest(frame_ids) with ordinality as listed (frame_id, place)
-            where package_label(frame_id, packages) is not null
-        ),
-        node as (
-            select level, coalesce(listed.place - 1, -1) as frame, self_us, total_us, samples, node.place
-            from unnest(tree.levels, tree.frame_ids, tree.self_sums, tree.total_sums, tree.sample_sums, is_shown) with ordinality
-                as node (level, frame_id, self_us, total_us, samples, is_shown, place)
-            left join unnest(frame_ids) with ordinality as listed (frame_id, place) using (frame_id)
-            where coalesce(is_shown, true)
-            order by node.place
-        )
         select json_build_object(
-            'frames', (
-                select json_build_object(
-                    'function', array_agg(function order by place), 'resource', array_agg(resource order by place),
-                    'line', array_agg(line order by place), 'column_number', array_agg(column_number order by place),
-                    'kind', array_agg(kind order by place), 'function_key', array_agg(function_key order by place),
-                    'generated_resource', array_agg(generated_resource order by place),
-                    'generated_line', array_agg(generated_line order by place),
-                    'generated_column', array_agg(generated_column order by place))
-                from frame),
-            'level', coalesce(array_agg(level), '{}'),
-            'frame', coalesce(array_agg(frame), '{}'),
-            'self', coalesce(array_agg(self_us), '{}'),
-            'total', coalesce(array_agg(total_us), '{}'),
-            'samples', coalesce(array_agg(samples), '{}'),
-            'omitted_us', coalesce(tree.total_sums[1], 0) - coalesce(sum(self_us), 0))
-        from node
+            'frames', json_build_object(
+                'function', array_agg(function), 'resource', array_agg(resource), 'line', array_agg(line),
+                'column_number', array_agg(column_number), 'kind', array_agg(kind), 'function_key', array_agg(function_key),
+                'generated_resource', array_agg(generated_resource), 'generated_line', array_agg(generated_line),
+                'generated_column', array_agg(generated_column)),
+            'level', coalesce(levels, '{}'),
+            'frame', coalesce(frames, '{}'),
+            'self', coalesce(self_sums, '{}'),
+            'total', coalesce(total_sums, '{}'),
+            'samples', coalesce(sample_sums, '{}'),
+            'omitted_us', coalesce(whole_us, 0) - coalesce((select sum(self_us) from unnest(self_sums) as self_us), 0))
+        from (
+            select
+                coalesce(function, package_label(frame_id, packages)) as function, resource, line, column_number,
+                coalesce(kind, 'function') as kind,
+                coalesce(function_key, package_key(frame_id, packages))::text as function_key, generated_resource,
+                generated_line, generated_column
+            from (select unnest(frame_ids) as frame_id, generate_subscripts(frame_ids, 1) as place) as listed
+            left join named_frames(frame_ids) as named using (frame_id)
+            order by place
+        ) as frame
     );
 end
 $$;

@@ -8,7 +8,7 @@ import { binDir, repository, run, temporaryDir } from './stack.mjs';
 
 const program = path.join(binDir, 'fleetprof');
 const dir = temporaryDir('cli');
-const commands = ['migrate', 'top', 'timings', 'callers', 'trend', 'compare', 'regressions', 'vitals', 'interactions', 'long-frames',
+const commands = ['migrate', 'top', 'flame', 'markers', 'timings', 'callers', 'trend', 'compare', 'regressions', 'vitals', 'interactions', 'long-frames',
   'third-parties', 'coverage', 'export', 'validate', 'import'];
 const families = ['session', 'spool', 'spool dead-letters'];
 const members = ['session list', 'session export', 'spool inspect', 'spool verify', 'spool dead-letters list', 'spool dead-letters show',
@@ -91,16 +91,16 @@ test('every option in --help has an entry in the manual', async () => {
 
 for (const [what, args, stderr] of /** @type {[string, string[], RegExp][]} */ ([
   ['no command', [], /^Usage: fleetprof .*Commands:/s],
-  ['an unknown command', ['flame'], /unknown command "flame".*\n.*migrate/s],
-  ['help of an unknown command', ['help', 'flame'], /unknown command "flame"/],
-  ['help of an unknown command of a command', ['help', 'session', 'flame'], /session has no command "flame"/],
+  ['an unknown command', ['burn'], /unknown command "burn".*\n.*migrate/s],
+  ['help of an unknown command', ['help', 'burn'], /unknown command "burn"/],
+  ['help of an unknown command of a command', ['help', 'session', 'burn'], /session has no command "burn"/],
   ['help of too much', ['help', 'a', 'b', 'c', 'd'], /help takes one command/],
   ['a command of a command that is cut short', ['spool', 'dead-letters'], /^Usage: fleetprof spool COMMAND.*dead-letters list/s],
-  ['an unknown one', ['spool', 'dead-letters', 'flame'], /spool dead-letters has no command "flame"\n.*dead-letters list/s],
+  ['an unknown one', ['spool', 'dead-letters', 'burn'], /spool dead-letters has no command "burn"\n.*dead-letters list/s],
   ['an unknown option', ['top', '--colour'], /fleetprof top: unrecognized option '--colour'/],
   ['an argument too many', ['top', 'shop'], /Too many arguments/],
-  ['an unknown format', ['export', '--format', 'gecko'], /unknown format "gecko"; this version has folded/],
-  ['no format', ['export'], /--format is missing; this version has folded/],
+  ['an unknown format', ['export', '--format', 'perf'], /unknown format "perf"; there are folded, speedscope, gecko, chrome, pprof/],
+  ['no format', ['export'], /--format is missing; there are folded, speedscope, gecko, chrome, pprof/],
   ['a top that is not a number', ['top', '--top', 'ten'], /--top takes a number from 1 on, not "ten"/],
   ['a top of nothing', ['top', '--top', '0'], /--top takes a number from 1 on, not "0"/],
   ['a marker for timings', ['timings', '--marker', 'gc'], /unrecognized option '--marker'/],

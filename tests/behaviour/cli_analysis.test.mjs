@@ -35,7 +35,7 @@ let env;
 before(async () => {
   stack = await startStack({
     config: { sites: [{ name: 'shop', key: 'pk_shop', routes: ['/cart'] }, { name: 'blog', key: 'pk_blog' },
-      { name: 'lab', key: 'pk_lab' }, { name: 'only', key: 'pk_only' }, { name: 'sheet', key: 'pk_sheet' },
+      { name: 'lab', key: 'pk_lab' }, { name: 'only', key: 'pk_only' }, { name: 'sheet', key: 'pk_sheet' }, { name: 'wide', key: 'pk_wide' },
       { name: 'own', key: 'pk_own', origins: ['https://www.own.example', 'http://127.0.0.1:8080'], first_party: ['owncdn.example'] }] },
   });
   env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
@@ -337,7 +337,7 @@ test('--csv has the names and values of --json, and no formula', async () => {
   } }));
   const { code, stderr } = await fleetprof('import', '--wait', '-c', stack.collector.file, '--site', 'sheet', file);
   assert.equal(code, 0, stderr);
-  for (const args of [['top'], ['timings'], ['coverage'], ['trend', 'plain'], ['vitals'], ['session', 'list'], ['sourcemap', 'list'], ['validate', file]]) {
+  for (const args of [['top'], ['flame'], ['markers'], ['timings'], ['coverage'], ['trend', 'plain'], ['vitals'], ['session', 'list'], ['sourcemap', 'list'], ['validate', file]]) {
     const site = ['session', 'sourcemap', 'validate'].includes(args[0]) ? [] : ['--site', 'sheet'];
     const { stdout, stderr: why, code: ended } = await fleetprof(...args, ...site, '--csv');
     assert.equal(ended, 0, why);
@@ -364,6 +364,42 @@ test('--csv has the names and values of --json, and no formula', async () => {
   const both = await fleetprof('top', '--json', '--csv');
   assert.deepEqual([both.code, both.stdout], [2, '']);
   assert.match(both.stderr, /--json and --csv exclude each other/);
+});
+
+test('flame draws stacks as wide as their time, in the width of the terminal', async () => {
+  const file = path.join(dir, 'wide.json');
+  const frames = ['boot', 'größe\u001b[2J', '日本語日本語日本語', 'narrow', 'idle'].map((name) => ({ name, resourceId: 0, line: 1, column: 2 }));
+  const stacks = [{ frameId: 0 }, { frameId: 1, parentId: 0 }, { frameId: 2, parentId: 0 }, { frameId: 3, parentId: 2 }, { frameId: 4 }];
+  // boot 80 of 100 samples: 40 in größe, 40 in 日本語, of which 1 in narrow.
+  const stackIds = [...Array(40).fill(1), ...Array(39).fill(2), 3, ...Array(20).fill(4)];
+  fs.writeFileSync(file, JSON.stringify({ ...upload, marks: [], measures: [], trace: { resources: [script], frames, stacks,
+    samples: [...stackIds, undefined].map((stackId, i) => ({ timestamp: 10 * i, stackId })) } }));
+  const { code, stderr } = await fleetprof('import', '--wait', '-c', stack.collector.file, '--site', 'wide', file);
+  assert.equal(code, 0, stderr);
+  const { stdout } = await fleetprof('flame', '--site', 'wide', '--width', '40');
+  const lines = stdout.split('\n');
+  assert.deepEqual(lines.slice(0, 4), [
+    `│(all) 100 %${'─'.repeat(28)}`,
+    `│boot 80.0 %${'─'.repeat(20)}│idle───`,
+    '│größe?[2J──────│日本語日本語日…',
+    '']);
+  assert.equal(lines[4], '100 % is 1000.0 ms, the time of all stacks. Cells below 3 columns are left out.');
+  const shallow = await fleetprof('flame', '--site', 'wide', '--depth', '1');
+  assert.match(shallow.stdout, /^│\(all\) 100 %─+\n│boot 80\.0 %─{84}│idle 20\.0 %─+\n\n.*, and deeper levels: --depth\.\n$/);
+  const { stdout: onTerminal } = await run(['script', '-qec', `stty cols 60; '${program}' flame --site wide`, '/dev/null'], { env });
+  assert.equal(onTerminal.split('\r\n')[0], `│(all) 100 %${'─'.repeat(48)}`);
+  for (const [args, things] of /** @type {[string[], string][]} */ ([[['flame'], 'stacks'], [['cost', 'party'], 'samples']])) {
+    const none = await fleetprof(...args, '--site', 'wide', '--marker', 'gc');
+    assert.deepEqual([none.code, none.stderr], [0, `fleetprof: the page loads that match have no ${things}\n`]);
+  }
+});
+
+test('markers has the time of each marker, and all of it', async () => {
+  const rows = await json('markers', '--site', 'wide');
+  assert.deepEqual(rows, [{ marker: '(none)', samples: 100, self_ms: 1000, share: 1000 / 1010 }, { marker: '(unattributed)', samples: 1, self_ms: 10, share: 10 / 1010 }]);
+  assert.deepEqual((await json('markers', '--site', 'wide', '--marker', '(none)')).length, 1);
+  const { stdout } = await fleetprof('markers', '--site', 'wide');
+  assert.match(stdout, /^MARKER +SAMPLES +SELF MS +SHARE %\n\(none\) +100 +1000\.0 +99\.0\n\(unattributed\) +1 +10\.0 +1\.0\n\nSHARE % is of profiled time\. /);
 });
 
 test('cost says whose code it is; --fold makes one frame of a package', async () => {

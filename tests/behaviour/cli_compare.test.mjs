@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 
 import { Fleet } from '../stats/fleet.mjs';
 import { binDir, run, temporaryDir } from './stack.mjs';
+import { pprof, speedscope, sum } from './viewers.mjs';
 
 const program = path.join(binDir, 'fleetprof');
 const state = path.join(temporaryDir('posted'), 'deep/down/posted');
@@ -65,6 +66,46 @@ test('compare lists what was found first, and says what could have been seen of 
   assert.match(stdout, /^slower +function7 .* \+\d+ % +\+\d+ % and \+\d+ %/m);
   assert.match(stdout, /^Before: 1500 uploads in the hours from .* \(UTC\)\.\nAfter: 1500 uploads .*\n1 slower, 0 faster, 0 new, /m);
   assert.match(stdout, /^Placebo: \d+ of \d+ functions differ between two halves of the earlier side\.$/m);
+});
+
+test('export --compare gives other tools both sides, the earlier one scaled to the page loads of the later one', async () => {
+  const side = async (/** @type {string} */ release) => (await fleet.postgres.sql(`select sum(loads)::float8 as loads,
+      sum(round(profiled_ms * 1000))::float8 as us, sum(round(unattributed_ms * 1000))::float8 as idle
+    from fleetprof.summary('site1', since => now() - interval '20 days', release => '${release}', browser => 'Chrome')`))[0];
+  const [before, after] = [await side('1'), await side('2')];
+  const scaled = Math.round((before.us * after.loads) / before.loads);
+  assert.ok(before.loads !== after.loads && before.us !== after.us && before.idle > 0);
+  const file = path.join(temporaryDir('compared'), 'out');
+  const exported = async (/** @type {string[]} */ ...args) => {
+    const { code, stdout, stderr } = await fleetprof('export', '--compare', '1', '2', '--browser', 'Chrome', '-o', file, ...args);
+    assert.deepEqual([code, stdout, stderr], [0, '', '']);
+    return fs.readFileSync(file);
+  };
+
+  const { samples, total, comments } = pprof(await exported('--format', 'pprof'));
+  const base = samples.filter(({ labels }) => labels['pprof::base'] === 'true');
+  assert.equal(sum(base.map(({ us }) => us)), -scaled);
+  assert.equal(total, after.us - scaled);
+  assert.ok(base.every(({ us, count }) => us <= 0 && count <= 0) && samples.length > base.length);
+  assert.match(comments[0], /^site1, before: 1, .* page loads, scaled to those after; after: 2, /);
+
+  const { profiles, shown } = await speedscope('compared.json', await exported('--format', 'speedscope'));
+  assert.deepEqual(profiles.map((/** @type {any} */ { total: us }) => us), [scaled, after.us]);
+  assert.equal(shown, 1);
+
+  const folded = (await exported('--format', 'folded')).toString().trimEnd().split('\n').map((line) => /^(.*) (\d+) (\d+)$/.exec(line) ?? []);
+  assert.deepEqual([sum(folded.map(([, , us]) => Number(us))), sum(folded.map(([, , , us]) => Number(us)))], [scaled, after.us]);
+  assert.deepEqual(folded.find(([, stack]) => stack === '(unattributed)')?.[3], String(after.idle));
+
+  const [{ first, second, third }] = await fleet.postgres.sql(`select lower(before_hours)::text as first, lower(after_hours)::text as second, upper(after_hours)::text as third
+    from fleetprof.compare_summary('site1', '1', '2')`);
+  const periods = await fleetprof('export', '--compare', '--before-since', first, '--before-until', second, '--since', second, '--until', third, '--browser', 'Chrome', '--format', 'pprof', '-o', file);
+  assert.deepEqual([periods.code, periods.stderr], [0, '']);
+  assert.equal(pprof(fs.readFileSync(file)).total, total, 'each release has a period of its own');
+
+  const none = await fleetprof('export', '--compare', '1', 'nosuch', '--format', 'pprof', '-o', `${file}.none`);
+  assert.deepEqual([none.code, none.stdout, fs.existsSync(`${file}.none`)], [0, '', false]);
+  assert.match(none.stderr, /^fleetprof: nothing was counted for the release "nosuch" of site "site1"\n/);
 });
 
 test('compare --timings and --vitals judge percentiles', async () => {

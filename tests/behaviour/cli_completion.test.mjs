@@ -37,3 +37,11 @@ test('completes options, and leaves their arguments to the shell', async () => {
   assert.deepEqual(await complete('top', '--config', '=', 'x'), []);
   assert.deepEqual(await complete('no-such-command', ''), []);
 });
+
+test('completes formats', async () => {
+  const all = ['folded', 'speedscope', 'gecko', 'chrome', 'pprof'];
+  assert.deepEqual(await complete('export', '--format', ''), all);
+  assert.deepEqual(await complete('export', '--format', '='), all);
+  assert.deepEqual(await complete('export', '--format', '=', 'p'), ['pprof']);
+  assert.deepEqual(await complete('export', '--site', ''), []);
+});

@@ -146,8 +146,9 @@ test('on a terminal a table is whole and cut as ever, or there is none', async (
   }
 });
 
-// top prints its period: it must not end at the minute of the run.
-for (const command of [['top', '--since', '2020-01-01', '--until', '2100-01-01'], ['top', '--json'], ['timings', '--json'], ['export', '--format', 'folded'], ['session', 'list'],
+// top and pprof have their period: it must not end at the minute of the run.
+for (const command of [['top', '--since', '2020-01-01', '--until', '2100-01-01'], ['top', '--json'], ['timings', '--json'], ['flame', '--width', '80'], ['export', '--format', 'folded'],
+  ['export', '--format', 'pprof', '--since', '2020-01-01', '--until', '2100-01-01'], ['export', '--format', 'gecko', '--session', 'the one'], ['session', 'list'],
   ['session', 'export', 'the one'], ['session', 'export', '1'], ['migrate']]) {
   test(`${command.join(' ')}: prints what it should, or that there is no memory`, () =>
     tryAll(() => [...command.map((word) => (word === 'the one' ? session : word)), '--database', postgres.conninfo(command[0] === 'migrate' ? 'postgres' : 'fleetprof_reader')]));

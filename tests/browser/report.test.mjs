@@ -417,6 +417,26 @@ test('dragging over the strip chooses a period', async () => {
   assert.ok(hours >= 4 && hours <= 12, `${hours} hours`);
 });
 
+test('packages are folded, by the choice and by the key', async () => {
+  await open('/bundled?since=3d');
+  const graph = async () => (await page.locator('.tree-box').innerText()).replace(/\s+/g, ' ');
+  const places = () => page.locator('.side-table tbody tr').evaluateAll((rows) => rows.map((row) => row.querySelector('a')?.textContent));
+  assert.deepEqual((await places()).sort(), ['Gallery', 'beginWork', 'commitRoot', 'render', 'start']);
+  await page.selectOption('#fold', 'package');
+  await ready();
+  assert.deepEqual((await places()).sort(), ['(react-dom)', 'Gallery', 'start']);
+  assert.equal(new URL(page.url()).searchParams.get('fold'), 'package');
+  const whole = await graph();
+  await page.selectOption('#fold', 'caller');
+  await ready();
+  assert.deepEqual((await places()).sort(), ['Gallery', 'start']);
+  await page.focus('.icicle canvas');
+  await press('p', 'p');
+  assert.equal(new URL(page.url()).searchParams.get('fold'), 'package');
+  assert.equal(await graph(), whole);
+  assert.equal(await page.inputValue('#fold'), 'package');
+});
+
 // ---- addresses ----
 
 /** What one sees, pictures included. */

@@ -165,6 +165,16 @@ function hostileVisit(name, number) {
   };
 }
 
+/** What a page load with a framework sends. */
+function bundledVisit() {
+  const own = 'https://bundled.example/app.js';
+  const framework = 'https://cdn.jsdelivr.net/npm/react-dom@18.3.1/umd/react-dom.production.min.js';
+  const trace = new Trace();
+  trace.run([['start', own, 1, 1], ['render', framework, 1, 10], ['beginWork', framework, 1, 20], ['Gallery', own, 5, 1]], 200);
+  trace.run([['start', own, 1, 1], ['render', framework, 1, 10], ['commitRoot', framework, 1, 30]], 100);
+  return { version: 1, page: { url: 'https://bundled.example/' }, sampleInterval: interval, trace: trace.json() };
+}
+
 /** Recordings of the older formats. */
 const keptFiles = [['speed-tracer/stream.ndjson', 'speed-tracer'], ['speed-tracer/v8.ndjson', 'speed-tracer'], ['opera-scope/page-load.json', 'opera-scope'], ['opera-scope/manual.json', 'opera-scope']];
 
@@ -203,7 +213,7 @@ const hours = 14;
  */
 export async function startFleet({ perHour = 16, hostile = true, sessions = false } = {}) {
   const stack = await startStack({ config: {
-    sites: [{ name: 'shop', key: 'pk_shop', routes: ['/product/:id', '/cart', '/search'] }, { name: 'hostile', key: 'pk_hostile' }, { name: 'quiet', key: 'pk_quiet' }, { name: 'kept', key: 'pk_kept', sample_keep: '100%' }],
+    sites: [{ name: 'shop', key: 'pk_shop', routes: ['/product/:id', '/cart', '/search'] }, { name: 'hostile', key: 'pk_hostile' }, { name: 'quiet', key: 'pk_quiet' }, { name: 'bundled', key: 'pk_bundled' }, { name: 'kept', key: 'pk_kept', sample_keep: '100%' }],
     ceilings: { routes: 10_000, releases: 10_000, segments: 100_000, frames: 100_000 },
   } });
   let sent = 0;
@@ -219,6 +229,7 @@ export async function startFleet({ perHour = 16, hostile = true, sessions = fals
 
   const names = hostile ? hostileNames : [];
   for (const [number, name] of names.entries()) await upload('pk_hostile', hostileVisit(name, number), chrome);
+  if (hostile) await upload('pk_bundled', bundledVisit(), chrome);
   await counted();
   // Before those of the shop, so that these are behind all that moves.
   await moveBack(stack, 2 * hours + 1, '2020-01-01');

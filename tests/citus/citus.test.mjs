@@ -13,7 +13,7 @@ import { startFaultySystem } from '../chaos/faulty_system.mjs';
 import { ask, difference } from './answers.mjs';
 import { createDatabase, execute, missingCitus, rows, startNode, withHosts } from './cluster.mjs';
 import { asked, questions } from './questions.mjs';
-import { sites, uploadOf } from './uploads.mjs';
+import { formOf, formSize, sites, uploadOf } from './uploads.mjs';
 
 /** @typedef {import('./cluster.mjs').Node} Node */
 /**
@@ -158,6 +158,9 @@ test('a worker that joins later gets its part, and the rights', { skip }, async 
   assert.equal(n, 3);
   workers.pop();
   await third.stop('SIGQUIT');
+  const down = await migrateCitus('new');
+  assert.notEqual(down.code, 0);
+  assert.match(down.stderr, new RegExp(`role fleetprof_\\w+ on worker 127\\.0\\.0\\.1:${third.port}: .*connect`));
 });
 
 /** @param {Node} node @returns {Promise<Place>} */
@@ -215,6 +218,14 @@ test('a database in use is distributed while uploads come', { skip }, async () =
   await sendAll('before', 60);
   await counted();
   await joinNodes(database);
+  const [worker] = workers;
+  await execute(worker, database, `set citus.enable_ddl_propagation = off; alter role fleetprof_owner nologin;
+    alter database ${database} set default_transaction_read_only = on`);
+  const refused = await migrateCitus(database);
+  assert.notEqual(refused.code, 0);
+  assert.match(refused.stderr, new RegExp(`role fleetprof_owner on worker 127\\.0\\.0\\.1:${worker.port}: .*read-only transaction`));
+  await execute(worker, database, `set citus.enable_ddl_propagation = off; set default_transaction_read_only = off;
+    alter database ${database} reset default_transaction_read_only`);
   const [result] = await Promise.all([migrateCitus(database), sendAll('meanwhile', 60)]);
   assert.equal(result.code, 0, result.stderr);
   await counted();
@@ -224,6 +235,15 @@ test('a database in use is distributed while uploads come', { skip }, async () =
   assert.equal(bytes, 0, 'the coordinator keeps no copy of what it has distributed');
   await assertSameRights(database);
   await cacheConnections(database);
+});
+
+test('hours of two releases are counted', { skip }, async () => {
+  for (let i = 0; i < 26; i++) {
+    setHour(hours.old + (i + 1) * hourMs);
+    for (const place of [places[i % 2], single]) await post(place, formOf(i));
+    sent += formSize;
+  }
+  await counted();
 });
 
 test('a worker that is killed in the middle of a flush loses nothing', { skip }, async () => {
@@ -282,7 +302,7 @@ test('function tables and names of scripts reach all nodes', { skip }, async () 
   const script = path.basename(url);
   const file = path.join(temporaryDir('table'), 'table.jsonl');
   fs.writeFileSync(file, [{ fleetprof_function_table: 1, script, functions: places.length },
-    ...places.map(({ line, column }, i) => [line, column, `written${i % 90}`, `src/part${i % 7}.ts`, i + 1, 1, i % 3 === 0 ? 'react-dom' : ''])]
+    ...places.map(({ line, column }, i) => [line, column, `written${i % 90}`, `src/part${i % 7}.ts`, i + 1, 1, i % 3 === 0 ? 'react-dom' : '', i % 10 === 0])]
     .map((line) => `${JSON.stringify(line)}\n`).join(''));
   for (const node of [plain, coordinator]) {
     const added = await run([`${binDir}/fleetprof`, 'sourcemap', 'add', '-d', node.conninfo('fleetprof_writer', database),
@@ -328,6 +348,9 @@ async function compare(style = 'ISO, YMD') {
   console.log(`# ${list.length} queries: ${Math.round(middle - began)} ms on one server, ${Math.round(performance.now() - middle)} ms on Citus`);
   const differences = list.map((question, i) => difference(question, expected[i], actual[i])).filter(Boolean);
   assert.equal(differences.length, 0, `${differences.length} of ${list.length} differ\n${differences.slice(0, 40).join('\n')}`);
+  for (const [i, { sql }] of list.entries()) {
+    if (sql.includes('.compare_releases(')) assert.match(expected[i].rows.join(), /slower|faster|no change seen/, sql);
+  }
   const filled = expected.filter(({ rows: found }) => found.length > 0).length;
   assert.ok(filled > list.length / 2, `${filled} of ${list.length} have rows`);
 }

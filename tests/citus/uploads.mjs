@@ -87,3 +87,34 @@ export function uploadOf(phase, number) {
   });
   return { site, body, headers };
 }
+
+/** How many uploads a form has. */
+export const formSize = 36;
+const steady = JSON.parse(read('minified-own-bundle.json'));
+
+/**
+ * A form of uploads of two releases that do the same, some a little longer: with a few hours of them, comparisons test
+ * functions, measures and vitals.
+ * @param {number} number
+ * @returns {Upload}
+ */
+export function formOf(number) {
+  const parts = Array.from({ length: formSize }, (_, i) => JSON.stringify({
+    version: 1,
+    id: uuidOf(`form ${number} ${i}`),
+    load: uuidOf(`form load ${number} ${i}`),
+    part: 0,
+    page: { url: 'https://shop.example/product/1' },
+    release: `1.${i % 2}`,
+    environment: 'production',
+    sampleInterval: 10,
+    trace: { ...steady, samples: steady.samples.slice(0, 40 + (number * 5 + i * 7) % 40) },
+    entries,
+    ...observed(number + i),
+  }));
+  return {
+    site: 'shop',
+    body: `${parts.map((part) => `--b\r\n\r\n${part}\r\n`).join('')}--b--`,
+    headers: { 'user-agent': browsers[0], 'content-type': 'multipart/form-data; boundary=b' },
+  };
+}

@@ -15,6 +15,12 @@ import { maxNodes } from './functions.js';
 /** With fewer samples, a number is an anecdote. */
 const fewSamples = 50;
 
+/** What SQL folds packages into, and how the page calls it. */
+const folds = { package: 'one place each', caller: 'their callers' };
+
+/** @param {import('../state.js').State} state */
+const foldOf = ({ params: { fold = '' } }) => (Object.hasOwn(folds, fold) ? fold : undefined);
+
 /** Trees of answers, so that going back builds nothing again. @type {WeakMap<object, Tree>} */
 const built = new WeakMap();
 
@@ -50,7 +56,7 @@ export const isDark = () => document.documentElement.dataset.theme === 'dark';
 export const flame = {
   title: 'Flame graph',
   key: 'f',
-  asks: (state) => ({ tree: question('flamegraph_columns', state, { max_nodes: maxNodes }), 'hosts?': question('third_parties', state) }),
+  asks: (state) => ({ tree: question('flamegraph_columns', state, { max_nodes: maxNodes, fold: foldOf(state) }), 'hosts?': question('third_parties', state) }),
   mount(main, { tree: answer, hosts }, page, first) {
     const whole = builtTree(answer);
     if (whole.count === 0) {
@@ -102,6 +108,7 @@ export const flame = {
       hide: (/** @type {number} */ node) => transform({ hide: [...new Set([...hidden(), keyOf(node)])].join(',') }),
       recursion: () => transform({ rec: state.params.rec ? null : '1' }),
       invert: () => transform({ inverted: state.params.inverted ? null : '1' }),
+      fold: () => transform({ fold: foldOf(state) ? null : 'package' }),
     };
     const step = (/** @type {number} */ by) => {
       if (!found || found.nodes.length === 0) return;
@@ -112,7 +119,7 @@ export const flame = {
     };
     const graphKeys = /** @type {Record<string, (node: number) => void>} */ ({
       c: (node) => { if (node > 0) did.callers(node); }, o: (node) => { if (node > 0) did.focus(node); }, x: (node) => { if (node > 0) did.hide(node); },
-      r: did.recursion, i: did.invert, n: () => step(1), N: () => step(-1), m: () => details.querySelector('button')?.focus(),
+      r: did.recursion, i: did.invert, p: did.fold, n: () => step(1), N: () => step(-1), m: () => details.querySelector('button')?.focus(),
     });
     const key = (/** @type {string} */ name, node = Math.max(selected, 0)) => {
       graphKeys[name]?.(node);
@@ -132,7 +139,10 @@ export const flame = {
     main.append(
       h('div', { class: 'tools' }, input, matches,
         button('Inverted', did.invert, { id: 'inverted', title: 'Functions by their own time, with their callers on top' }),
-        button('Collapse recursion', did.recursion, { id: 'recursion', title: 'A function that is on the stack already goes on where it began' }), chips),
+        button('Collapse recursion', did.recursion, { id: 'recursion', title: 'A function that is on the stack already goes on where it began' }),
+        h('label', { title: 'Folds neighbouring frames of one npm package; no time is lost' }, 'Packages ', h('select', {
+          id: 'fold', onchange: (/** @type {Event} */ { target }) => transform({ fold: /** @type {HTMLSelectElement} */ (target).value || null }),
+        }, Object.entries({ '': 'every frame', ...folds }).map(([value, name]) => h('option', { value, selected: value === (foldOf(first) ?? '') }, name)))), chips),
       crumbs,
       h('div', { class: 'flame' },
         h('div', { class: 'picture' }, graph.element, hoverLine, colours),

@@ -1,0 +1,388 @@
+/*
+ * fleetprof export: stacks of an aggregate, a comparison or a kept session, for other tools.
+ */
+#include "cli/command.h"
+#include "cli/analysis.h"
+#include "cli/empty_answer.h"
+#include "cli/export/format.h"
+#include "cli/export/source.h"
+#include "cli/output_file.h"
+
+#include <unistd.h>
+
+enum {
+    OPTION_FORMAT = FP_OPTION_FIRST,
+    OPTION_COMPARE,
+    OPTION_SESSION,
+    OPTION_BEFORE_SINCE,
+    OPTION_BEFORE_UNTIL,
+};
+
+/* Most frames that a file lists, on all stacks together. */
+#define PLACES_MAX ((uint64_t)1 << 25)
+
+static const struct argp_option options[] = {
+    {"format", OPTION_FORMAT, "FORMAT", 0, "the format, see below; required", 0},
+    {"output", 'o', "FILE", 0, "write this file (default: standard output)", 0},
+    {"compare", OPTION_COMPARE, NULL, 0,
+     "both sides of a comparison: the releases BEFORE and AFTER, or two periods", 0},
+    {"before-since", OPTION_BEFORE_SINCE, "WHEN", 0,
+     "of a comparison, the earlier side from this time on", 0},
+    {"before-until", OPTION_BEFORE_UNTIL, "WHEN", 0,
+     "of a comparison, the earlier side before this time", 0},
+    {"session", OPTION_SESSION, "ID", 0,
+     "a kept session, in the order of time; `fleetprof session list' lists them", 0},
+    {0},
+};
+
+struct export_options {
+    struct fp_analysis analysis;
+    const struct fp_export_format *format;
+    const char *file;       /* NULL: standard output */
+    const char *session_id; /* NULL: not given, as the next ones */
+    const char *before;
+    const char *after;
+    const char *before_since;
+    const char *before_until;
+    bool compares;
+};
+
+/* Appends the names of all formats: "folded, speedscope, …". */
+static void list_formats(char *names, size_t size)
+{
+    names[0] = '\0';
+    for (size_t i = 0; i < fp_export_format_count; i++) {
+        size_t used = strlen(names);
+        (void)snprintf(names + used, size - used, "%s%s", i > 0 ? ", " : "",
+                       fp_export_formats[i].name);
+    }
+}
+
+static void check_format(const struct export_options *export, const char *unknown,
+                         const struct argp_state *state)
+{
+    char names[160];
+    if (export->format != NULL)
+        return;
+    list_formats(names, sizeof(names));
+    if (unknown != NULL)
+        argp_error(state, "unknown format \"%s\"; there are %s", unknown, names);
+    argp_error(state, "--format is missing; there are %s", names);
+}
+
+static bool has_filter(const struct fp_filters *filters)
+{
+    for (size_t i = 0; i < FP_FILTER_COUNT; i++) {
+        if (filters->values[i] != NULL || filters->excluded[i] != NULL)
+            return true;
+    }
+    return false;
+}
+
+static void check_comparison(const struct export_options *export, const struct argp_state *state)
+{
+    const struct fp_filters *filters = &export->analysis.filters;
+    bool has_period = export->before_since != NULL || export->before_until != NULL;
+    if (!export->compares && (export->before != NULL || has_period))
+        argp_error(state, "a comparison is --compare BEFORE AFTER");
+    if (!export->compares)
+        return;
+    if (export->before != NULL && export->after == NULL)
+        argp_error(state, "BEFORE and AFTER are two releases; AFTER is missing");
+    if (export->before == NULL && !has_period)
+        argp_error(state, "name two releases, or two periods by --before-since, --before-until, "
+                          "--since and --until");
+    for (enum fp_filter filter = FP_FILTER_MARKER; filter <= FP_FILTER_RELEASE; filter++) {
+        if (filters->values[filter] != NULL || filters->excluded[filter] != NULL)
+            argp_error(state, "a comparison has no filter %s", fp_filter_name(filter));
+    }
+}
+
+static void check_session(const struct export_options *export, const struct argp_state *state)
+{
+    if (export->session_id == NULL)
+        return;
+    if (export->compares)
+        argp_error(state, "--session and --compare exclude each other");
+    if (has_filter(&export->analysis.filters) || export->analysis.fold != NULL)
+        argp_error(state, "--session is one upload: it takes neither filters nor --fold");
+}
+
+static enum fp_export_source source_of(const struct export_options *export)
+{
+    if (export->session_id != NULL)
+        return FP_EXPORT_SESSION;
+    return export->compares ? FP_EXPORT_COMPARISON : FP_EXPORT_AGGREGATE;
+}
+
+static void check_fit(const struct export_options *export, const struct argp_state *state)
+{
+    static const char *const sources[FP_EXPORT_SOURCE_COUNT] = {
+        [FP_EXPORT_AGGREGATE] = "many page loads",
+        [FP_EXPORT_COMPARISON] = "a comparison",
+        [FP_EXPORT_SESSION] = "a session",
+    };
+    enum fp_export_source source = source_of(export);
+    const char *obstacle = export->format->obstacles[source];
+    if (obstacle != NULL)
+        argp_error(state, "%s is not for %s: %s", export->format->name, sources[source], obstacle);
+    if (export->format->is_binary && export->file == NULL && isatty(STDOUT_FILENO) == 1)
+        argp_error(state, "%s is not for a terminal: name a file with -o", export->format->name);
+}
+
+static void take_release(struct export_options *export, const char *arg,
+                         const struct argp_state *state)
+{
+    if (state->arg_num > 1)
+        argp_error(state, "BEFORE and AFTER are two releases, not more");
+    *(state->arg_num == 0 ? &export->before : &export->after) = arg;
+}
+
+static void take_session(struct export_options *export, const char *arg,
+                         const struct argp_state *state)
+{
+    if (arg[0] == '\0' || strlen(arg) > 19 || arg[strspn(arg, "0123456789")] != '\0')
+        argp_error(state, "a session's id is a number, not \"%s\"", arg);
+    export->session_id = arg;
+}
+
+static error_t parse_export(int key, char *arg, struct argp_state *state)
+{
+    struct export_options *export = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &export->analysis;
+        state->child_inputs[1] = &export->analysis.fold;
+        return 0;
+    case OPTION_FORMAT:
+        export->format = fp_export_format_find(arg);
+        check_format(export, arg, state);
+        return 0;
+    case 'o':
+        export->file = arg;
+        return 0;
+    case OPTION_COMPARE:
+        export->compares = true;
+        return 0;
+    case OPTION_BEFORE_SINCE:
+        export->before_since = arg;
+        return 0;
+    case OPTION_BEFORE_UNTIL:
+        export->before_until = arg;
+        return 0;
+    case OPTION_SESSION:
+        take_session(export, arg, state);
+        return 0;
+    case ARGP_KEY_ARG:
+        take_release(export, arg, state);
+        return 0;
+    case ARGP_KEY_SUCCESS:
+        check_format(export, NULL, state);
+        check_comparison(export, state);
+        check_session(export, state);
+        check_fit(export, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {
+    {&fp_analysis_argp, 0, NULL, 0},
+    {&fp_fold_argp, 0, NULL, 0},
+    {0},
+};
+
+/* Lists the formats after the options. */
+static char *fill_help(int key, const char *text, void *input)
+{
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC)
+        return (char *)(uintptr_t)text;
+    char *filled = NULL;
+    size_t len;
+    FILE *stream = open_memstream(&filled, &len);
+    if (stream == NULL)
+        return NULL;
+    (void)fprintf(stream, "Formats:\n");
+    for (size_t i = 0; i < fp_export_format_count; i++)
+        (void)fprintf(stream, "  %-11s %s\n", fp_export_formats[i].name,
+                      fp_export_formats[i].meaning);
+    return fclose(stream) == 0 ? filled : NULL;
+}
+
+static const struct argp export_argp = {
+    .options = options,
+    .parser = parse_export,
+    .args_doc = "--format FORMAT\n--format FORMAT --compare [BEFORE AFTER]\n"
+                "--format FORMAT --session ID",
+    .doc = "Writes the stacks of real users' page loads, of two releases or periods, or of one "
+           "kept session, for another tool. Weights are microseconds.\v",
+    .children = children,
+    .help_filter = fill_help,
+};
+
+/* ---- folded stacks of an aggregate, as SQL has them ---- */
+
+struct folded_lines {
+    struct fp_output_file file;
+    size_t count;
+};
+
+static void put_line(void *context, const PGresult *row)
+{
+    struct folded_lines *lines = context;
+    lines->count++;
+    (void)fputs(PQgetvalue(row, 0, 0), lines->file.stream);
+    (void)fputc('\n', lines->file.stream);
+}
+
+static bool stream_folded(const struct export_options *export)
+{
+    const struct fp_analysis *analysis = &export->analysis;
+    struct folded_lines lines = {.count = 0};
+    struct fp_sql_query query;
+    if (!fp_output_file_open(&lines.file, export->file))
+        return false;
+    fp_analysis_query(analysis, "*", "folded", &query);
+    bool fine = fp_sql_stream(analysis->connection, &query, put_line, &lines);
+    fp_sql_release(&query);
+    fine = fp_output_file_close(&lines.file, fine && lines.count > 0) && fine;
+    if (fine && lines.count == 0)
+        return fp_empty_answer_explain(&analysis->filters, NULL, analysis->connection);
+    return fine;
+}
+
+/* ---- everything else ---- */
+
+static bool read_comparison(const struct export_options *export, struct fp_export_stacks *stacks,
+                            bool *is_empty)
+{
+    const struct fp_comparison comparison = {
+        .filters = export->analysis.filters,
+        .before_since = export->before_since,
+        .before_until = export->before_until,
+        .connection = export->analysis.connection,
+    };
+    const struct fp_export_sides sides = {&comparison, export->before, export->after,
+                                          export->analysis.fold};
+    return fp_export_read_comparison(&sides, stacks, is_empty);
+}
+
+static bool read_stacks(const struct export_options *export, struct fp_export_stacks *stacks,
+                        bool *is_empty)
+{
+    switch (source_of(export)) {
+    case FP_EXPORT_COMPARISON:
+        return read_comparison(export, stacks, is_empty);
+    case FP_EXPORT_SESSION:
+        return fp_export_read_session(export->analysis.connection, export->session_id, stacks,
+                                      is_empty);
+    case FP_EXPORT_AGGREGATE:
+    case FP_EXPORT_SOURCE_COUNT:
+        break;
+    }
+    return fp_export_read_aggregate(&export->analysis, stacks, is_empty);
+}
+
+/* Returns how many frames the file lists, on all stacks together. */
+static uint64_t count_places(enum fp_export_paths paths, const struct fp_export_stacks *stacks)
+{
+    uint64_t places = 0;
+    for (size_t i = 0; paths == FP_EXPORT_PATHS_ONCE && i < stacks->node_count; i++)
+        places += stacks->nodes[i].level;
+    for (size_t i = 0; paths == FP_EXPORT_PATHS_PER_SAMPLE && i < stacks->track_count; i++) {
+        for (size_t k = 0; k < stacks->tracks[i].sample_count; k++)
+            places += stacks->nodes[stacks->tracks[i].samples[k].node].level;
+    }
+    return places;
+}
+
+/* False, with an error, if the file would be too large. */
+static bool check_size(const struct fp_export_format *format, const struct fp_export_stacks *stacks)
+{
+    uint64_t places = count_places(format->paths, stacks);
+    if (places <= PLACES_MAX)
+        return true;
+    fp_message_error("there are too many stacks for %s", format->name);
+    fp_message_detail("It would list %llu frames, at most %llu are allowed.",
+                      (unsigned long long)places, (unsigned long long)PLACES_MAX);
+    fp_message_hint("gecko and chrome list a stack's frames once. Of many page loads, select "
+                    "fewer, or fold with --fold package.");
+    return false;
+}
+
+/* Says what the file lacks. */
+static void print_notices(const struct export_options *export,
+                          const struct fp_export_stacks *stacks)
+{
+    size_t marks = 0;
+    for (size_t i = 0; i < stacks->track_count; i++)
+        marks += stacks->tracks[i].mark_count;
+    if (marks > 0 && !export->format->has_marks)
+        fp_message_notice("%s has no place for marks: %zu are left out", export->format->name,
+                          marks);
+    if (stacks->negative_us < 0)
+        fp_message_notice("own times of events below zero are left out: %.3f ms",
+                          (double)stacks->negative_us / 1000);
+}
+
+static bool write_stacks(const struct export_options *export, const struct fp_export_stacks *stacks)
+{
+    struct fp_output_file file;
+    if (!check_size(export->format, stacks) || !fp_output_file_open(&file, export->file))
+        return false;
+    export->format->write(stacks, file.stream);
+    if (!fp_output_file_close(&file, true))
+        return false;
+    print_notices(export, stacks);
+    return true;
+}
+
+static bool export_stacks(const struct export_options *export)
+{
+    struct fp_export_stacks stacks;
+    bool is_empty = false;
+    fp_export_stacks_init(&stacks);
+    bool fine = read_stacks(export, &stacks, &is_empty);
+    if (fine && !is_empty)
+        fine = write_stacks(export, &stacks);
+    fp_export_stacks_release(&stacks);
+    return fine;
+}
+
+/* Opens what a source asks: all of its questions are about one moment. */
+static bool open_database(struct export_options *export)
+{
+    struct fp_analysis *analysis = &export->analysis;
+    static const char begin[] = "begin transaction isolation level repeatable read, read only";
+    if (source_of(export) != FP_EXPORT_SESSION) {
+        if (!fp_analysis_open(analysis))
+            return false;
+    } else {
+        analysis->connection = fp_database_open(&analysis->database);
+        if (analysis->connection == NULL)
+            return false;
+    }
+    PGresult *answer = PQexec(analysis->connection, begin);
+    bool fine = PQresultStatus(answer) == PGRES_COMMAND_OK;
+    if (!fine) {
+        fp_sql_complain(analysis->connection, answer);
+        fp_analysis_close(analysis);
+    }
+    PQclear(answer);
+    return fine;
+}
+
+enum fp_exit fp_export_command(int argc, char **argv)
+{
+    struct export_options export = {0};
+    fp_command_parse(&export_argp, argc, argv, &export);
+    if (!open_database(&export))
+        return FP_EXIT_TROUBLE;
+    bool is_streamed =
+        export.format->write == fp_export_write_folded && source_of(&export) == FP_EXPORT_AGGREGATE;
+    bool fine = is_streamed ? stream_folded(&export) : export_stacks(&export);
+    fp_analysis_close(&export.analysis);
+    return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
+}

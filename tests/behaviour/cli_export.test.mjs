@@ -1,0 +1,266 @@
+/** export: what other tools' own importers make of the files equals SQL's numbers. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { binDir, repository, run, startStack, temporaryDir, waitFor } from './stack.mjs';
+import { devtools, Firefox, pprof, speedscope, sum } from './viewers.mjs';
+
+const program = path.join(binDir, 'fleetprof');
+const dir = temporaryDir('cli-export');
+
+const hostile = `</script>"'\\\u0001\u0085;\u202e\u{1f980} ${'n'.repeat(1100)}`;
+const shownHostile = hostile.slice(0, 1025); // 1,024 code points
+// eslint-disable-next-line no-control-regex
+const foldedHostile = shownHostile.replaceAll(';', ':').replace(/[\u0001-\u001f\u007f-\u009f]/g, ' ');
+
+/** Samples of 10 ms from 0 to 60, a gap of 30 ms beyond two intervals, and one at 110; of these one idle, one of (gc). */
+const hostileUpload = {
+  page: { url: 'https://shop.example/hostile' },
+  sampleInterval: 10,
+  release: 'r1',
+  trace: {
+    resources: ['https://shop.example/app.js'],
+    frames: [{ name: hostile, resourceId: 0, line: 7, column: 9 }, { name: '', resourceId: 0, line: 3, column: 4 }, { name: 'parse' }],
+    stacks: [{ frameId: 0 }, { frameId: 1, parentId: 0 }, { frameId: 2, parentId: 1 }],
+    samples: [{ timestamp: 0, stackId: 0 }, { timestamp: 10, stackId: 1 }, { timestamp: 20, stackId: 2 }, { timestamp: 30, stackId: 0 },
+      { timestamp: 40 }, { timestamp: 50, marker: 'gc' }, { timestamp: 60, stackId: 0 }, { timestamp: 110, stackId: 2 }],
+  },
+  marks: [{ name: 'hero', entryType: 'mark', startTime: 12.5, duration: 0 }, { name: hostile, entryType: 'mark', startTime: 15, duration: 0 }],
+  measures: [{ name: 'render', entryType: 'measure', startTime: 10, duration: 25 }],
+};
+
+/** @type {import('./stack.mjs').Stack} */
+let stack;
+/** @type {NodeJS.ProcessEnv} */
+let env;
+
+/** @param {string[]} args */
+const fleetprof = (...args) => run([program, ...args], { env });
+
+/** Exports to a file, and returns its bytes and what was said. @param {string[]} args */
+async function exported(...args) {
+  const file = path.join(dir, 'out');
+  fs.rmSync(file, { force: true });
+  const { code, stdout, stderr } = await fleetprof('export', ...args, '-o', file);
+  assert.deepEqual([code, stdout], [0, ''], stderr);
+  return { file, bytes: fs.readFileSync(file), stderr };
+}
+
+/** @param {string} site @param {string[]} files */
+async function importInto(site, ...files) {
+  const { code, stderr } = await fleetprof('import', '-c', stack.collector.file, '--site', site, ...files);
+  assert.deepEqual([code, stderr], [0, '']);
+  await waitFor(async () => (await stack.collector.metrics()).fleetprof_spool_backlog_records === 0, { what: 'empty backlog' });
+}
+
+/** @param {string} name @param {unknown} content */
+function file(name, content) {
+  const full = path.join(dir, name);
+  fs.writeFileSync(full, JSON.stringify(content));
+  return full;
+}
+
+/** @param {string} site @returns {Promise<string[]>} the kept sessions */
+const kept = async (site) => (await stack.sql(`select session_id::text as id from fleetprof.sessions where site = '${site}' order by session_id`)).map(({ id }) => id);
+
+/** SQL's stacks and unattributed time as text, microseconds. @param {string} site @returns {Promise<Map<string, number>>} */
+async function stacksOf(site) {
+  const rows = await stack.sql(`select folded from fleetprof.folded('${site}') as folded
+    union all select '(unattributed) ' || round(self_ms * 1000) from fleetprof.markers('${site}') where marker = '(unattributed)'`);
+  return new Map(rows.map(({ folded }) => [folded.slice(0, folded.lastIndexOf(' ')), Number(folded.slice(folded.lastIndexOf(' ') + 1))]));
+}
+
+/** Stacks without the place of an anonymous function, which only folded has. @param {Iterable<[string, number]>} stacks */
+function withoutPlaces(stacks) {
+  /** @type {Map<string, number>} */
+  const all = new Map();
+  for (const [stack, us] of stacks) {
+    const names = stack.replace(/\(anonymous\) [^;]*/g, '(anonymous)');
+    all.set(names, (all.get(names) ?? 0) + us);
+  }
+  return [...all].filter(([, us]) => us > 0).sort();
+}
+
+before(async () => {
+  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }, { name: 'large', key: 'pk_large' }, ...['one', 'events', 'built'].map((name) => ({ name, key: `pk_${name}`, sample_keep: '100%' }))] } });
+  env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
+  const traces = ['react-prod-sync-3s.json', 'coi-mixed-markers--markersflag.json', 'deep-recursion-1000.json', 'odd-unicode-names.json'];
+  await importInto('shop', ...traces.map((name) => path.join(repository, 'tests/data', name)), file('hostile.json', hostileUpload));
+  await importInto('one', file('one.json', hostileUpload));
+  await importInto('events', ...['speed-tracer/stream.ndjson', 'opera-scope/page-load.json'].map((name) => path.join(repository, 'tests/data', name)));
+});
+after(async () => { await stack?.stop(); });
+
+test('an aggregate has the same stacks, time and samples in speedscope and pprof as in SQL', async () => {
+  const wanted = await stacksOf('shop');
+  const total = sum(wanted.values());
+  const [{ us, samples: count }] = await stack.sql("select sum(round(self_ms * 1000))::float8 as us, sum(samples)::float8 as samples from fleetprof.markers('shop')");
+  assert.equal(us, total);
+  assert.ok(wanted.size > 50 && wanted.has('(gc)') && wanted.has('(unattributed)'));
+  const shown = withoutPlaces([...wanted]);
+  // What folded replaces in a name, the others keep.
+  const plain = (/** @type {Map<string, number>} */ stacks) => withoutPlaces([...stacks].map(([stack, time]) => [stack.replaceAll(shownHostile, foldedHostile), time]));
+
+  const { profiles: [profile], name } = await speedscope('shop.json', (await exported('--format', 'speedscope', '--site', 'shop')).bytes);
+  assert.match(name, /^shop, .* to .* \(UTC\)$/);
+  assert.equal(profile.total, total);
+  assert.deepEqual(plain(profile.stacks), shown);
+  assert.deepEqual(profile.frames.filter((/** @type {any} */ frame) => frame.function === shownHostile),
+    [{ function: shownHostile, file: 'https://shop.example/app.js', line: 7, col: 9 }]);
+
+  const decoded = pprof((await exported('--format', 'pprof', '--site', 'shop')).bytes);
+  assert.deepEqual([decoded.types, decoded.shown, decoded.total], [['samples/count', 'time/microseconds'], 'time', total]);
+  assert.equal(sum(decoded.samples.map((sample) => sample.count)), count);
+  assert.deepEqual(plain(decoded.stacks), shown);
+  assert.deepEqual(decoded.functions.find((each) => each.name === shownHostile), { name: shownHostile, file: 'https://shop.example/app.js', line: 7 });
+  assert.ok(decoded.samples.every(({ labels }) => Object.keys(labels).length === 0));
+  const again = await speedscope('shop.pb.gz', (await exported('--format', 'pprof', '--site', 'shop', '--fold', 'package')).bytes);
+  assert.equal(again.profiles[0].total, total, 'speedscope reads pprof, too');
+});
+
+test('an aggregate has the same time by function in the Performance panel as in SQL', async () => {
+  const json = (await exported('--format', 'chrome', '--site', 'shop')).bytes;
+  const panel = await devtools(json.toString());
+  const total = sum((await stacksOf('shop')).values());
+  assert.deepEqual(panel.threads.map((each) => each.name), ['CrRendererMain']);
+  assert.equal(sum(panel.threads[0].own.values()), total);
+  const rows = await stack.sql("select function, sum(round(self_ms * 1000))::float8 as us from fleetprof.hotspots('shop', top => 10000) group by 1 having sum(self_ms) > 0");
+  const own = new Map(rows.map((row) => [row.function, row.us]));
+  own.set('(unattributed)', total - sum(own.values()));
+  assert.deepEqual([...panel.threads[0].own].filter(([, us]) => us > 0).sort(), [...own].sort());
+  const again = await speedscope('Trace-20200101T000000.json', json);
+  assert.equal(again.profiles[0].total, total, 'speedscope reads it, too');
+});
+
+test('of more stacks than a file holds the least are one frame, and no time is lost', { skip: process.env.FLEETPROF_LONG !== '1' && 'FLEETPROF_LONG=1' }, async () => {
+  for (const part of [0, 1]) {
+    const count = 120_000;
+    const trace = {
+      resources: ['https://shop.example/large.js'],
+      frames: Array.from({ length: 20_000 }, (_, i) => ({ name: `f${part}_${i}`, resourceId: 0, line: i + 1, column: 1 })),
+      stacks: Array.from({ length: count }, (_, i) => ({ frameId: (i * 7919) % 20_000, ...i < 100 ? {} : { parentId: Math.floor(i / 10) } })),
+      samples: Array.from({ length: count }, (_, stackId) => ({ timestamp: stackId * 10, stackId })),
+    };
+    await importInto('large', file('large.json', { sampleInterval: 10, trace }));
+  }
+  const { total, stacks } = pprof((await exported('--format', 'pprof', '--site', 'large')).bytes);
+  assert.equal(total, 2 * 120_000 * 10_000);
+  assert.ok((stacks.get('(omitted)') ?? 0) >= 39_000 * 10_000 && stacks.size > 190_000);
+});
+
+test('filters and --marker select what they select in SQL', async () => {
+  const [{ us }] = await stack.sql("select round(self_ms * 1000)::float8 as us from fleetprof.markers('shop', marker => 'gc')");
+  const { bytes } = await exported('--format', 'pprof', '--site', 'shop', '--marker', 'gc');
+  assert.equal(pprof(bytes).total, us);
+  const none = path.join(dir, 'none');
+  const { code, stdout, stderr } = await fleetprof('export', '--format', 'pprof', '--site', 'shop', '--release', 'r7', '-o', none);
+  assert.deepEqual([code, stdout, fs.existsSync(none)], [0, '', false]);
+  assert.match(stderr, /^fleetprof: nothing was counted for the release "r7" of site "shop"\n/);
+});
+
+test('a kept trace is in the order of time, with its marks and measures, in the Performance panel', async () => {
+  const [id] = await kept('one');
+  const panel = await devtools((await exported('--format', 'chrome', '--session', id)).bytes.toString());
+  const [{ calls }] = panel.threads;
+  assert.deepEqual(calls, [[shownHostile, 0, 40], ['(anonymous)', 10, 20], ['parse', 20, 10], ['(unattributed)', 40, 10], ['(gc)', 50, 10],
+    [shownHostile, 60, 20], [shownHostile, 110, 10], ['(anonymous)', 110, 10], ['parse', 110, 10]]);
+  assert.deepEqual(panel.marks, [['hero', 12.5], [shownHostile, 15]]);
+  assert.deepEqual(panel.measures, [['render', 10, 25]]);
+});
+
+test('a kept trace is in the order of time in speedscope, which has no marks; its sums are those of SQL', async () => {
+  const [id] = await kept('one');
+  const { bytes, stderr } = await exported('--format', 'speedscope', '--session', id);
+  assert.equal(stderr, 'fleetprof: speedscope has no place for marks: 3 are left out\n');
+  const { profiles: [{ name, order, total, stacks }] } = await speedscope('one.json', bytes);
+  const [first, second, third] = [shownHostile, `${shownHostile};(anonymous)`, `${shownHostile};(anonymous);parse`];
+  assert.equal(name, 'window');
+  assert.deepEqual(order, [[first, 0], [second, 10_000], [third, 20_000], [first, 30_000], ['(unattributed)', 40_000], ['(gc)', 50_000],
+    [first, 60_000], [third, 110_000]]);
+  const wanted = await stacksOf('one');
+  assert.equal(total, sum(wanted.values()));
+  assert.deepEqual(withoutPlaces([...stacks].map(([stack, us]) => [stack.replaceAll(shownHostile, foldedHostile), us])), withoutPlaces(wanted));
+  assert.deepEqual(pprof((await exported('--format', 'pprof', '--session', id)).bytes).total, total);
+  const { code, stdout } = await fleetprof('export', '--format', 'folded', '--session', id);
+  assert.equal(code, 0);
+  assert.deepEqual(stdout.trimEnd().split('\n').sort(), [...wanted].map(([stack, us]) => `${stack} ${us}`).sort());
+});
+
+test('sessions with events have the events’ own times, on the events around them', async () => {
+  for (const id of await kept('events')) {
+    const [{ us, tracks }] = await stack.sql(`select round(sum(self_ms) * 1000)::float8 as us, count(distinct timeline_id)::int as tracks
+      from fleetprof.timelines where session_id = ${id} and mode = 'all'`);
+    const { bytes, stderr } = await exported('--format', 'pprof', '--session', id);
+    const lost = Number(/below zero are left out: (-[\d.]+) ms/.exec(stderr)?.[1] ?? 0) * 1000;
+    const { total, stacks } = pprof(bytes);
+    assert.ok(us > 0 && tracks > 0);
+    assert.equal(Math.round(total + lost), us);
+    assert.ok([...stacks.keys()].some((each) => each.includes(';')), 'events are on events');
+    const group = await speedscope('events.json', (await exported('--format', 'speedscope', '--session', id)).bytes);
+    assert.deepEqual([group.profiles.length, sum(group.profiles.map((/** @type {any} */ each) => each.total))], [tracks, total]);
+    const panel = await devtools((await exported('--format', 'chrome', '--session', id)).bytes.toString());
+    assert.equal(sum(panel.threads.flatMap(({ own }) => [...own.values()])), total);
+  }
+});
+
+test('names are those of the function table; pprof keeps the generated place', async () => {
+  const script = 'https://shop.example/app.js';
+  const rows = [{ fleetprof_function_table: 1, script: 'app.js', functions: 2 }, [3, 4, 'renderList', 'src/list.ts', 12, 5, '', false], [7, 9, 'boot', 'src/main.ts', 1, 1, '', false]];
+  const table = path.join(dir, 'app.fleetprof.json');
+  fs.writeFileSync(table, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const added = await run([program, 'sourcemap', 'add', '--site', 'built', '--url-prefix', 'https://shop.example/', table], { env: { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_writer') } });
+  assert.equal(added.code, 0, added.stderr);
+  await importInto('built', file('built.json', hostileUpload));
+  const [id] = await kept('built');
+  for (const source of [['--session', id], ['--site', 'built']]) {
+    const { functions, samples } = pprof((await exported('--format', 'pprof', ...source)).bytes);
+    assert.deepEqual(functions.filter((each) => each.file).sort((a, b) => (a.name < b.name ? -1 : 1)),
+      [{ name: 'boot', file: 'src/main.ts', line: 1 }, { name: 'renderList', file: 'src/list.ts', line: 12 }]);
+    const labels = new Map(samples.map((sample) => [sample.stack.join(';'), sample.labels.generated]));
+    assert.deepEqual([...labels].sort(), [['(gc)', undefined], ['(unattributed)', undefined], ['boot', `${script}:7:9`],
+      ['boot;renderList', `${script}:3:4`], ['boot;renderList;parse', undefined]]);
+    const { profiles: [{ frames }] } = await speedscope('built.json', (await exported('--format', 'speedscope', ...source)).bytes);
+    assert.deepEqual(frames.find((/** @type {any} */ frame) => frame.function === 'boot'), { function: 'boot', file: 'src/main.ts', line: 1, col: 1 });
+  }
+});
+
+test('Firefox Profiler has the same time as SQL, and a session’s marks', async () => {
+  const firefox = new Firefox(temporaryDir('firefox'));
+  const shop = await firefox.read((await exported('--format', 'gecko', '--site', 'shop')).file);
+  const rows = await stack.sql("select function, sum(round(self_ms * 1000))::float8 as us from fleetprof.hotspots('shop', top => 10000) group by 1 having sum(self_ms) > 0");
+  const idle = (await stacksOf('shop')).get('(unattributed)');
+  assert.deepEqual([...shop.own].filter(([, us]) => us > 0).sort(), [...rows.map((row) => [row.function, row.us]), ['(unattributed)', idle]].sort());
+  const one = await firefox.read((await exported('--format', 'gecko', '--session', (await kept('one'))[0])).file);
+  assert.equal(sum(one.own.values()), sum((await stacksOf('one')).values()));
+  assert.deepEqual(one.marks, [['render', 10, 25], ['hero', 12.5, null], [shownHostile, 15, null]]);
+});
+
+test('what cannot be exported is refused before the database is asked', async () => {
+  const no = { FLEETPROF_DATABASE: 'host=/nonexistent' };
+  for (const [args, message] of /** @type {[string[], RegExp][]} */ ([
+    [['--compare', 'r1', 'r2', '--format', 'gecko'], /gecko is not for a comparison: .*no second side/],
+    [['--compare', 'r1', 'r2', '--format', 'chrome'], /chrome is not for a comparison: /],
+    [['--compare', 'r1', '--format', 'pprof'], /AFTER is missing/],
+    [['--compare', '--format', 'pprof'], /name two releases, or two periods/],
+    [['r1', 'r2', '--format', 'pprof'], /a comparison is --compare BEFORE AFTER/],
+    [['--compare', 'r1', 'r2', '--release', 'r3', '--format', 'pprof'], /a comparison has no filter release/],
+    [['--compare', 'r1', 'r2', '--exclude', 'marker=gc', '--format', 'pprof'], /a comparison has no filter marker/],
+    [['--session', '1', '--compare', 'r1', 'r2', '--format', 'pprof'], /--session and --compare exclude each other/],
+    [['--session', '1', '--site', 'shop', '--format', 'pprof'], /it takes neither filters nor --fold/],
+    [['--session', 'x', '--format', 'pprof'], /a session's id is a number, not "x"/],
+  ])) {
+    const { code, stdout, stderr } = await run([program, 'export', ...args], { env: no });
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, message);
+  }
+  const onTerminal = await run(['script', '-qec', `'${program}' export --format pprof`, '/dev/null'], { env: no });
+  assert.match(onTerminal.stdout, /pprof is not for a terminal: name a file with -o/);
+  const unknown = await fleetprof('export', '--format', 'pprof', '--session', '1', '-o', path.join(dir, 'unknown'));
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /session 1 is not kept\n.*hint: The view fleetprof\.sessions/);
+  const nowhere = await fleetprof('export', '--format', 'speedscope', '--site', 'shop', '-o', path.join(dir, 'no/such/dir'));
+  assert.equal(nowhere.code, 2);
+  assert.match(nowhere.stderr, /could not write .*no\/such\/dir: No such file or directory/);
+});
