@@ -30,7 +30,10 @@
 #define BUSY_US (10 * FP_US_PER_S)      /* until another look while another collector works */
 #define IDLE_CLOSE_US (60 * FP_US_PER_S)
 #define HOUSE_US FP_US_PER_HOUR
-#define HOUSE_RETRY_US (60 * FP_US_PER_S)
+/* Until housekeeping is tried again, doubled each time: at a restart the lock of the process before
+ * is gone in a moment. */
+#define HOUSE_RETRY_FIRST_US FP_US_PER_S
+#define HOUSE_RETRY_MAX_US (60 * FP_US_PER_S)
 #define BACKOFF_FIRST_US (100 * FP_US_PER_MS)
 #define BACKOFF_MAX_US (5 * FP_US_PER_S)
 #define LOG_AGAIN_US (60 * FP_US_PER_S)
@@ -61,11 +64,12 @@ struct fp_sealer {
     } news;
 
     /* The thread's own. */
-    int64_t ahead_us;  /* the database's clock less the monotonic one */
-    int64_t look_us;   /* when to look for what is due */
-    int64_t looked_us; /* the last look */
-    size_t fresh;      /* entries flushed here since then */
-    int64_t house_us;  /* when housekeeping is due */
+    int64_t ahead_us;       /* the database's clock less the monotonic one */
+    int64_t look_us;        /* when to look for what is due */
+    int64_t looked_us;      /* the last look */
+    size_t fresh;           /* entries flushed here since then */
+    int64_t house_us;       /* when housekeeping is due */
+    int64_t house_retry_us; /* the pause before the latest try; 0 after success */
     int64_t house_kept_us;
     bool is_due;       /* the last look found something that is not done */
     int64_t worked_us; /* when something was last due */
@@ -227,13 +231,17 @@ static enum fp_store_result keep_house(struct fp_sealer *sealer)
     int64_t now_us = fp_clock_monotonic_us();
     if (now_us < sealer->house_us)
         return FP_STORE_OK;
-    sealer->house_us = now_us + HOUSE_RETRY_US;
+    sealer->house_retry_us =
+        sealer->house_retry_us == 0 ? HOUSE_RETRY_FIRST_US : sealer->house_retry_us * 2;
+    note_earlier(&sealer->house_retry_us, HOUSE_RETRY_MAX_US);
+    sealer->house_us = now_us + sealer->house_retry_us;
     sealer->worked_us = now_us;
     enum fp_store_result result = read_clock(sealer);
     if (result == FP_STORE_OK)
         result = fp_sealing_keep_house(sealer->sealing, &chores, &is_busy);
     if (result != FP_STORE_OK || is_busy)
         return result;
+    sealer->house_retry_us = 0;
     sealer->house_kept_us = fp_clock_monotonic_us();
     sealer->house_us = after_midnight_us(sealer, sealer->house_kept_us);
     fp_metrics_add(sealer->metrics, FP_METRIC_PARTITIONS_MADE, chores.partitions_made);

@@ -52,6 +52,20 @@ test('housekeeping does not wait until everything is sealed', async () => {
   await collector.stop();
 });
 
+test('housekeeping soon follows when the collector before gives up the lock', async () => {
+  const database = await newDatabase(postgres);
+  const release = hold(database, "select pg_advisory_lock(hashtext('fleetprof.sealing'))");
+  await waitFor(async () => (await database.sql("select from pg_locks where locktype = 'advisory' and granted")).length > 0);
+  const collector = await startCollector({ config: { database: database.conninfo() } });
+  await waitFor(async () => (await database.sql(`select from pg_stat_activity
+    where datname = current_database() and query ~ 'pg_try_advisory_lock' and pid <> pg_backend_pid()`)).length > 0);
+  assert.equal((await collector.metrics()).fleetprof_last_housekeeping_timestamp_seconds ?? 0, 0);
+  await release();
+  await waitFor(async () => (await collector.metrics()).fleetprof_last_housekeeping_timestamp_seconds > 0,
+    { what: 'housekeeping', timeoutMs: 30_000 });
+  await collector.stop();
+});
+
 test('the sealer beside a writer seals late data at once', async () => {
   const database = await newDatabase(postgres);
   const writer = await startWriter({ conninfo: database.conninfo(), settings: { sealing: 1 } });
