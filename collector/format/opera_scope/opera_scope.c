@@ -127,16 +127,16 @@ static bool read_envelope(struct fp_scope *scope, const struct fp_place *place, 
            read_pairs(scope, &fields[SCOPE_TIMELINES]) && fp_scope_finish(scope);
 }
 
-static bool decode_envelope(struct fp_decoder *decoder, yyjson_val *root)
+/* `field` gets the member: the last one, where there are several. */
+static bool decode_envelope(struct fp_decoder *decoder, yyjson_val *root, struct fp_field *field)
 {
     *decoder->profile = (struct fp_profile){0};
-    struct fp_field field = {.name = FP_STR(MEMBER)};
-    const struct fp_place place = fp_field_place(&field);
+    const struct fp_place place = fp_field_place(field);
     struct fp_scope scope;
     bool decoded = fp_scope_begin(&scope, decoder) &&
                    fp_envelope_read_around(decoder, root, "an Opera Scope session") &&
-                   fp_read_object(decoder, NULL, root, &field, 1) &&
-                   fp_read_required(decoder, &field) && read_envelope(&scope, &place, field.value);
+                   fp_read_object(decoder, NULL, root, field, 1) &&
+                   fp_read_required(decoder, field) && read_envelope(&scope, &place, field->value);
     fp_scope_release(&scope);
     return decoded;
 }
@@ -145,10 +145,9 @@ static bool decode(struct fp_decoder *decoder, struct fp_str body, struct fp_jso
 {
     if (json == NULL)
         return fp_opera_scope_decode_recording(decoder, body);
-    if (!decode_envelope(decoder, json->root))
+    struct fp_field scope = {.name = FP_STR(MEMBER)};
+    if (!decode_envelope(decoder, json->root, &scope))
         return false;
-    const struct fp_field scope = {.name = FP_STR(MEMBER),
-                                   .value = yyjson_obj_get(json->root, MEMBER)};
     fp_envelope_add_content_around(decoder, json->root, &scope, fp_opera_scope_add_content);
     return true;
 }

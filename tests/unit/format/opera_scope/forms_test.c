@@ -450,12 +450,29 @@ static void what_a_message_does_not_have_is_not_kept(void **state)
     }
 }
 
+static void of_several_members_the_last_is_kept(void **state)
+{
+    (void)state;
+    struct decoded texts;
+    struct decoded decoded;
+    fp_arena_init(&texts.arena, TEST_ARENA_MAX);
+    decode_form(&decoded,
+                json_of(&texts.arena,
+                        "{'opera-scope':{'first':1},'opera-scope':{'version':'1.0','session':[1],"
+                        "'timelines':[{'request':[1,1],'reply':[null,[[1,3.5,0,1]]]}]}}"));
+    assert_int_equal(decoded.profile.event_count, 1);
+    assert_kept_as_itself(&decoded);
+    release(&decoded);
+    release(&texts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_form_gives_the_same_session),
         cmocka_unit_test(what_is_refused_is_refused_again),
         cmocka_unit_test(what_a_message_does_not_have_is_not_kept),
+        cmocka_unit_test(of_several_members_the_last_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
