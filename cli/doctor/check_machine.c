@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -29,6 +30,8 @@ enum {
     BACKLOG_WINDOWS = 10, /* each at most flush.max_window: then the database does not keep up */
     METRICS_MAX = 16 * 1024 * 1024,
     DATABASE_TIMEOUT_S = 10,
+    PARTITIONS_LOOKS = 25,
+    PARTITIONS_PAUSE_NS = 200000000,
 };
 
 struct machine {
@@ -198,6 +201,20 @@ static const char missing_rights[] =
     "and has_table_privilege('fleetprof_writer', c.oid, privilege) "
     "and not has_table_privilege(c.oid, privilege)";
 
+/* Returns which partitions of today are missing, NULL if none. Looks again for a while: a collector
+ * that has just started makes them in a moment. The caller frees it. */
+static char *find_missing_partitions(PGconn *connection)
+{
+    char *missing = ask(connection, FP_MISSING_PARTITIONS);
+    for (int look = 1; missing != NULL && look < PARTITIONS_LOOKS; look++) {
+        const struct timespec pause = {.tv_nsec = PARTITIONS_PAUSE_NS};
+        (void)nanosleep(&pause, NULL);
+        free(missing);
+        missing = ask(connection, FP_MISSING_PARTITIONS);
+    }
+    return missing;
+}
+
 static void check_rights(struct machine *machine)
 {
     PGconn *connection = fp_database_begin(machine->config->database.ptr, DATABASE_TIMEOUT_S);
@@ -205,7 +222,7 @@ static void check_rights(struct machine *machine)
     if (rights != NULL)
         fp_finding_add(machine->findings, FP_FINDING_DATABASE_RIGHTS, "database",
                        "the role %s lacks %.300s", PQuser(connection), rights);
-    char *partitions = ask(connection, FP_MISSING_PARTITIONS);
+    char *partitions = find_missing_partitions(connection);
     if (partitions != NULL)
         fp_finding_add(machine->findings, FP_FINDING_DATABASE_PARTITIONS, "database", "%.300s",
                        partitions);
