@@ -3,11 +3,13 @@
  */
 #include "cli/command.h"
 #include "cli/analysis.h"
-#include "cli/empty_answer.h"
 #include "cli/export/format.h"
 #include "cli/export/source.h"
+#include "cli/memory.h"
 #include "cli/output_file.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum {
@@ -141,8 +143,13 @@ static void take_release(struct export_options *export, const char *arg,
 static void take_session(struct export_options *export, const char *arg,
                          const struct argp_state *state)
 {
-    if (arg[0] == '\0' || strlen(arg) > 19 || arg[strspn(arg, "0123456789")] != '\0')
+    if (arg[0] == '\0' || arg[strspn(arg, "0123456789")] != '\0')
         argp_error(state, "a session's id is a number, not \"%s\"", arg);
+    errno = 0;
+    (void)strtoll(arg, NULL, 10);
+    if (errno == ERANGE)
+        argp_error(state, "no session has the id \"%s\": the greatest is %lld", arg,
+                   (long long)INT64_MAX);
     export->session_id = arg;
 }
 
@@ -249,7 +256,7 @@ static bool stream_folded(const struct export_options *export)
     fp_sql_release(&query);
     fine = fp_output_file_close(&lines.file, fine && lines.count > 0) && fine;
     if (fine && lines.count == 0)
-        return fp_empty_answer_explain(&analysis->filters, NULL, analysis->connection);
+        return fp_analysis_explain(analysis, "stacks");
     return fine;
 }
 
@@ -276,8 +283,7 @@ static bool read_stacks(const struct export_options *export, struct fp_export_st
     case FP_EXPORT_COMPARISON:
         return read_comparison(export, stacks, is_empty);
     case FP_EXPORT_SESSION:
-        return fp_export_read_session(export->analysis.connection, export->session_id, stacks,
-                                      is_empty);
+        return fp_export_read_session(export->analysis.connection, export->session_id, stacks);
     case FP_EXPORT_AGGREGATE:
     case FP_EXPORT_SOURCE_COUNT:
         break;
@@ -285,16 +291,23 @@ static bool read_stacks(const struct export_options *export, struct fp_export_st
     return fp_export_read_aggregate(&export->analysis, stacks, is_empty);
 }
 
-/* Returns how many frames the file lists, on all stacks together. */
+/* Returns how many frames the file lists, on all stacks together: those of a stack once for each
+ * of its samples, or once for each track that has it. */
 static uint64_t count_places(enum fp_export_paths paths, const struct fp_export_stacks *stacks)
 {
     uint64_t places = 0;
-    for (size_t i = 0; paths == FP_EXPORT_PATHS_ONCE && i < stacks->node_count; i++)
-        places += stacks->nodes[i].level;
-    for (size_t i = 0; paths == FP_EXPORT_PATHS_PER_SAMPLE && i < stacks->track_count; i++) {
-        for (size_t k = 0; k < stacks->tracks[i].sample_count; k++)
-            places += stacks->nodes[stacks->tracks[i].samples[k].node].level;
+    if (paths == FP_EXPORT_PATHS_NEVER)
+        return 0;
+    size_t *seen = fp_memory_need(calloc(stacks->node_count + 1, sizeof(*seen))); /* track + 1 */
+    for (size_t i = 0; i < stacks->track_count; i++) {
+        for (size_t k = 0; k < stacks->tracks[i].sample_count; k++) {
+            uint32_t node = stacks->tracks[i].samples[k].node;
+            if (paths == FP_EXPORT_PATHS_PER_SAMPLE || seen[node] != i + 1)
+                places += stacks->nodes[node].level;
+            seen[node] = i + 1;
+        }
     }
+    free(seen);
     return places;
 }
 
@@ -312,13 +325,45 @@ static bool check_size(const struct fp_export_format *format, const struct fp_ex
     return false;
 }
 
-/* Says what the file lacks. */
-static void print_notices(const struct export_options *export,
-                          const struct fp_export_stacks *stacks)
+static size_t count_marks(const struct fp_export_stacks *stacks)
 {
     size_t marks = 0;
     for (size_t i = 0; i < stacks->track_count; i++)
         marks += stacks->tracks[i].mark_count;
+    return marks;
+}
+
+static bool has_time(const struct fp_export_stacks *stacks)
+{
+    for (size_t i = 0; i < stacks->track_count; i++) {
+        for (size_t k = 0; k < stacks->tracks[i].sample_count; k++) {
+            if (stacks->tracks[i].samples[k].weight_us > 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* True, with a message, if the format has no place for anything that a session has. */
+static bool is_session_empty(const struct export_options *export,
+                             const struct fp_export_stacks *stacks)
+{
+    size_t marks = count_marks(stacks);
+    if (export->session_id == NULL || has_time(stacks) || (marks > 0 && export->format->has_marks))
+        return false;
+    if (marks > 0)
+        fp_message_notice("session %s has no time on stacks, and %s cannot show its marks",
+                          export->session_id, export->format->name);
+    else
+        fp_message_notice("session %s has no time on stacks and no marks", export->session_id);
+    return true;
+}
+
+/* Says what the file lacks. */
+static void print_notices(const struct export_options *export,
+                          const struct fp_export_stacks *stacks)
+{
+    size_t marks = count_marks(stacks);
     if (marks > 0 && !export->format->has_marks)
         fp_message_notice("%s has no place for marks: %zu are left out", export->format->name,
                           marks);
@@ -345,7 +390,7 @@ static bool export_stacks(const struct export_options *export)
     bool is_empty = false;
     fp_export_stacks_init(&stacks);
     bool fine = read_stacks(export, &stacks, &is_empty);
-    if (fine && !is_empty)
+    if (fine && !is_empty && !is_session_empty(export, &stacks))
         fine = write_stacks(export, &stacks);
     fp_export_stacks_release(&stacks);
     return fine;

@@ -31,7 +31,7 @@ bool fp_export_read_comparison(const struct fp_export_sides *sides, struct fp_ex
 
 /* Reads a kept session in the order of time, with its marks and measures. */
 bool fp_export_read_session(PGconn *connection, const char *session_id,
-                            struct fp_export_stacks *stacks, bool *is_empty) FP_MUST_CHECK;
+                            struct fp_export_stacks *stacks) FP_MUST_CHECK;
 
 /* Reads the events of a kept session, a track per timeline. */
 bool fp_export_read_events(PGconn *connection, const char *session_id,

@@ -1,7 +1,6 @@
 /*
  * Source, aggregate: the tree of fleetprof.flamegraph_columns, and the time outside it.
  */
-#include "cli/empty_answer.h"
 #include "cli/export/source.h"
 #include "cli/memory.h"
 
@@ -257,5 +256,5 @@ bool fp_export_read_aggregate(const struct fp_analysis *analysis, struct fp_expo
     if (track == NULL)
         return false;
     *is_empty = track->sample_count == 0;
-    return !*is_empty || fp_empty_answer_explain(&analysis->filters, NULL, analysis->connection);
+    return !*is_empty || fp_analysis_explain(analysis, "stacks");
 }

@@ -255,17 +255,8 @@ static void describe(const struct session *session, struct fp_export_stacks *sta
     free(title);
 }
 
-static bool is_empty_of(const struct fp_export_stacks *stacks)
-{
-    for (size_t i = 0; i < stacks->track_count; i++) {
-        if (stacks->tracks[i].sample_count > 0 || stacks->tracks[i].mark_count > 0)
-            return false;
-    }
-    return true;
-}
-
 bool fp_export_read_session(PGconn *connection, const char *session_id,
-                            struct fp_export_stacks *stacks, bool *is_empty)
+                            struct fp_export_stacks *stacks)
 {
     struct session session = {.connection = connection, .id = session_id};
     fp_arena_init(&session.arena, ARENA_MAX);
@@ -279,8 +270,5 @@ bool fp_export_read_session(PGconn *connection, const char *session_id,
         fine = fine && read_content(&session, stacks); /* it says that a session is not kept */
     fp_arena_release(&session.arena);
     PQclear(session.facts);
-    *is_empty = fine && is_empty_of(stacks);
-    if (*is_empty)
-        fp_message_notice("session %s has no samples and no marks", session_id);
     return fine;
 }

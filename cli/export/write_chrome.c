@@ -132,9 +132,8 @@ static void add_samples(const struct trace *trace, const struct fp_export_track 
     for (size_t i = 0; i < track->sample_count; i++) {
         const struct fp_export_sample *sample = &track->samples[i];
         int64_t time_us = trace->begin_us + sample->time_us;
-        if (sample->weight_us == 0)
-            continue;
-        add_sample(lists, (uint64_t)sample->node + FIRST_NODE_ID, time_us);
+        if (sample->weight_us > 0)
+            add_sample(lists, (uint64_t)sample->node + FIRST_NODE_ID, time_us);
         if (fp_export_has_gap(track, i))
             add_sample(lists, ROOT_ID, time_us + sample->weight_us);
     }

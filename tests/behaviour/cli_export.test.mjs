@@ -62,6 +62,13 @@ function file(name, content) {
   return full;
 }
 
+/** @param {string} name @param {unknown[]} lines */
+function ndjson(name, lines) {
+  const full = path.join(dir, name);
+  fs.writeFileSync(full, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return full;
+}
+
 /** @param {string} site @returns {Promise<string[]>} the kept sessions */
 const kept = async (site) => (await stack.sql(`select session_id::text as id from fleetprof.sessions where site = '${site}' order by session_id`)).map(({ id }) => id);
 
@@ -84,11 +91,12 @@ function withoutPlaces(stacks) {
 }
 
 before(async () => {
-  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }, { name: 'large', key: 'pk_large' }, ...['one', 'events', 'built'].map((name) => ({ name, key: `pk_${name}`, sample_keep: '100%' }))] } });
+  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }, { name: 'large', key: 'pk_large' }, ...['one', 'events', 'built', 'pauses', 'marks', 'deep'].map((name) => ({ name, key: `pk_${name}`, sample_keep: '100%' }))] } });
   env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
   const traces = ['react-prod-sync-3s.json', 'coi-mixed-markers--markersflag.json', 'deep-recursion-1000.json', 'odd-unicode-names.json'];
   await importInto('shop', ...traces.map((name) => path.join(repository, 'tests/data', name)), file('hostile.json', hostileUpload));
   await importInto('one', file('one.json', hostileUpload));
+  await importInto('pauses', ndjson('pauses.ndjson', [[1000, 20], [1020, 0], [1100, 10], [1110, 0]].map(([time, duration], sequence) => ({ type: 0, time, duration, data: { type: 'click' }, children: [], sequence }))));
   await importInto('events', ...['speed-tracer/stream.ndjson', 'opera-scope/page-load.json'].map((name) => path.join(repository, 'tests/data', name)));
 });
 after(async () => { await stack?.stop(); });
@@ -205,6 +213,52 @@ test('sessions with events have the events’ own times, on the events around th
   }
 });
 
+test('an event without time at the end of a stretch does not lengthen the one before it', async () => {
+  const [id] = await kept('pauses');
+  const { stdout } = await fleetprof('export', '--format', 'folded', '--session', id);
+  const wanted = stdout.trimEnd().split('\n').map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]);
+  assert.equal(sum(wanted.map(([, us]) => Number(us))), 30_000);
+  const { profiles: [{ stacks }] } = await speedscope('Trace-20200101T000000.json', (await exported('--format', 'chrome', '--session', id)).bytes);
+  assert.deepEqual([...stacks].filter(([name]) => name !== ''), wanted);
+});
+
+test('a session with marks and no samples is written only where marks have a place', async () => {
+  const { trace, ...upload } = hostileUpload;
+  await importInto('marks', file('marks.json', { ...upload, trace: { ...trace, samples: [] } }));
+  const [id] = await kept('marks');
+  const none = path.join(dir, 'marks.out');
+  for (const format of ['folded', 'speedscope', 'pprof']) {
+    const { code, stdout, stderr } = await fleetprof('export', '--format', format, '--session', id, '-o', none);
+    assert.deepEqual([code, stdout, fs.existsSync(none)], [0, '', false]);
+    assert.equal(stderr, `fleetprof: session ${id} has no time on stacks, and ${format} cannot show its marks\n`);
+  }
+  for (const format of ['gecko', 'chrome'])
+    assert.equal((await exported('--format', format, '--session', id)).stderr, '');
+});
+
+test('page loads without stacks are not called a lack of page loads', async () => {
+  for (const [format, ...args] of [['pprof', '--site', 'one', '--marker', 'layout'], ['speedscope', '--site', 'marks'], ['folded', '--site', 'marks']]) {
+    const none = path.join(dir, 'none');
+    const { code, stdout, stderr } = await fleetprof('export', '--format', format, ...args, '-o', none);
+    assert.deepEqual([code, stdout, fs.existsSync(none)], [0, '', false]);
+    assert.equal(stderr, 'fleetprof: the page loads that match have no stacks\n');
+  }
+});
+
+test('the frames of stacks without time of their own count for no limit', async () => {
+  const [depth, count] = [1990, 20];
+  await importInto('deep', file('deep.json', { sampleInterval: 10, trace: {
+    resources: [],
+    frames: Array.from({ length: count }, (_, frame) => ({ name: `f${frame}` })),
+    stacks: Array.from({ length: count * depth }, (_, i) => ({ frameId: Math.floor(i / depth), ...i % depth > 0 && { parentId: i - 1 } })),
+    samples: Array.from({ length: count }, (_, i) => ({ timestamp: i * 10, stackId: (i + 1) * depth - 1 })),
+  } }));
+  const [id] = await kept('deep');
+  assert.equal(pprof((await exported('--format', 'pprof', '--session', id)).bytes).total, count * 10_000);
+  const { bytes } = await exported('--format', 'folded', '--session', id);
+  assert.equal(bytes.toString().split(/[;\n]/).length, count * depth + 1);
+});
+
 test('names are those of the function table; pprof keeps the generated place', async () => {
   const script = 'https://shop.example/app.js';
   const rows = [{ fleetprof_function_table: 1, script: 'app.js', functions: 2 }, [3, 4, 'renderList', 'src/list.ts', 12, 5, '', false], [7, 9, 'boot', 'src/main.ts', 1, 1, '', false]];
@@ -250,6 +304,7 @@ test('what cannot be exported is refused before the database is asked', async ()
     [['--session', '1', '--compare', 'r1', 'r2', '--format', 'pprof'], /--session and --compare exclude each other/],
     [['--session', '1', '--site', 'shop', '--format', 'pprof'], /it takes neither filters nor --fold/],
     [['--session', 'x', '--format', 'pprof'], /a session's id is a number, not "x"/],
+    [['--session', '9999999999999999999', '--format', 'pprof'], /no session has the id "9999999999999999999"/],
   ])) {
     const { code, stdout, stderr } = await run([program, 'export', ...args], { env: no });
     assert.deepEqual([code, stdout], [2, '']);
