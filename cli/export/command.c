@@ -4,8 +4,8 @@
 #include "cli/command.h"
 #include "cli/analysis.h"
 #include "cli/export/format.h"
+#include "cli/export/size.h"
 #include "cli/export/source.h"
-#include "cli/memory.h"
 #include "cli/output_file.h"
 
 #include <errno.h>
@@ -19,9 +19,6 @@ enum {
     OPTION_BEFORE_SINCE,
     OPTION_BEFORE_UNTIL,
 };
-
-/* Most frames that a file lists, on all stacks together. */
-#define PLACES_MAX ((uint64_t)1 << 25)
 
 static const struct argp_option options[] = {
     {"format", OPTION_FORMAT, "FORMAT", 0, "the format, see below; required", 0},
@@ -291,40 +288,6 @@ static bool read_stacks(const struct export_options *export, struct fp_export_st
     return fp_export_read_aggregate(&export->analysis, stacks, is_empty);
 }
 
-/* Returns how many frames the file lists, on all stacks together: those of a stack once for each
- * of its samples, or once for each track that has it. */
-static uint64_t count_places(enum fp_export_paths paths, const struct fp_export_stacks *stacks)
-{
-    uint64_t places = 0;
-    if (paths == FP_EXPORT_PATHS_NEVER)
-        return 0;
-    size_t *seen = fp_memory_need(calloc(stacks->node_count + 1, sizeof(*seen))); /* track + 1 */
-    for (size_t i = 0; i < stacks->track_count; i++) {
-        for (size_t k = 0; k < stacks->tracks[i].sample_count; k++) {
-            uint32_t node = stacks->tracks[i].samples[k].node;
-            if (paths == FP_EXPORT_PATHS_PER_SAMPLE || seen[node] != i + 1)
-                places += stacks->nodes[node].level;
-            seen[node] = i + 1;
-        }
-    }
-    free(seen);
-    return places;
-}
-
-/* False, with an error, if the file would be too large. */
-static bool check_size(const struct fp_export_format *format, const struct fp_export_stacks *stacks)
-{
-    uint64_t places = count_places(format->paths, stacks);
-    if (places <= PLACES_MAX)
-        return true;
-    fp_message_error("there are too many stacks for %s", format->name);
-    fp_message_detail("It would list %llu frames, at most %llu are allowed.",
-                      (unsigned long long)places, (unsigned long long)PLACES_MAX);
-    fp_message_hint("gecko and chrome list a stack's frames once. Of many page loads, select "
-                    "fewer, or fold with --fold package.");
-    return false;
-}
-
 static size_t count_marks(const struct fp_export_stacks *stacks)
 {
     size_t marks = 0;
@@ -365,8 +328,7 @@ static void print_notices(const struct export_options *export,
 {
     size_t marks = count_marks(stacks);
     if (marks > 0 && !export->format->has_marks)
-        fp_message_notice("%s has no place for marks: %zu are left out", export->format->name,
-                          marks);
+        fp_message_notice("%s cannot show marks; marks left out: %zu", export->format->name, marks);
     if (stacks->negative_us < 0)
         fp_message_notice("own times of events below zero are left out: %.3f ms",
                           (double)stacks->negative_us / 1000);
@@ -375,7 +337,7 @@ static void print_notices(const struct export_options *export,
 static bool write_stacks(const struct export_options *export, const struct fp_export_stacks *stacks)
 {
     struct fp_output_file file;
-    if (!check_size(export->format, stacks) || !fp_output_file_open(&file, export->file))
+    if (!fp_export_check_size(export->format, stacks) || !fp_output_file_open(&file, export->file))
         return false;
     export->format->write(stacks, file.stream);
     if (!fp_output_file_close(&file, true))

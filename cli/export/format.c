@@ -8,6 +8,7 @@ const struct fp_export_format fp_export_formats[] = {
         .name = "folded",
         .meaning = "one line per stack, for flamegraph.pl; a comparison: two weights",
         .paths = FP_EXPORT_PATHS_ONCE,
+        .repeats_names = true,
         .write = fp_export_write_folded,
     },
     {

@@ -30,6 +30,7 @@ struct fp_export_format {
     bool has_marks;
     bool is_binary;
     enum fp_export_paths paths;
+    bool repeats_names; /* a stack's frames are listed by name, not by number */
     /* Writes a whole file. The owner of the stream checks it for errors. */
     void (*write)(const struct fp_export_stacks *stacks, FILE *out);
 };

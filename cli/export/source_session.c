@@ -204,7 +204,7 @@ static void add_marks(struct session *session, struct fp_export_track *track,
         fp_export_add_mark(track, &mark);
     }
     if (left_out > 0)
-        fp_message_notice("%zu measures have no begin or a negative duration and are left out",
+        fp_message_notice("measures left out, without a begin or of negative duration: %zu",
                           left_out);
 }
 

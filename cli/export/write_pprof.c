@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #define PROFILE_MAX ((size_t)1 << 30)
-#define PART_MAX ((size_t)1 << 20)
 
 /* Numbers of fields, by message. */
 enum { TYPE_TYPE = 1, TYPE_UNIT };
@@ -179,8 +178,8 @@ void fp_export_write_pprof(const struct fp_export_stacks *stacks, FILE *out)
 {
     struct profile profile = {.stacks = stacks, .path = fp_export_path_room(stacks)};
     fp_buf_init(&profile.bytes, PROFILE_MAX);
-    fp_buf_init(&profile.part, PART_MAX);
-    fp_buf_init(&profile.nested, PART_MAX);
+    fp_buf_init(&profile.part, PROFILE_MAX);
+    fp_buf_init(&profile.nested, PROFILE_MAX);
     for (size_t i = 0; i < FP_COUNT(profile.sums); i++)
         profile.sums[i] = fp_memory_need(calloc(stacks->node_count + 1, sizeof(*profile.sums[i])));
     begin(&profile);

@@ -91,7 +91,7 @@ function withoutPlaces(stacks) {
 }
 
 before(async () => {
-  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }, { name: 'large', key: 'pk_large' }, ...['one', 'events', 'built', 'pauses', 'marks', 'deep'].map((name) => ({ name, key: `pk_${name}`, sample_keep: '100%' }))] } });
+  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }, { name: 'large', key: 'pk_large' }, ...['one', 'events', 'built', 'pauses', 'marks', 'deep', 'names'].map((name) => ({ name, key: `pk_${name}`, sample_keep: '100%' }))] } });
   env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
   const traces = ['react-prod-sync-3s.json', 'coi-mixed-markers--markersflag.json', 'deep-recursion-1000.json', 'odd-unicode-names.json'];
   await importInto('shop', ...traces.map((name) => path.join(repository, 'tests/data', name)), file('hostile.json', hostileUpload));
@@ -181,7 +181,7 @@ test('a kept trace is in the order of time, with its marks and measures, in the 
 test('a kept trace is in the order of time in speedscope, which has no marks; its sums are those of SQL', async () => {
   const [id] = await kept('one');
   const { bytes, stderr } = await exported('--format', 'speedscope', '--session', id);
-  assert.equal(stderr, 'fleetprof: speedscope has no place for marks: 3 are left out\n');
+  assert.equal(stderr, 'fleetprof: speedscope cannot show marks; marks left out: 3\n');
   const { profiles: [{ name, order, total, stacks }] } = await speedscope('one.json', bytes);
   const [first, second, third] = [shownHostile, `${shownHostile};(anonymous)`, `${shownHostile};(anonymous);parse`];
   assert.equal(name, 'window');
@@ -257,6 +257,21 @@ test('the frames of stacks without time of their own count for no limit', async 
   assert.equal(pprof((await exported('--format', 'pprof', '--session', id)).bytes).total, count * 10_000);
   const { bytes } = await exported('--format', 'folded', '--session', id);
   assert.equal(bytes.toString().split(/[;\n]/).length, count * depth + 1);
+});
+
+test('stacks whose names are too long together are refused, not called a lack of memory', async () => {
+  const depth = 1990;
+  await importInto('names', file('names.json', { sampleInterval: 10, trace: {
+    resources: [],
+    frames: [{ name: 'n'.repeat(1024) }],
+    stacks: Array.from({ length: depth }, (_, i) => ({ frameId: 0, ...i > 0 && { parentId: i - 1 } })),
+    samples: Array.from({ length: depth }, (_, stackId) => ({ timestamp: stackId * 10, stackId })),
+  } }));
+  const [id] = await kept('names');
+  const { code, stderr } = await fleetprof('export', '--format', 'folded', '--session', id, '-o', path.join(dir, 'names.txt'));
+  assert.equal(code, 2);
+  assert.match(stderr, /there are too many stacks for folded\n.*Its names would have \d+ bytes, at most 536870912 are allowed/);
+  assert.equal(pprof((await exported('--format', 'pprof', '--session', id)).bytes).total, depth * 10_000);
 });
 
 test('names are those of the function table; pprof keeps the generated place', async () => {
