@@ -115,6 +115,49 @@ void fp_export_path(const struct fp_export_stacks *stacks, uint32_t node, uint32
     }
 }
 
+/* Returns a list without numbers; the caller frees it. */
+static uint32_t *list_numbers(size_t count)
+{
+    uint32_t *numbers = fp_memory_need(calloc(count + 1, sizeof(*numbers)));
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = FP_INDEX_NONE;
+    return numbers;
+}
+
+/* Numbers what is used, and returns how many these are. */
+static size_t number_used(uint32_t *numbers, size_t count)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (numbers[i] != FP_INDEX_NONE)
+            numbers[i] = (uint32_t)used++;
+    }
+    return used;
+}
+
+void fp_export_use_init(struct fp_export_use *use, const struct fp_export_stacks *stacks,
+                        const struct fp_export_track *track)
+{
+    use->nodes = list_numbers(stacks->node_count);
+    use->frames = list_numbers(stacks->frame_count);
+    for (size_t i = 0; i < track->sample_count; i++) {
+        uint32_t node = track->samples[i].node;
+        while (node != FP_INDEX_NONE && use->nodes[node] == FP_INDEX_NONE) {
+            use->nodes[node] = 0;
+            use->frames[stacks->nodes[node].frame] = 0;
+            node = stacks->nodes[node].parent;
+        }
+    }
+    use->node_count = number_used(use->nodes, stacks->node_count);
+    use->frame_count = number_used(use->frames, stacks->frame_count);
+}
+
+void fp_export_use_release(struct fp_export_use *use)
+{
+    free(use->nodes);
+    free(use->frames);
+}
+
 int64_t fp_export_begin(const struct fp_export_stacks *stacks)
 {
     int64_t begin_us = 0;

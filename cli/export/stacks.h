@@ -104,6 +104,20 @@ uint32_t *fp_export_path_room(const struct fp_export_stacks *stacks);
 /* Lists a node's frames, outermost first, in path, which has room for its level. */
 void fp_export_path(const struct fp_export_stacks *stacks, uint32_t node, uint32_t *path);
 
+/*
+ * What a track uses: the nodes of its samples, the nodes below them, and their frames. Each has a
+ * number in the track, from 0 in the order of indices; FP_INDEX_NONE: not used.
+ */
+struct fp_export_use {
+    uint32_t *nodes;  /* by index */
+    uint32_t *frames; /* by index */
+    size_t node_count;
+    size_t frame_count;
+};
+void fp_export_use_init(struct fp_export_use *use, const struct fp_export_stacks *stacks,
+                        const struct fp_export_track *track);
+void fp_export_use_release(struct fp_export_use *use);
+
 /* Returns the first time of all tracks, 0 if none is below. */
 int64_t fp_export_begin(const struct fp_export_stacks *stacks);
 

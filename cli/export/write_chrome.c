@@ -91,7 +91,8 @@ static void add_call_frame(const struct trace *trace, yyjson_mut_val *node,
                            frame->kind == FP_FRAME_FUNCTION ? "JS" : "other");
 }
 
-static void add_nodes(const struct trace *trace, yyjson_mut_val *profile)
+static void add_nodes(const struct trace *trace, const struct fp_export_use *use,
+                      yyjson_mut_val *profile)
 {
     static const struct fp_export_frame root = {
         .function = {"(root)", 6}, .line = FP_POSITION_NONE, .column = FP_POSITION_NONE};
@@ -102,11 +103,13 @@ static void add_nodes(const struct trace *trace, yyjson_mut_val *profile)
     add_call_frame(trace, node, &root);
     for (size_t i = 0; i < stacks->node_count; i++) {
         uint32_t parent = stacks->nodes[i].parent;
+        if (use->nodes[i] == FP_INDEX_NONE)
+            continue;
         node = yyjson_mut_arr_add_obj(trace->doc, nodes);
-        yyjson_mut_obj_add_uint(trace->doc, node, "id", i + FIRST_NODE_ID);
-        yyjson_mut_obj_add_uint(trace->doc, node, "parent",
-                                parent != FP_INDEX_NONE ? (uint64_t)parent + FIRST_NODE_ID
-                                                        : ROOT_ID);
+        yyjson_mut_obj_add_uint(trace->doc, node, "id", (uint64_t)use->nodes[i] + FIRST_NODE_ID);
+        yyjson_mut_obj_add_uint(
+            trace->doc, node, "parent",
+            parent != FP_INDEX_NONE ? (uint64_t)use->nodes[parent] + FIRST_NODE_ID : ROOT_ID);
         add_call_frame(trace, node, &stacks->frames[stacks->nodes[i].frame]);
     }
 }
@@ -127,13 +130,13 @@ static void add_sample(struct sample_lists *lists, uint64_t node, int64_t time_u
 }
 
 static void add_samples(const struct trace *trace, const struct fp_export_track *track,
-                        struct sample_lists *lists)
+                        const struct fp_export_use *use, struct sample_lists *lists)
 {
     for (size_t i = 0; i < track->sample_count; i++) {
         const struct fp_export_sample *sample = &track->samples[i];
         int64_t time_us = trace->begin_us + sample->time_us;
         if (sample->weight_us > 0)
-            add_sample(lists, (uint64_t)sample->node + FIRST_NODE_ID, time_us);
+            add_sample(lists, (uint64_t)use->nodes[sample->node] + FIRST_NODE_ID, time_us);
         if (fp_export_has_gap(track, i))
             add_sample(lists, ROOT_ID, time_us + sample->weight_us);
     }
@@ -176,12 +179,15 @@ static void add_profile(const struct trace *trace, const struct fp_export_track 
     args = yyjson_mut_obj_add_obj(doc, event, "args");
     data = yyjson_mut_obj_add_obj(doc, args, "data");
     yyjson_mut_val *profile = yyjson_mut_obj_add_obj(doc, data, "cpuProfile");
-    add_nodes(trace, profile);
+    struct fp_export_use use;
+    fp_export_use_init(&use, trace->stacks, track);
+    add_nodes(trace, &use, profile);
     struct sample_lists lists = {.doc = doc,
                                  .nodes = yyjson_mut_obj_add_arr(doc, profile, "samples"),
                                  .deltas = yyjson_mut_obj_add_arr(doc, data, "timeDeltas"),
                                  .at_us = trace->begin_us};
-    add_samples(trace, track, &lists);
+    add_samples(trace, track, &use, &lists);
+    fp_export_use_release(&use);
 }
 
 /* Adds half of a measure, or a mark. */

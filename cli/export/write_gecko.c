@@ -121,6 +121,7 @@ static void add_meta(const struct fp_export_stacks *stacks, yyjson_mut_doc *doc,
 struct thread {
     const struct fp_export_stacks *stacks;
     const struct fp_export_track *track;
+    struct fp_export_use use;
     yyjson_mut_doc *doc;
     yyjson_mut_val *object;
     yyjson_mut_val *strings;
@@ -149,6 +150,8 @@ static void add_strings(struct thread *thread)
     yyjson_mut_doc *doc = thread->doc;
     thread->strings = yyjson_mut_obj_add_arr(doc, thread->object, "stringArray");
     for (size_t i = 0; i < stacks->frame_count; i++) {
+        if (thread->use.frames[i] == FP_INDEX_NONE)
+            continue;
         yyjson_mut_arr_append(thread->strings,
                               fp_export_json_text(doc, stacks->frames[i].function));
         yyjson_mut_arr_append(thread->strings,
@@ -161,20 +164,23 @@ static void add_functions(const struct thread *thread)
 {
     const struct fp_export_stacks *stacks = thread->stacks;
     yyjson_mut_doc *doc = thread->doc;
-    yyjson_mut_val *table = add_table(thread, "funcTable", stacks->frame_count);
+    yyjson_mut_val *table = add_table(thread, "funcTable", thread->use.frame_count);
     yyjson_mut_val *name = yyjson_mut_obj_add_arr(doc, table, "name");
     yyjson_mut_val *is_js = yyjson_mut_obj_add_arr(doc, table, "isJS");
     yyjson_mut_val *relevant = yyjson_mut_obj_add_arr(doc, table, "relevantForJS");
     yyjson_mut_val *file = yyjson_mut_obj_add_arr(doc, table, "fileName");
     yyjson_mut_val *line = yyjson_mut_obj_add_arr(doc, table, "lineNumber");
     yyjson_mut_val *column = yyjson_mut_obj_add_arr(doc, table, "columnNumber");
-    fp_export_json_fill(doc, table, "resource", stacks->frame_count, -1);
+    fp_export_json_fill(doc, table, "resource", thread->use.frame_count, -1);
     for (size_t i = 0; i < stacks->frame_count; i++) {
         const struct fp_export_frame *frame = &stacks->frames[i];
-        yyjson_mut_arr_add_uint(doc, name, 2 * i);
+        int64_t number = thread->use.frames[i];
+        if (thread->use.frames[i] == FP_INDEX_NONE)
+            continue;
+        yyjson_mut_arr_add_int(doc, name, 2 * number);
         yyjson_mut_arr_add_bool(doc, is_js, frame->kind == FP_FRAME_FUNCTION);
         yyjson_mut_arr_add_bool(doc, relevant, frame->kind == FP_FRAME_BUILTIN);
-        add_number(doc, file, frame->resource.len > 0, (int64_t)(2 * i + 1));
+        add_number(doc, file, frame->resource.len > 0, 2 * number + 1);
         add_number(doc, line, frame->line != FP_POSITION_NONE, frame->line);
         add_number(doc, column, frame->column != FP_POSITION_NONE, frame->column);
     }
@@ -183,7 +189,7 @@ static void add_functions(const struct thread *thread)
 static void add_frames(const struct thread *thread)
 {
     const struct fp_export_stacks *stacks = thread->stacks;
-    size_t count = stacks->frame_count;
+    size_t count = thread->use.frame_count;
     yyjson_mut_doc *doc = thread->doc;
     yyjson_mut_val *table = add_table(thread, "frameTable", count);
     yyjson_mut_val *function = yyjson_mut_obj_add_arr(doc, table, "func");
@@ -196,9 +202,11 @@ static void add_frames(const struct thread *thread)
     fp_export_json_fill(doc, table, "innerWindowID", count, 0);
     fp_export_json_nulls(doc, table, "nativeSymbol", count);
     fp_export_json_nulls(doc, table, "implementation", count);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < stacks->frame_count; i++) {
         const struct fp_export_frame *frame = &stacks->frames[i];
-        yyjson_mut_arr_add_uint(doc, function, i);
+        if (thread->use.frames[i] == FP_INDEX_NONE)
+            continue;
+        yyjson_mut_arr_add_uint(doc, function, thread->use.frames[i]);
         yyjson_mut_arr_add_int(doc, category, category_of(frame));
         add_number(doc, line, frame->line != FP_POSITION_NONE, frame->line);
         add_number(doc, column, frame->column != FP_POSITION_NONE, frame->column);
@@ -209,15 +217,18 @@ static void add_stacks(const struct thread *thread)
 {
     const struct fp_export_stacks *stacks = thread->stacks;
     yyjson_mut_doc *doc = thread->doc;
-    yyjson_mut_val *table = add_table(thread, "stackTable", stacks->node_count);
+    yyjson_mut_val *table = add_table(thread, "stackTable", thread->use.node_count);
     yyjson_mut_val *prefix = yyjson_mut_obj_add_arr(doc, table, "prefix");
     yyjson_mut_val *frame = yyjson_mut_obj_add_arr(doc, table, "frame");
     yyjson_mut_val *category = yyjson_mut_obj_add_arr(doc, table, "category");
-    fp_export_json_fill(doc, table, "subcategory", stacks->node_count, 0);
+    fp_export_json_fill(doc, table, "subcategory", thread->use.node_count, 0);
     for (size_t i = 0; i < stacks->node_count; i++) {
         const struct fp_export_node *node = &stacks->nodes[i];
-        add_number(doc, prefix, node->parent != FP_INDEX_NONE, node->parent);
-        yyjson_mut_arr_add_uint(doc, frame, node->frame);
+        bool has_parent = node->parent != FP_INDEX_NONE;
+        if (thread->use.nodes[i] == FP_INDEX_NONE)
+            continue;
+        add_number(doc, prefix, has_parent, has_parent ? thread->use.nodes[node->parent] : 0);
+        yyjson_mut_arr_add_uint(doc, frame, thread->use.frames[node->frame]);
         yyjson_mut_arr_add_int(doc, category, category_of(&stacks->frames[node->frame]));
     }
 }
@@ -248,7 +259,7 @@ static void add_samples(const struct thread *thread)
                                      .weight = yyjson_mut_obj_add_arr(doc, table, "weight")};
     for (size_t i = 0; i < track->sample_count; i++) {
         const struct fp_export_sample *sample = &track->samples[i];
-        add_sample(&columns, sample->node, sample->time_us, sample->weight_us);
+        add_sample(&columns, thread->use.nodes[sample->node], sample->time_us, sample->weight_us);
         if (fp_export_has_gap(track, i))
             add_sample(&columns, FP_INDEX_NONE, sample->time_us + sample->weight_us, 0);
     }
@@ -267,7 +278,7 @@ static void add_marks(const struct thread *thread)
     yyjson_mut_val *phase = yyjson_mut_obj_add_arr(doc, table, "phase");
     fp_export_json_fill(doc, table, "category", track->mark_count, CATEGORY_DOM);
     fp_export_json_fill(doc, table, "name", track->mark_count,
-                        (int64_t)(2 * thread->stacks->frame_count));
+                        (int64_t)(2 * thread->use.frame_count));
     for (size_t i = 0; i < track->mark_count; i++) {
         const struct fp_export_mark *mark = &track->marks[i];
         bool is_point = mark->duration_us == FP_EXPORT_POINT;
@@ -312,6 +323,7 @@ static void add_thread(struct thread *thread, size_t number)
     yyjson_mut_obj_add_uint(doc, object, "tid", number + 1);
     yyjson_mut_obj_add_bool(doc, object, "showMarkersInTimeline", true);
     fp_export_json_fill(doc, object, "pausedRanges", 0, 0);
+    fp_export_use_init(&thread->use, thread->stacks, thread->track);
     add_strings(thread);
     add_functions(thread);
     add_frames(thread);
@@ -319,6 +331,7 @@ static void add_thread(struct thread *thread, size_t number)
     add_samples(thread);
     add_marks(thread);
     add_empty_tables(thread);
+    fp_export_use_release(&thread->use);
 }
 
 void fp_export_write_gecko(const struct fp_export_stacks *stacks, FILE *out)

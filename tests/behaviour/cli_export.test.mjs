@@ -210,6 +210,15 @@ test('sessions with events have the events’ own times, on the events around th
     assert.deepEqual([group.profiles.length, sum(group.profiles.map((/** @type {any} */ each) => each.total))], [tracks, total]);
     const panel = await devtools((await exported('--format', 'chrome', '--session', id)).bytes.toString());
     assert.equal(sum(panel.threads.flatMap(({ own }) => [...own.values()])), total);
+    const { threads } = JSON.parse((await exported('--format', 'gecko', '--session', id)).bytes.toString());
+    assert.equal(Math.round(sum(threads.flatMap((/** @type {any} */ { samples }) => samples.weight)) * 1000), total);
+    for (const { stackTable, frameTable, samples } of threads) {
+      const used = new Set();
+      for (let each of samples.stack)
+        for (; each !== null; each = stackTable.prefix[each])
+          used.add(each);
+      assert.deepEqual([stackTable.length, frameTable.length], [used.size, new Set(stackTable.frame).size], 'only what the timeline uses');
+    }
   }
 });
 

@@ -131,6 +131,45 @@ static void a_gap_is_where_no_sample_begins(void **state)
     fp_export_stacks_release(&stacks);
 }
 
+static void a_track_uses_the_nodes_of_its_samples_and_those_below(void **state)
+{
+    (void)state;
+    struct fp_export_stacks stacks;
+    struct fp_export_use use;
+    const struct fp_export_frame frame = {.function = FP_STR("f")};
+    fp_export_stacks_init(&stacks);
+    for (size_t i = 0; i < 4; i++)
+        (void)fp_export_add_frame(&stacks, &frame);
+    static const uint32_t nodes[][2] = {
+        {0, FP_INDEX_NONE}, {1, FP_INDEX_NONE}, {3, 1}, {2, 0}, {1, 2}};
+    for (size_t i = 0; i < FP_COUNT(nodes); i++)
+        (void)fp_export_add_node(&stacks, nodes[i][0], nodes[i][1]);
+    struct fp_export_track *first = fp_export_add_track(&stacks, FP_STR("1"));
+    struct fp_export_track *second = fp_export_add_track(&stacks, FP_STR("2"));
+    fp_export_add_sample(&stacks, first, &(struct fp_export_sample){3, 0, 1, 1});
+    fp_export_add_sample(&stacks, second, &(struct fp_export_sample){4, 0, 1, 1});
+
+    fp_export_use_init(&use, &stacks, first);
+    static const uint32_t none = FP_INDEX_NONE;
+    const uint32_t first_nodes[] = {0, none, none, 1, none};
+    const uint32_t first_frames[] = {0, none, 1, none};
+    assert_memory_equal(use.nodes, first_nodes, sizeof(first_nodes));
+    assert_memory_equal(use.frames, first_frames, sizeof(first_frames));
+    assert_int_equal(use.node_count, 2);
+    assert_int_equal(use.frame_count, 2);
+    fp_export_use_release(&use);
+
+    fp_export_use_init(&use, &stacks, second);
+    const uint32_t second_nodes[] = {none, 0, 1, none, 2};
+    const uint32_t second_frames[] = {none, 0, none, 1};
+    assert_memory_equal(use.nodes, second_nodes, sizeof(second_nodes));
+    assert_memory_equal(use.frames, second_frames, sizeof(second_frames));
+    assert_int_equal(use.node_count, 3);
+    assert_int_equal(use.frame_count, 2);
+    fp_export_use_release(&use);
+    fp_export_stacks_release(&stacks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +179,7 @@ int main(void)
         cmocka_unit_test(a_folded_name_has_neither_separators_nor_control_characters),
         cmocka_unit_test(scaled_times_add_up_to_the_scaled_whole),
         cmocka_unit_test(a_gap_is_where_no_sample_begins),
+        cmocka_unit_test(a_track_uses_the_nodes_of_its_samples_and_those_below),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
