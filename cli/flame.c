@@ -23,7 +23,8 @@ enum {
     WIDTH_WITHOUT_TERMINAL = 120,
     DEPTH_MAX = 2000,
     DEPTH_BY_DEFAULT = 40,
-    CELL_MIN = 3, /* columns of the narrowest cell that is drawn */
+    CELL_MIN = 3,  /* columns of the narrowest cell that is drawn */
+    MARKS_MAX = 4, /* characters without a width that are drawn after one with a width */
 };
 
 static const struct argp_option options[] = {
@@ -125,12 +126,14 @@ static bool add_label(struct flame_level *level, const char *text, size_t room)
     size_t used = 0;
     size_t cut_len = level->text.len; /* of the text with one column left */
     size_t cut_used = 0;
+    size_t marks = 0;
     while (*text != '\0') {
         wchar_t letter;
         size_t len = mbrtowc(&letter, text, strlen(text), &state);
         if (len == (size_t)-1 || len == (size_t)-2)
             fp_memory_end(); /* the database sends UTF-8 */
-        int columns_of = iswcntrl((wint_t)letter) ? -1 : wcwidth(letter);
+        bool steers = iswcntrl((wint_t)letter) || fp_grid_is_direction(letter);
+        int columns_of = steers ? -1 : wcwidth(letter);
         size_t wide = columns_of >= 0 ? (size_t)columns_of : 1;
         if (used + wide > room) {
             level->text.len = cut_len;
@@ -138,7 +141,9 @@ static bool add_label(struct flame_level *level, const char *text, size_t room)
             level->columns += cut_used + 1;
             return false;
         }
-        fp_buf_add(&level->text, columns_of >= 0 ? text : "?", columns_of >= 0 ? len : 1);
+        marks = wide == 0 ? marks + 1 : 0;
+        if (marks <= MARKS_MAX)
+            fp_buf_add(&level->text, columns_of >= 0 ? text : "?", columns_of >= 0 ? len : 1);
         used += wide;
         text += len;
         if (used < room) {

@@ -267,6 +267,29 @@ static char *keep_end(const char *text, size_t max_width)
     return fp_memory_print(ELLIPSIS "%s", text);
 }
 
+bool fp_grid_is_direction(wchar_t letter)
+{
+    return letter == 0x061C || letter == 0x200E || letter == 0x200F ||
+           (letter >= 0x202A && letter <= 0x202E) || (letter >= 0x2066 && letter <= 0x2069);
+}
+
+/* Returns a copy without changes of direction. The caller frees it. */
+static char *copy_directed(const char *text)
+{
+    char *copy = fp_memory_copy(text);
+    char *end = copy;
+    while (*text != '\0') {
+        wchar_t letter;
+        const char *begin = text;
+        if (read_letter(&text, &letter) && fp_grid_is_direction(letter))
+            *end++ = '?';
+        else
+            end = mempcpy(end, begin, (size_t)(text - begin));
+    }
+    *end = '\0';
+    return copy;
+}
+
 /* Returns a cell as people read it. The caller frees it. */
 static char *shown(enum fp_cell cell, const char *text)
 {
@@ -276,7 +299,7 @@ static char *shown(enum fp_cell cell, const char *text)
         return fp_memory_print("%.1f", strtod(text, NULL));
     if (cell == FP_CELL_SHARE)
         return fp_memory_print("%.1f", 100 * strtod(text, NULL));
-    return fp_memory_copy(text);
+    return copy_directed(text);
 }
 
 static int column_flags(const struct fp_grid_column *column)

@@ -9,6 +9,8 @@
 
 #include "collector/base/base.h"
 
+#include <wchar.h>
+
 enum fp_cell {
     FP_CELL_TEXT,
     FP_CELL_SENTENCE, /* a text that is wrapped on a narrow terminal, not cut */
@@ -54,6 +56,10 @@ void fp_grid_add_nothing(struct fp_grid *grid, size_t cells);
 
 /* Returns the number of whole rows. */
 size_t fp_grid_rows(const struct fp_grid *grid);
+
+/* True if a character changes the direction of the text after it: a name could make the rest of a
+ * line read otherwise. A question mark is shown instead. */
+bool fp_grid_is_direction(wchar_t letter);
 
 enum fp_form {
     FP_FORM_PEOPLE,

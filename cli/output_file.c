@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void complain(const struct fp_output_file *file)
@@ -15,17 +16,33 @@ static void complain(const struct fp_output_file *file)
     fp_message_error("could not write %s: %s", file->name, strerror(errno));
 }
 
+/* Prepares to replace the file: of a symbolic link that leads somewhere, the file there. */
+static void set_target(struct fp_output_file *file)
+{
+    char *real = realpath(file->name, NULL);
+    file->target = real != NULL ? real : fp_memory_copy(file->name);
+    file->part = fp_memory_print("%s.part", file->target);
+}
+
+static void release(struct fp_output_file *file)
+{
+    free(file->target);
+    free(file->part);
+}
+
 bool fp_output_file_open(struct fp_output_file *file, const char *name)
 {
+    struct stat there;
     *file = (struct fp_output_file){.name = name, .stream = stdout};
     if (name == NULL)
         return true;
-    file->part = fp_memory_print("%s.part", name);
-    file->stream = fopen(file->part, "wbe");
+    if (stat(name, &there) != 0 || S_ISREG(there.st_mode))
+        set_target(file);
+    file->stream = fopen(file->part != NULL ? file->part : name, "wbe");
     if (file->stream != NULL)
         return true;
     complain(file);
-    free(file->part);
+    release(file);
     return false;
 }
 
@@ -36,12 +53,12 @@ bool fp_output_file_close(struct fp_output_file *file, bool is_whole)
     bool fine = ferror(file->stream) == 0;
     fine = fclose(file->stream) == 0 && fine;
     if (is_whole) {
-        fine = fine && rename(file->part, file->name) == 0;
+        fine = fine && (file->part == NULL || rename(file->part, file->target) == 0);
         if (!fine)
             complain(file);
     }
-    if (!fine || !is_whole)
+    if (file->part != NULL && (!fine || !is_whole))
         (void)unlink(file->part);
-    free(file->part);
+    release(file);
     return fine || !is_whole;
 }

@@ -1,6 +1,6 @@
 /*
  * Output file: what a command writes with -o FILE. It replaces the file whole, or leaves it as it
- * was.
+ * was; through a symbolic link the file that it leads to. A pipe or a device is written to.
  *
  * One thread.
  */
@@ -13,6 +13,7 @@
 
 struct fp_output_file {
     const char *name; /* NULL: standard output */
+    char *target;     /* owned: the file that is replaced; NULL: what is there is written to */
     char *part;       /* owned: name of the file while it is written */
     FILE *stream;     /* where to write */
 };

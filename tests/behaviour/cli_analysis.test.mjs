@@ -366,9 +366,26 @@ test('--csv has the names and values of --json, and no formula', async () => {
   assert.match(both.stderr, /--json and --csv exclude each other/);
 });
 
+test('-o replaces a file whole, also behind a link, and writes to a pipe', async () => {
+  const [pipe, file, link] = ['pipe', 'folded', 'link'].map((name) => path.join(dir, name));
+  await run(['mkfifo', pipe]);
+  fs.writeFileSync(file, 'before');
+  fs.symlinkSync(file, link);
+  const exported = (/** @type {string} */ name) => fleetprof('export', '--format', 'folded', '--site', 'shop', '-o', name);
+  const reader = run(['cat', pipe]);
+  assert.equal((await exported(pipe)).code, 0);
+  const { stdout } = await reader;
+  assert.match(stdout, /^\S.* \d+\n/);
+  assert.ok(fs.lstatSync(pipe).isFIFO());
+  assert.equal((await exported(link)).code, 0);
+  assert.ok(fs.lstatSync(link).isSymbolicLink());
+  assert.equal(fs.readFileSync(file, 'utf8'), stdout);
+  assert.deepEqual(fs.readdirSync(dir).filter((name) => name.endsWith('.part')), []);
+});
+
 test('flame draws stacks as wide as their time, in the width of the terminal', async () => {
   const file = path.join(dir, 'wide.json');
-  const frames = ['boot', 'größe\u001b[2J', '日本語日本語日本語', 'narrow', 'idle'].map((name) => ({ name, resourceId: 0, line: 1, column: 2 }));
+  const frames = ['boot', 'größe\u001b[2J\u202e', '日本語日本語日本語', `narrow${'\u{e0100}'.repeat(1000)}`, `idle${'\u0301'.repeat(1000)}`].map((name) => ({ name, resourceId: 0, line: 1, column: 2 }));
   const stacks = [{ frameId: 0 }, { frameId: 1, parentId: 0 }, { frameId: 2, parentId: 0 }, { frameId: 3, parentId: 2 }, { frameId: 4 }];
   // boot 80 of 100 samples: 40 in größe, 40 in 日本語, of which 1 in narrow.
   const stackIds = [...Array(40).fill(1), ...Array(39).fill(2), 3, ...Array(20).fill(4)];
@@ -380,14 +397,16 @@ test('flame draws stacks as wide as their time, in the width of the terminal', a
   const lines = stdout.split('\n');
   assert.deepEqual(lines.slice(0, 4), [
     `│(all) 100 %${'─'.repeat(28)}`,
-    `│boot 80.0 %${'─'.repeat(20)}│idle───`,
-    '│größe?[2J──────│日本語日本語日…',
+    `│boot 80.0 %${'─'.repeat(20)}│idle\u0301\u0301\u0301\u0301───`,
+    '│größe?[2J?─────│日本語日本語日…',
     '']);
   assert.equal(lines[4], '100 % is 1000.0 ms, the time of all stacks. Cells below 3 columns are left out.');
   const shallow = await fleetprof('flame', '--site', 'wide', '--depth', '1');
-  assert.match(shallow.stdout, /^│\(all\) 100 %─+\n│boot 80\.0 %─{84}│idle 20\.0 %─+\n\n.*, and deeper levels: --depth\.\n$/);
+  assert.match(shallow.stdout, /^│\(all\) 100 %─+\n│boot 80\.0 %─{84}│idle\u0301{4} 20\.0 %─+\n\n.*, and deeper levels: --depth\.\n$/);
   const { stdout: onTerminal } = await run(['script', '-qec', `stty cols 60; '${program}' flame --site wide`, '/dev/null'], { env });
   assert.equal(onTerminal.split('\r\n')[0], `│(all) 100 %${'─'.repeat(48)}`);
+  const { stdout: table } = await fleetprof('top', '--site', 'wide');
+  assert.match(table, /größe\\x1b\[2J\? /);
   for (const [args, things] of /** @type {[string[], string][]} */ ([[['flame'], 'stacks'], [['cost', 'party'], 'samples']])) {
     const none = await fleetprof(...args, '--site', 'wide', '--marker', 'gc');
     assert.deepEqual([none.code, none.stderr], [0, `fleetprof: the page loads that match have no ${things}\n`]);

@@ -12,7 +12,7 @@ import { parse } from 'yaml';
 
 import { files } from '../../tools/dashboards.mjs';
 import { startFleet } from '../browser/report_fleet.mjs';
-import { repository, runOrThrow, temporaryDir } from './stack.mjs';
+import { binDir, repository, run, runOrThrow, temporaryDir, waitFor } from './stack.mjs';
 
 const folder = path.join(repository, 'config/grafana');
 const read = (/** @type {string} */ name) => fs.readFileSync(path.join(folder, name), 'utf8');
@@ -107,7 +107,10 @@ for (const [name, model] of dashboards) {
       const values = await opened(model, (variable) => (['route', 'device', 'browser', 'release'].includes(variable) ? value : undefined));
       for (const { title, type, targets: [{ rawSql }] } of model.panels) {
         const rows = await ask(filled(rawSql, values));
-        if (type !== 'stat') assert.deepEqual(rows.filter((row) => row.samples || row.uploads || row.after_uploads), [], `${title} with ${value}`);
+        if (type === 'stat') assert.deepEqual(rows.filter((row) => Object.values(row).some((one) => one !== null)), [], `${title} with ${value}`);
+        // It has one row, about nothing.
+        else if (title === 'Summary') assert.deepEqual(rows.map((row) => [row.before_uploads, row.after_uploads]), [[null, null]]);
+        else assert.deepEqual(rows, [], `${title} with ${value}`);
       }
     }
   });
@@ -119,6 +122,16 @@ for (const [name, model] of dashboards) {
   });
 }
 
+test('a page load without samples is no error', async () => {
+  const reply = await fetch(`${fleet.collector.url}/v1/ingest/pk_quiet`, { method: 'POST', body: JSON.stringify({
+    version: 1, page: { url: 'https://quiet.example/' }, trace: { resources: [], frames: [], stacks: [], samples: [] } }) });
+  assert.equal(reply.status, 204, await reply.text());
+  await waitFor(async () => (await ask("select * from fleetprof.summary('quiet', $__timeFrom(), null)")).length > 0, { what: 'upload' });
+  const [, overview] = dashboards.find(([name]) => name === 'overview.json') ?? assert.fail();
+  const values = await opened(overview, (name) => (name === 'site' ? 'quiet' : undefined));
+  for (const { title, targets: [{ rawSql }] } of overview.panels) await assert.doesNotReject(ask(filled(rawSql, values)), title);
+});
+
 test('the alert counts the regressions of each site', async () => {
   const { groups: [{ rules: [rule] }] } = parse(read('regressions.yaml'));
   const [query, threshold] = rule.data;
@@ -127,6 +140,10 @@ test('the alert counts the regressions of each site', async () => {
   assert.equal(typeof rows[0].regressions, 'number');
   assert.equal(threshold.model.expression, query.refId);
   assert.equal(rule.condition, threshold.refId);
+  const [, line] = /\bfleetprof (regressions .*) lists/.exec(rule.annotations.description) ?? assert.fail();
+  const { code, stderr } = await run([path.join(binDir, 'fleetprof'), ...line.replace('{{ $labels.site }}', 'shop').split(' '),
+    '-d', fleet.postgres.conninfo('fleetprof_reader')]);
+  assert.equal(code, 0, stderr);
 });
 
 test('the flame graph panel of Grafana draws what the database has', { skip: !process.env.FLEETPROF_LONG && 'a long test' }, async () => {
