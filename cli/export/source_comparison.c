@@ -100,6 +100,7 @@ static bool read_sides(struct side side[SIDES], struct fp_export_stacks *stacks,
     if (!read_side(&side[BEFORE], true, scale, stacks) ||
         !read_side(&side[AFTER], false, 1, stacks))
         return false;
+    *is_empty = stacks->tracks[BEFORE].sample_count + stacks->tracks[AFTER].sample_count == 0;
     char *title =
         fp_memory_print("%s, %.*s; %.*s", side[AFTER].analysis.filters.values[FP_FILTER_SITE],
                         (int)stacks->tracks[BEFORE].name.len, stacks->tracks[BEFORE].name.ptr,
@@ -126,6 +127,7 @@ bool fp_export_read_comparison(const struct fp_export_sides *sides, struct fp_ex
     }
     PQclear(hours);
     if (fine && *is_empty)
-        return fp_comparison_explain(sides->comparison, sides->before, sides->after, "uploads");
+        return fp_comparison_explain(sides->comparison, sides->before, sides->after,
+                                     stacks->track_count > 0 ? "stacks" : "uploads");
     return fine;
 }

@@ -233,7 +233,8 @@ test('an event without time at the end of a stretch does not lengthen the one be
 
 test('a session with marks and no samples is written only where marks have a place', async () => {
   const { trace, ...upload } = hostileUpload;
-  await importInto('marks', file('marks.json', { ...upload, trace: { ...trace, samples: [] } }));
+  for (const release of ['r1', 'r2'])
+    await importInto('marks', file('marks.json', { ...upload, release, trace: { ...trace, samples: [] } }));
   const [id] = await kept('marks');
   const none = path.join(dir, 'marks.out');
   for (const format of ['folded', 'speedscope', 'pprof']) {
@@ -252,6 +253,9 @@ test('page loads without stacks are not called a lack of page loads', async () =
     assert.deepEqual([code, stdout, fs.existsSync(none)], [0, '', false]);
     assert.equal(stderr, 'fleetprof: the page loads that match have no stacks\n');
   }
+  const none = path.join(dir, 'none');
+  const { code, stdout, stderr } = await fleetprof('export', '--format', 'folded', '--compare', 'r1', 'r2', '--site', 'marks', '-o', none);
+  assert.deepEqual([code, stdout, fs.existsSync(none), stderr], [0, '', false, 'fleetprof: one of the sides has no stacks in its period\n']);
 });
 
 test('the frames of stacks without time of their own count for no limit', async () => {
