@@ -27,9 +27,9 @@ struct fp_export_format {
     const char *meaning; /* for --help */
     /* Why the format has no room for a source; NULL: it has. */
     const char *obstacles[FP_EXPORT_SOURCE_COUNT];
+    enum fp_export_paths paths;
     bool has_marks;
     bool is_binary;
-    enum fp_export_paths paths;
     bool repeats_names; /* a stack's frames are listed by name, not by number */
     /* Writes a whole file. The owner of the stream checks it for errors. */
     void (*write)(const struct fp_export_stacks *stacks, FILE *out);
