@@ -13,7 +13,10 @@ const laterStatuses = [0, 408, 429, 502, 503, 504];
 const maxProblemLength = 500;
 
 /**
- * @typedef {{ text: string, body?: Blob }} Upload
+ * What is sent goes along with its request: the data of a Blob can get lost when the page ends.
+ * @typedef {string | ArrayBuffer} Body a string is text/plain, which needs no preflight either
+ *
+ * @typedef {{ text: string, body?: Body }} Upload
  * @typedef {object} Sender
  * @property {(text: string) => void} send queues an envelope
  * @property {() => void} flush sends all at once that nobody has answered for; for a page that may end
@@ -56,7 +59,7 @@ export function makeSender(endpoint, log, giveUp) {
 
   function flush() {
     for (const upload of waiting.filter((one) => one !== inFlight)) {
-      const body = upload.body ?? new Blob([upload.text]);
+      const body = upload.body ?? upload.text;
       if (!navigator.sendBeacon(endpoint, body)) return;
       if (DEBUG) log(`left to the browser to send (${kilobytes(body)})`);
       waiting = waiting.filter((one) => one !== upload);
@@ -95,22 +98,22 @@ export function makeSender(endpoint, log, giveUp) {
   }
 }
 
-/** @param {Blob} body */
-const kilobytes = (body) => `${(body.size / 1024).toFixed(1)} KB`;
+/** @param {Body} body */
+const kilobytes = (body) => `${((typeof body === 'string' ? body.length : body.byteLength) / 1024).toFixed(1)} KB`;
 
 /**
  * Compresses a body. The collector knows gzip by its first bytes: a Content-Encoding header would cost a preflight.
  * @param {string} text
+ * @returns {Promise<Body>}
  */
 async function compress(text) {
-  const plain = new Blob([text]);
-  if (!globalThis.CompressionStream) return plain;
-  return new Response(plain.stream().pipeThrough(new CompressionStream('gzip'))).blob();
+  if (!globalThis.CompressionStream) return text;
+  return new Response(new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer();
 }
 
 /**
  * @param {string} endpoint
- * @param {Blob} body untyped: without a content type there is no preflight
+ * @param {Body} body
  * @returns {Promise<[status: number, detail: string, retryAfterMs: number]>} status 0: no answer
  */
 async function post(endpoint, body) {

@@ -23,11 +23,21 @@ const maxNameLength = 256;
  */
 export function startVitals({ vitalsSample, endpoint }) {
   if (!globalThis.document || !(Math.random() < Number(vitalsSample ?? 1))) return undefined;
-  // At once: when the page is hidden, web-vitals has to hear of it before the load that sends its values.
-  const lists = [observeVitals(), observeInteractions(), observeFrames(), observeResources(endpoint)];
+  /** @type {List[] | undefined} */
+  let lists;
+  const begin = () => {
+    try {
+      return lists ??= [observeVitals(), observeInteractions(), observeFrames(), observeResources(endpoint)];
+    } catch {
+      return lists = []; // a browser that cannot observe
+    }
+  };
+  // In a task of its own: with the start of the profiler it would hold up the page for more than 5 ms. Entries are buffered.
+  setTimeout(begin);
   return {
+    // web-vitals knows that the page is hidden before the load sends its values: it listens to the capture.
     take() {
-      const entries = lists.map(([name, take]) => [name, take()]).filter(([, list]) => list.length > 0);
+      const entries = begin().map(([name, take]) => [name, take()]).filter(([, list]) => list.length > 0);
       return entries.length > 0 ? Object.fromEntries(entries) : undefined;
     },
   };

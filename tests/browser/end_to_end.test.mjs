@@ -97,7 +97,7 @@ async function loadDemo(name) {
   });
   assert.ok(result.done, 'the demo ends before the profile');
   await page.context().close();
-  return { ...result, samples: result.parts.flatMap((/** @type {any} */ { trace }) => trace.samples), parts: result.parts.length };
+  return { ...result, samples: result.parts.flatMap((/** @type {any} */ { trace }) => trace?.samples ?? []), parts: result.parts.length };
 }
 
 /**
