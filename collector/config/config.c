@@ -101,15 +101,43 @@ static yaml_mark_t mark_of_byte(const struct fp_buf *text, size_t offset)
     return mark;
 }
 
+/* Returns the byte at a mark, whose columns are characters; '\0' at the end. */
+static uint8_t byte_at(const struct fp_buf *text, yaml_mark_t mark)
+{
+    size_t i = 0;
+    for (size_t line = 0; line < mark.line && i < text->len; i++)
+        line += text->data[i] == '\n';
+    for (size_t column = 0; i < text->len; i++) {
+        bool is_first = (text->data[i] & 0xc0) != 0x80; /* of a character in UTF-8 */
+        if (is_first && column++ == mark.column)
+            return text->data[i];
+    }
+    return '\0';
+}
+
+/* Returns what a common mistake that the parser has no words for looks like; "" for others. */
+static const char *hint_of_yaml(const yaml_parser_t *parser)
+{
+    const char *problem = parser->problem != NULL ? parser->problem : "";
+    return strcmp(problem, "mapping values are not allowed in this context") == 0 ||
+                   strcmp(problem, "could not find expected ':'") == 0
+               ? "; is a space missing after a colon, here or in the line above?"
+               : "";
+}
+
 static void complain_of_yaml(struct fp_config_loader *loader, const yaml_parser_t *parser)
 {
     yaml_mark_t mark = parser->error == YAML_READER_ERROR
                            ? mark_of_byte(&loader->text, parser->problem_offset)
                            : parser->problem_mark;
-    fp_config_complain(loader, mark, "not YAML: %s%s%s",
+    if (parser->error == YAML_SCANNER_ERROR && byte_at(&loader->text, mark) == '\t') {
+        fp_config_complain(loader, mark, "not YAML: a tab; indent with spaces");
+        return;
+    }
+    fp_config_complain(loader, mark, "not YAML: %s%s%s%s",
                        parser->problem != NULL ? parser->problem : "out of memory",
                        parser->context != NULL ? " " : "",
-                       parser->context != NULL ? parser->context : "");
+                       parser->context != NULL ? parser->context : "", hint_of_yaml(parser));
 }
 
 static void load_document(struct fp_config_loader *loader, yaml_parser_t *parser)
@@ -193,7 +221,7 @@ struct fp_config *fp_config_load(const char *file, struct fp_buf *errors)
     return loader.config;
 }
 
-/* Names, templates and domains have no character that JSON escapes. */
+/* Names, templates, patterns and domains have no character that JSON escapes. */
 static void print_item(bool is_first, struct fp_str text, struct fp_buf *out)
 {
     fp_buf_addf(out, "%s\"%.*s\"", is_first ? "" : ",", FP_STR_ARG(text));
@@ -219,6 +247,9 @@ void fp_config_print_sites(const struct fp_config *config, struct fp_buf *out)
         fp_buf_addf(out, "%c\"%.*s\":{\"scripts\":[", i == 0 ? '{' : ',', FP_STR_ARG(site->name));
         for (size_t k = 0; k < site->scripts.count; k++)
             print_item(k == 0, site->scripts.items[k], out);
+        fp_buf_addf(out, "],\"ignore\":[");
+        for (size_t k = 0; k < site->ignore.count; k++)
+            print_item(k == 0, site->ignore.items[k], out);
         fp_buf_addf(out, "],\"first_party\":[");
         for (size_t k = 0; k < site->first_party.count; k++)
             print_item(k == 0, site->first_party.items[k], out);
@@ -232,7 +263,7 @@ void fp_config_print_sites(const struct fp_config *config, struct fp_buf *out)
 
 static bool holds_text(const struct fp_setting *setting)
 {
-    return setting->type == FP_SETTING_TEXT || setting->type == FP_SETTING_PATH ||
+    return setting->type == FP_SETTING_CONNECTION || setting->type == FP_SETTING_PATH ||
            setting->type == FP_SETTING_PATH_OR_NONE;
 }
 

@@ -58,7 +58,8 @@ bool fp_config_keep_fixed(struct fp_config *fresh, const struct fp_config *runni
                           void (*tell)(const char *name)) FP_MUST_CHECK;
 
 /* Appends what the database knows of sites, a JSON object by site: {"scripts": templates,
- * "first_party": domains, those of its origins included, "source_link": template}.
+ * "ignore": patterns, "first_party": domains, those of its origins included, "source_link":
+ * template}.
  * fp_sealer_settings takes it. */
 void fp_config_print_sites(const struct fp_config *config, struct fp_buf *out);
 

@@ -29,7 +29,7 @@ const struct fp_setting fp_settings[] = {
     {"admin", FP_SETTING_ADDRESS, IN_CONFIG(admin), .value = "127.0.0.1:8601",
      .help = "Where /healthz, /readyz and /metrics are answered; if absent, nowhere. Keep it away "
              "from the public"},
-    {"database", FP_SETTING_TEXT, IN_CONFIG(database), .required = true,
+    {"database", FP_SETTING_CONNECTION, IN_CONFIG(database), .required = true,
      .value = "host=/run/postgresql dbname=fleetprof user=fleetprof_writer",
      .help = "libpq connection string or URI of the database"},
     {"spool.path", FP_SETTING_PATH, IN_CONFIG(spool_path), .required = true,
@@ -164,6 +164,9 @@ const struct fp_setting fp_settings[] = {
     {FP_SITE_PREFIX "scripts", FP_SETTING_SCRIPTS, IN_SITE(scripts), .value = "[]",
      .help = "Templates such as /build/:id/*.js of URLs of scripts that count as one across "
              "releases, for names that bundlers do not make; the first that matches wins"},
+    {FP_SITE_PREFIX "ignore", FP_SETTING_IGNORED, IN_SITE(ignore), .value = "[]",
+     .help = "Code that is not the site's own, such as /vendor/*.js or src/generated/*: URLs of "
+             "scripts, and sources of function tables"},
     {FP_SITE_PREFIX "source_link", FP_SETTING_LINK, IN_SITE(source_link), .value = "",
      .help = "Where sources can be looked at: an address with {file}, and {release}, {line}, "
              "{column} if wanted, such as https://git.example/shop/blob/{release}/{file}#L{line}"},
@@ -230,7 +233,7 @@ bool fp_setting_is_list(const struct fp_setting *setting)
 const char *fp_setting_type_name(enum fp_setting_type type)
 {
     static const char *const names[] = {
-        [FP_SETTING_TEXT] = "a text",
+        [FP_SETTING_CONNECTION] = "a text",
         [FP_SETTING_PATH] = "an absolute path",
         [FP_SETTING_PATH_OR_NONE] = "an absolute path, or \"\" for none",
         [FP_SETTING_ADDRESS] = "an address",
@@ -246,6 +249,7 @@ const char *fp_setting_type_name(enum fp_setting_type type)
         [FP_SETTING_KEY_FILES] = "a list of files",
         [FP_SETTING_TIMING_NAMES] = "a list of templates",
         [FP_SETTING_SCRIPTS] = "a list of templates",
+        [FP_SETTING_IGNORED] = "a list of patterns",
         [FP_SETTING_HOSTS] = "a list of hosts",
         [FP_SETTING_NAMES] = "a list of names",
     };
@@ -322,8 +326,8 @@ const char *fp_setting_store(const struct fp_setting *setting, struct fp_str tex
         return fp_value_flag(text, field);
     case FP_SETTING_ADDRESS:
         return fp_address_parse(text, field);
-    case FP_SETTING_TEXT:
-        wrong = fp_value_check_text(text);
+    case FP_SETTING_CONNECTION:
+        wrong = fp_value_check_connection(text);
         break;
     case FP_SETTING_PATH:
         wrong = fp_value_check_path(text);
@@ -342,6 +346,7 @@ const char *fp_setting_store(const struct fp_setting *setting, struct fp_str tex
     case FP_SETTING_KEY_FILES:
     case FP_SETTING_TIMING_NAMES:
     case FP_SETTING_SCRIPTS:
+    case FP_SETTING_IGNORED:
     case FP_SETTING_HOSTS:
     case FP_SETTING_NAMES:
         break;

@@ -8,7 +8,7 @@
 #include "collector/config/config.h"
 
 enum fp_setting_type {
-    FP_SETTING_TEXT,
+    FP_SETTING_CONNECTION,
     FP_SETTING_PATH,
     FP_SETTING_PATH_OR_NONE,
     FP_SETTING_ADDRESS,
@@ -24,6 +24,7 @@ enum fp_setting_type {
     FP_SETTING_KEY_FILES,
     FP_SETTING_TIMING_NAMES,
     FP_SETTING_SCRIPTS,
+    FP_SETTING_IGNORED,
     FP_SETTING_HOSTS,
     FP_SETTING_NAMES,
 };

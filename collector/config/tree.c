@@ -62,8 +62,8 @@ static void name_bounds(const struct fp_setting *setting, char *text, size_t len
 static bool names_template(const struct fp_setting *setting)
 {
     return setting->type == FP_SETTING_ROUTES || setting->type == FP_SETTING_TIMING_NAMES ||
-           setting->type == FP_SETTING_SCRIPTS || setting->type == FP_SETTING_HOSTS ||
-           setting->type == FP_SETTING_LINK;
+           setting->type == FP_SETTING_SCRIPTS || setting->type == FP_SETTING_IGNORED ||
+           setting->type == FP_SETTING_HOSTS || setting->type == FP_SETTING_LINK;
 }
 
 static void complain_of_value(struct fp_config_loader *loader, const yaml_node_t *node,
@@ -71,14 +71,16 @@ static void complain_of_value(struct fp_config_loader *loader, const yaml_node_t
                               const char *wrong)
 {
     /* A connection string may hold a password. */
-    bool secret = setting->type == FP_SETTING_TEXT;
+    bool secret = setting->type == FP_SETTING_CONNECTION;
     char bounds[128] = "";
     if (wrong == fp_setting_out_of_bounds)
         name_bounds(setting, bounds, sizeof(bounds));
     struct fp_str shown = excerpt(text);
-    if (secret)
-        fp_config_complain(loader, node->start_mark, "%s: %s%s", setting->name, wrong, bounds);
-    else
+    char detail[256];
+    if (secret) {
+        fp_value_explain_connection(text, detail, sizeof(detail));
+        fp_config_complain(loader, node->start_mark, "%s: %s%s", setting->name, wrong, detail);
+    } else
         fp_config_complain(loader, node->start_mark, "%s: \"%.*s\"%s %s%s", setting->name,
                            FP_STR_ARG(shown), names_template(setting) ? ":" : "", wrong, bounds);
 }
@@ -154,6 +156,8 @@ static const char *check_item(const struct fp_setting *setting, struct fp_str te
         return fp_timing_name_check(text);
     if (setting->type == FP_SETTING_SCRIPTS)
         return fp_script_template_check(text);
+    if (setting->type == FP_SETTING_IGNORED)
+        return fp_ignored_code_check(text);
     if (setting->type == FP_SETTING_HOSTS)
         return fp_value_check_host(text);
     return setting->type == FP_SETTING_NAMES ? fp_value_check_name(text)

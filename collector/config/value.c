@@ -9,6 +9,7 @@
 #include "page_token/page_token.h"
 
 #include <inttypes.h>
+#include <libpq-fe.h>
 
 struct unit {
     struct fp_str name;
@@ -127,6 +128,42 @@ const char *fp_value_check_text(struct fp_str text)
             return "holds a control character";
     }
     return NULL;
+}
+
+/* True if libpq can parse it; otherwise its message is PQfreemem'd by the caller, NULL when out of
+ * memory. */
+static bool parse_connection(struct fp_str text, char **message)
+{
+    *message = NULL;
+    char *conninfo = strndup(text.ptr, text.len);
+    PQconninfoOption *options = conninfo != NULL ? PQconninfoParse(conninfo, message) : NULL;
+    free(conninfo);
+    PQconninfoFree(options);
+    return options != NULL;
+}
+
+const char *fp_value_check_connection(struct fp_str text)
+{
+    const char *wrong = fp_value_check_text(text);
+    char *message;
+    if (wrong == NULL && !parse_connection(text, &message)) {
+        wrong =
+            message != NULL ? "is not a libpq connection string or URI" : "does not fit in memory";
+        PQfreemem(message);
+    }
+    return wrong;
+}
+
+void fp_value_explain_connection(struct fp_str text, char *detail, size_t size)
+{
+    detail[0] = '\0';
+    char *message;
+    if (memmem(text.ptr, text.len, "pass", strlen("pass")) != NULL ||
+        memchr(text.ptr, '@', text.len) != NULL || parse_connection(text, &message) ||
+        message == NULL)
+        return;
+    (void)snprintf(detail, size, ": %.*s", (int)strcspn(message, "\n"), message);
+    PQfreemem(message);
 }
 
 const char *fp_value_check_path(struct fp_str text)

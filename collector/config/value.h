@@ -29,6 +29,13 @@ const char *fp_value_flag(struct fp_str text, bool *value) FP_MUST_CHECK;
 /* Checks a text: 1 to 1,024 bytes without control characters. */
 const char *fp_value_check_text(struct fp_str text) FP_MUST_CHECK;
 
+/* Checks a connection string or URI: a valid text that libpq can parse. */
+const char *fp_value_check_connection(struct fp_str text) FP_MUST_CHECK;
+
+/* Writes ": " and what libpq says is wrong with a connection string; "" if that could show a
+ * password, or there is nothing to say. */
+void fp_value_explain_connection(struct fp_str text, char *detail, size_t size);
+
 /* Checks a path: a valid text, and absolute. */
 const char *fp_value_check_path(struct fp_str text) FP_MUST_CHECK;
 

@@ -28,6 +28,7 @@ struct fp_site {
     struct fp_str_list routes;
     struct fp_str_list timing_names; /* templates */
     struct fp_str_list scripts;      /* templates; the database matches them */
+    struct fp_str_list ignore;       /* patterns of code; the database matches them */
     struct fp_str source_link;       /* a template; the database fills it. Empty: none */
     struct fp_str_list first_party;  /* hosts; the database matches them */
     bool require_token;              /* refuse uploads without a valid page token */

@@ -1,5 +1,5 @@
 /*
- * Script template: checks a template from its first character to its last.
+ * Script template: checks templates and patterns from their first character to their last.
  */
 #include "collector/profile/script_template.h"
 
@@ -72,4 +72,41 @@ const char *fp_script_template_check(struct fp_str script_template)
     if (stars > STARS_MAX)
         return "a template of scripts has at most 8 *";
     return names > 0 ? NULL : "a template of scripts has a :name for what changes with each build";
+}
+
+/* True if a part of a path is a :name, which only templates have. */
+static bool has_name(struct fp_str text)
+{
+    for (size_t i = 0; i + 1 < text.len; i++)
+        if (text.ptr[i] == '/' && wildcard_len(fp_str_skip(text, i + 1)) > 1)
+            return true;
+    return false;
+}
+
+static const char *check_ignored_characters(struct fp_str text)
+{
+    size_t stars = 0;
+    size_t letters = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        letters += fp_is_alnum((char)c) || c >= 0x80;
+        if (c < ' ' || c == 0x7F || strchr("?#\"\\", c) != NULL)
+            return "a pattern of ignored code has no query, fragment, quote, backslash or control "
+                   "character; * stands for any text";
+        stars += c == '*';
+        if (c == '*' && i > 0 && text.ptr[i - 1] == '*')
+            return "two * of a pattern of ignored code need a character between them";
+    }
+    if (stars > STARS_MAX)
+        return "a pattern of ignored code has at most 8 *";
+    return letters > 0 ? NULL : "a pattern of ignored code has a letter or a digit";
+}
+
+const char *fp_ignored_code_check(struct fp_str pattern)
+{
+    if (fp_text_cut(pattern, FP_TEXT_DIMENSION_MAX).len < pattern.len)
+        return "a pattern of ignored code has at most 200 characters";
+    if (has_name(pattern))
+        return "a pattern of ignored code has no :name; write * for any text";
+    return check_ignored_characters(pattern);
 }

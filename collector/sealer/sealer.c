@@ -280,7 +280,7 @@ static void log_failure(const struct fp_sealer *sealer, enum fp_store_result res
     if (!is_memory)
         fp_store_hint(sealer->store, &hint);
     fp_log(result == FP_STORE_TROUBLE ? FP_LOG_ERROR : FP_LOG_WARN,
-           "sealing or housekeeping failed, tried again until it works; uploads are counted",
+           "sealing or housekeeping failed, tried again until it works",
            hint.len > 0 ? "tries=%llu detail=%s hint=%.*s" : "tries=%llu detail=%s",
            (unsigned long long)sealer->tries,
            is_memory ? "out of memory" : fp_store_message(sealer->store), (int)hint.len,

@@ -132,9 +132,18 @@ static const struct {
      "5:17: http.threads: \"0\" is out of bounds; it must be from 1 to 256\n"},
     {ADDED, "a: [\n",
      "6:1: not YAML: did not find expected node content while parsing a flow node\n"},
-    {ADDED, "\tx: 1\n",
-     "5:1: not YAML: found character that cannot start any token while scanning for the next "
+    {ADDED, "\tx: 1\n", "5:1: not YAML: a tab; indent with spaces\n"},
+    {ADDED, "http:\n\tthreads: 1\n", "6:1: not YAML: a tab; indent with spaces\n"},
+    {ADDED, "x: \"\u00e9\"\n\ty: 1\n", "6:1: not YAML: a tab; indent with spaces\n"},
+    {ADDED, "x: @a\n",
+     "5:4: not YAML: found character that cannot start any token while scanning for the next "
      "token\n"},
+    {ADDED, "admin:127.0.0.1:8601\nhttp: {threads: 1}\n",
+     "6:1: not YAML: could not find expected ':' while scanning a simple key; is a space missing "
+     "after a colon, here or in the line above?\n"},
+    {WHOLE, "listen:127.0.0.1:8600\nadmin: 127.0.0.1:8601\n",
+     "2:6: not YAML: mapping values are not allowed in this context; is a space missing after a "
+     "colon, here or in the line above?\n"},
     {ADDED, "admin: \"\n",
      "6:1: not YAML: found unexpected end of stream while scanning a quoted scalar\n"},
     {ADDED, "x: \x01\n", "5:4: not YAML: control characters are not allowed\n"},
@@ -158,7 +167,8 @@ static const struct {
     {SITES, "sites: [{name: a, key: k, origin: [x]}]\n",
      "4:27: sites[].origin: is not a setting; known here: name, key, origins, routes, "
      "timing_names, "
-     "scripts, source_link, first_party, require_token, token_keys, token_max_age, token_uploads, "
+     "scripts, ignore, source_link, first_party, require_token, token_keys, token_max_age, "
+     "token_uploads, "
      "sample_keep, "
      "budgets\n"},
     {SITES, "sites: [{name: a, key: k, budgets: {requests: 5}}]\n",
@@ -288,6 +298,29 @@ static const struct {
     {SITES, "sites: [{name: a, key: k, source_link: \"https://git.example/a#L{line}\"}]\n",
      "4:40: sites[].source_link: \"https://git.example/a#L{line}\": a source link "
      "needs {file}, which stands for the path of the source\n"},
+    {SITES, "sites: [{name: a, key: k, ignore: /vendor/*}]\n",
+     "4:35: sites[].ignore: must be a list of patterns, this is a single value\n"},
+    {SITES, "sites: [{name: a, key: k, ignore: [/vendor/**]}]\n",
+     "4:36: sites[].ignore: \"/vendor/**\": two * of a pattern of ignored code need a character "
+     "between them\n"},
+    {SITES, "sites: [{name: a, key: k, ignore: [\"*\"]}]\n",
+     "4:36: sites[].ignore: \"*\": a pattern of ignored code has a letter or a digit\n"},
+    {SITES, "sites: [{name: a, key: k, ignore: [\"/*.*\"]}]\n",
+     "4:36: sites[].ignore: \"/*.*\": a pattern of ignored code has a letter or a digit\n"},
+    {SITES, "sites: [{name: a, key: k, ignore: [/vendor/:id/*]}]\n",
+     "4:36: sites[].ignore: \"/vendor/:id/*\": a pattern of ignored code has no :name; write * for "
+     "any text\n"},
+    {SITES, "sites: [{name: a, key: k, ignore: [/a.js?v=1]}]\n",
+     "4:36: sites[].ignore: \"/a.js?v=1\": a pattern of ignored code has no query, fragment, "
+     "quote, "
+     "backslash or control character; * stands for any text\n"},
+    {SITES, "sites: [{name: a, key: k, ignore: ['/a\"b']}]\n",
+     "4:36: sites[].ignore: \"/a\"b\": a pattern of ignored code has no query, fragment, quote, "
+     "backslash or control character; * stands for any text\n"},
+    {SITES, "sites: [{name: a, key: k, ignore: [\"*1*2*3*4*5*6*7*8*\"]}]\n",
+     "4:36: sites[].ignore: \"*1*2*3*4*5*6*7*8*\": a pattern of ignored code has at most 8 *\n"},
+    {SITES, "sites: [{name: a, key: k, ignore: [/a/*, /a/*]}]\n",
+     "4:42: sites[].ignore: \"/a/*\": is listed twice; leave one out\n"},
     {SITES, "sites: [{name: a, key: k, source_link: \"https://git.example/{path}\"}]\n",
      "4:40: sites[].source_link: \"https://git.example/{path}\": a source link has "
      "{file}, {release}, {line}, {column}, and no other braces\n"},
@@ -344,6 +377,15 @@ static const struct {
      "listen: 127.0.0.1:8600\ndatabase: \"password=secret\\n\"\nspool: {path: /s}\nsites: [{name: "
      "a, key: k}]\n",
      "2:11: database: holds a control character\n"},
+    {WHOLE,
+     "listen: 127.0.0.1:8600\ndatabase: hots=/x dbname=y\nspool: {path: /s}\nsites: [{name: a, "
+     "key: k}]\n",
+     "2:11: database: is not a libpq connection string or URI: invalid connection option "
+     "\"hots\"\n"},
+    {WHOLE,
+     "listen: 127.0.0.1:8600\ndatabase: \"postgresql://a:secret@[::1/x\"\nspool: {path: /s}\n"
+     "sites: [{name: a, key: k}]\n",
+     "2:11: database: is not a libpq connection string or URI\n"},
     {WHOLE,
      "listen: 127.0.0.1:8600\ndatabase: dbname=x\nspool: {path: s}\nsites: [{name: a, key: k}]\n",
      "3:15: spool.path: \"s\" is not an absolute path; begin it with /\n"},

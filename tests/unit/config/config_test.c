@@ -160,6 +160,8 @@ static void every_setting_is_stored_where_it_belongs(void **state)
         "http: {threads: 5}\n",
         "sites: [{key: k, name: a, origins: [\"null\", capacitor://localhost],\n"
         "  timing_names: [\"fetch-:id\"], scripts: [/b/:x.js],\n"
+        "  ignore: [/vendor/*.js, \"https://c.example:8443/*\", src/gen é/*, "
+        "\"node:internal/*\"],\n"
         "  source_link: \"http://[::1]:80/{release}/{file}?a#L{line}:{column}\"},\n"
         "  {key: l, name: b}]\n");
     assert_int_equal(config->admin.sa.ss_family, AF_INET6);
@@ -180,6 +182,8 @@ static void every_setting_is_stored_where_it_belongs(void **state)
     assert_string_equal(config->rules->format.detail_keys.items[0].ptr, "status");
     assert_int_equal(config->rules->sites[0].timing_names.count, 1);
     assert_string_equal(config->rules->sites[0].timing_names.items[0].ptr, "fetch-:id");
+    assert_int_equal(config->rules->sites[0].ignore.count, 4);
+    assert_string_equal(config->rules->sites[0].ignore.items[2].ptr, "src/gen é/*");
     assert_string_equal(config->rules->sites[0].source_link.ptr,
                         "http://[::1]:80/{release}/{file}?a#L{line}:{column}");
     assert_int_equal(config->rules->sites[1].source_link.len, 0);
