@@ -443,8 +443,9 @@ begin
         count(*) filter (where verdict = 'new'),
         count(*) filter (where verdict = 'gone'),
         count(*) filter (where verdict = 'unmatched'),
-        max(verdict) filter (where verdict in ('early', 'not comparable')),
-        bool_or(by_time),
+        case when least(earlier.uploads, later.uploads) = 0 then 'early'
+            else max(verdict) filter (where verdict in ('early', 'not comparable')) end,
+        coalesce(bool_or(by_time), false),
         earlier.uploads,
         later.uploads,
         earlier.hours,
@@ -454,7 +455,7 @@ end
 $$;
 
 comment on function fleetprof.compare_summary is
-    'Returns one row about what compare_releases does with the same arguments. common_change: change that most functions share, 0.05 for 5 % slower; it is taken off before a function is judged. comparable_share: share of the later uploads whose mix of page, device and browser both sides have, 0 to 1. slower, faster, unchanged, too_few, new, gone, unmatched: functions with this verdict. obstacle: early or not comparable, when that is every function''s verdict. placebo_flags: functions found slower or faster between two halves of before, where nothing changed, of placebo_tested. by_time: self time was compared per profiled time, since uploads per page load differ by more than 5 %. before_uploads, after_uploads: uploads of each side; before_hours, after_hours: from its first hour with uploads to its last.';
+    'Returns one row about what compare_releases does with the same arguments. common_change: change that most functions share, 0.05 for 5 % slower; it is taken off before a function is judged. comparable_share: share of the later uploads whose mix of page, device and browser both sides have, 0 to 1. slower, faster, unchanged, too_few, new, gone, unmatched: functions with this verdict. obstacle: early or not comparable, when that is every function''s verdict; early, too, when a side has no uploads. placebo_flags: functions found slower or faster between two halves of before, where nothing changed, of placebo_tested. by_time: self time was compared per profiled time, since uploads per page load differ by more than 5 %. before_uploads, after_uploads: uploads of each side; before_hours, after_hours: from its first hour with uploads to its last, null without uploads.';
 
 create or replace function fleetprof_data.latest_releases(
     site        text,

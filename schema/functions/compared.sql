@@ -335,11 +335,13 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    select tstzrange(min(bucket), max(bucket + hours * interval '1 hour')), sum(uploads)::bigint
+    select
+        case when count(*) > 0 then tstzrange(min(bucket), max(bucket + hours * interval '1 hour')) end,
+        coalesce(sum(uploads), 0)::bigint
     into hours, uploads
     from compared_hour_totals(compared_hours_span.side);
 end
 $$;
 
 comment on function fleetprof_data.compared_hours_span is
-    'Returns from when to when one side has uploads, and how many.';
+    'Returns from when to when one side has uploads (null: never), and how many.';

@@ -56,34 +56,15 @@ begin
         from frame_sums(selected, markers, null)
         where of_scripts and self_us <> 0
     ),
-    script as materialized (
-        select
-            resource_id, url, script, host_of(url) as host, url_package(url) as package,
-            coalesce(nullif(domain, ''), host_of(url)) as entity, party_of(url, own) as party
-        from named_resource
-        where resource_id in (select resource_id from sums join frame using (frame_id))
-    ),
     entry as (
         select name, self_us, samples, least(uploads, whole.uploads) as uploads
         from (
             select
-                case
-                    when url is null then case when kind in ('marker', 'overflow') then function else '(no script)' end
-                    when cost_by.by = 'host' then coalesce(host, '(no host)')
-                    when cost_by.by = 'entity' then coalesce(entity, '(no host)')
-                    when cost_by.by = 'party' then party
-                    when cost_by.by = 'package' then coalesce(
-                        nullif(original.package, ''), case when source is null then script.package end, '(no package)')
-                    when cost_by.by = 'source' then coalesce(source, script)
-                    else script
-                end as name,
-                sum(self_us)::double precision as self_us,
-                sum(samples)::bigint as samples,
+                name, sum(self_us)::double precision as self_us, sum(samples)::bigint as samples,
                 sum(uploads)::bigint as uploads
             from sums
-            join original_frame as original using (frame_id)
-            left join script using (resource_id)
-            group by 1
+            join frame_groups(cost_by.by, array(select frame_id from sums), own) using (frame_id)
+            group by name
         ) as script
         union all
         select
@@ -116,7 +97,7 @@ end
 $$;
 
 comment on function fleetprof.cost_by is
-    'Returns attributed time by what scripts have in common (by: package, party, entity, host, resource or source), by a dimension (route, release, environment, variant, browser, os, device, thread), or by marker. package: npm package, by the function table, else by the script''s URL. party: first, third, (extension), (no host) or (unknown). entity: registrable domain, or the host. resource: script without what a build adds to its name. source: by the function table, else the script. self_ms: milliseconds of samples; share: of profiled time, unattributed included, 0 to 1. samples: of scripts, with one of its functions anywhere on the stack, once for each. uploads: with this value; of scripts at most, since uploads are stored by function; null by marker. (unattributed): time that belongs to no visible stack, shown without a marker filter. (no script): functions of the browser. Shares add up to 1.';
+    'Returns attributed time by what scripts have in common (by: package, party, entity, host, resource or source), by a dimension (route, release, environment, variant, browser, os, device, thread), or by marker. package: npm package, by the function table, else by the script''s URL. (ignored) is other code that is not the site''s own, by the source map or by sites[].ignore. party: first, third, (extension), (no host) or (unknown). entity: registrable domain, or the host. resource: script without what a build adds to its name. source: by the function table, else the script. self_ms: milliseconds of samples; share: of profiled time, unattributed included, 0 to 1. samples: of scripts, with one of its functions anywhere on the stack, once for each. uploads: with this value; of scripts at most, since uploads are stored by function; null by marker. (unattributed): time that belongs to no visible stack, shown without a marker filter. (no script): functions of the browser. Shares add up to 1.';
 
 revoke execute on function fleetprof.cost_by from public;
 grant execute on function fleetprof.cost_by to fleetprof_reader;

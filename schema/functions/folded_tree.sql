@@ -9,12 +9,15 @@ as $$
 begin
     return query
     with script as materialized (
-        select resource_id, url_package(url) as package
-        from resource
+        select resource_id, url_package(url) as package, ignored, is_ignored
+        from named_resource
         where resource_id in (select resource_id from frame where frame_id = any(frame_packages.frame_ids))
     )
     select
-        frame_id, coalesce(nullif(original.package, ''), case when source is null then script.package end),
+        frame_id,
+        package_of(
+            original.package, source, script.package,
+            original.is_ignored or script.is_ignored or is_ignored_code(source, ignored)),
         resource_id is not null or kind not in ('function', 'builtin')
     from unnest(frame_packages.frame_ids) as frame_id
     join original_frame as original using (frame_id)
@@ -23,7 +26,7 @@ end
 $$;
 
 comment on function fleetprof_data.frame_packages is
-    'Returns the package of each frame, null without one. has_place: false for functions of the browser, which no script has.';
+    'Returns the package of each frame, (ignored) for other code that is not the site''s own, null for the site''s own. has_place: false for functions of the browser, which no script has.';
 
 create or replace function fleetprof_data.folded_tree(
     fold              text,

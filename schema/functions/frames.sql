@@ -53,16 +53,16 @@ begin
         -- Builds, versions and hashes: parts that have a digit or an upper-case letter, or are known or very short.
         and resource ~ (
             '^([^?#]*[/:])?fleetprof'
-            '([.-]([a-z_]{0,3}|worker|vitals|alpha|beta|[A-Za-z0-9_]*[A-Z0-9][A-Za-z0-9_]*))*'
+            '([.-]([a-z_]{0,3}|worker|vitals|debug|alpha|beta|[A-Za-z0-9_]*[A-Z0-9][A-Za-z0-9_]*))*'
             '[.][mc]?js([?#]|$)')
         -- Short parts belong to a hash, so there must be others.
-        and resource ~ '^([^?#]*[/:])?fleetprof(([.-](min|worker|vitals))*|[^/?#]*[A-Z0-9][^/?#]*)[.][mc]?js([?#]|$)',
+        and resource ~ '^([^?#]*[/:])?fleetprof(([.-](min|worker|vitals|debug))*|[^/?#]*[A-Z0-9][^/?#]*)[.][mc]?js([?#]|$)',
         false);
 end
 $$;
 
 comment on function fleetprof.is_agent is
-    'True if the URL of a script is that of fleetprof''s own agent, by its file name: fleetprof.js, .mjs, .min.js, .worker.js, with or without a version or a hash (fleetprof-0.1.0.js, fleetprof.a1b2c3d4.js). The place does not matter.';
+    'True if the URL of a script is that of fleetprof''s own agent, by its file name: fleetprof.js, .mjs, .min.js, .worker.js, .vitals.js, .debug.js, with or without a version or a hash (fleetprof-0.1.0.js, fleetprof.a1b2c3d4.js). The place does not matter.';
 
 revoke execute on function fleetprof_data.frame_label, fleetprof_data.stack_path, fleetprof.is_agent from public;
 grant execute on function fleetprof_data.frame_label, fleetprof_data.stack_path, fleetprof.is_agent to fleetprof_reader;

@@ -79,13 +79,18 @@ as $$
 begin
     return query
     select
-        origin.function, origin.source, origin.source_line, origin.source_column, origin.package, origin.is_ignored, known.release,
+        origin.function, origin.source, origin.source_line, origin.source_column, origin.package,
+        origin.is_ignored
+            or is_ignored_code(origin.source, ignored.patterns)
+            or is_ignored_code(known.url, ignored.patterns),
+        known.release,
         case when origin.package = '' then filled_source_link(
             link.template, coalesce(function_origin.release, known.release), origin.source, origin.source_line, origin.source_column)
         end
     from function_table as known
     join original_function as origin using (resource_id)
     left join source_link_template as link using (site)
+    left join ignored_code as ignored using (site)
     where known.site = function_origin.site
         and hashtextextended(known.url, 0) = hashtextextended(function_origin.generated_resource, 0)
         and known.url = function_origin.generated_resource
@@ -95,7 +100,7 @@ end
 $$;
 
 comment on function fleetprof.function_origin is
-    'Returns what a function table knows of a function at a place in a script: one row, or none. function: original name, empty for an anonymous one, null if only the script knows it. source, line, column_number: where it is written. package: npm package, empty without one. is_ignored: the code is not the site''s own. release_added: release that the table was added for. source_link: address of the source by sites[].source_link, for release or release_added; null without a template, without the release that it wants, and for code of packages.';
+    'Returns what a function table knows of a function at a place in a script: one row, or none. function: original name, empty for an anonymous one, null if only the script knows it. source, line, column_number: where it is written. package: npm package, empty without one. is_ignored: the code is not the site''s own, by the function table or by sites[].ignore. release_added: release that the table was added for. source_link: address of the source by sites[].source_link, for release or release_added; null without a template, without the release that it wants, and for code of packages.';
 
 create or replace function fleetprof.source_link(
     site               text,

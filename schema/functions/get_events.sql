@@ -105,7 +105,7 @@ begin
     if select_events.event_id is not null or select_events.max_depth is not null then
         select array_agg(event order by event), array_agg(event_id order by event), array_agg(parent order by event)
         into numbers, ids, arounds
-        from session_events((select_events.list).session_id)
+        from session_events((select_events.list).session_id, has_detail => false)
         where timeline = any(lists);
         root := numbers[array_position(ids, select_events.event_id)];
         if select_events.event_id is not null and root is null then
@@ -160,12 +160,18 @@ $$;
 comment on function fleetprof_data.select_events is
     'Selects the events of a list below event_id (null: all), at most max_depth levels, whose interval overlaps [from_ms, to_ms], of these types (null or none: all). An unreduced list stands for all unreduced lists of its timeline. parent_id is the event_id of the enclosing event.';
 
+-- A detail with nothing to remove stays as it is stored, which may be compressed: many large ones are sorted.
 create or replace function fleetprof_data.own_detail(detail jsonb)
 returns jsonb
 language sql immutable parallel safe
 return nullif(
-    own_detail.detail
-        - array['profile', 'vmStates', 'profileOf', 'aggregatedTime', 'aggregatedOverhead', 'sequence', 'usedHeapSize', 'totalHeapSize', 'stackTrace'],
+    case
+        when own_detail.detail ?| array[
+            'profile', 'vmStates', 'profileOf', 'aggregatedTime', 'aggregatedOverhead', 'sequence', 'usedHeapSize', 'totalHeapSize', 'stackTrace']
+        then own_detail.detail - array[
+            'profile', 'vmStates', 'profileOf', 'aggregatedTime', 'aggregatedOverhead', 'sequence', 'usedHeapSize', 'totalHeapSize', 'stackTrace']
+        else own_detail.detail
+    end,
     '{}');
 
 comment on function fleetprof_data.own_detail is
@@ -193,7 +199,7 @@ begin
     end if;
     with typed as (
         select distinct timeline
-        from session_events(its_session)
+        from session_events(its_session, has_detail => false)
         where type = any(reduced_timeline.types)
     ),
     lists as materialized (
@@ -245,6 +251,7 @@ returns table (
 language plpgsql stable parallel safe rows 1000
 set search_path = fleetprof_data, pg_temp
 set jit = off
+set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 declare
@@ -316,7 +323,8 @@ begin
     ) as same (type, resource, line, detail)
     where (e.type, e.type_number) <> ('PROCESS', 2)
     group by same.type, same.resource, same.line, same.detail
-    order by 4 desc, same.type collate "C", same.resource collate "C", same.line, same.detail;
+    -- Equal ones by their first event: to compare details may take long.
+    order by 4 desc, same.type collate "C", same.resource collate "C", same.line, min(e.event);
 end
 $$;
 

@@ -84,6 +84,9 @@ as $$
 #variable_conflict use_column
 begin
     perform keep_scripts((select jsonb_object_agg(key, value -> 'scripts') from jsonb_each(keep_sites.sites)));
+    -- A collector of an older build knows no list.
+    perform keep_ignored((
+        select jsonb_object_agg(key, value -> 'ignore') from jsonb_each(keep_sites.sites) where value ? 'ignore'));
     perform keep_source_links((select jsonb_object_agg(key, value -> 'source_link') from jsonb_each(keep_sites.sites)));
     -- Nothing is locked while nothing changes.
     insert into first_party (site, hosts)
@@ -100,7 +103,7 @@ end
 $$;
 
 comment on function fleetprof_data.keep_sites is
-    'Replaces what is known of these sites: an object by site of {"scripts": templates, "first_party": hosts, "source_link": template, empty for none}. Collectors call it when they start, after each reload, and when they keep house.';
+    'Replaces what is known of these sites: an object by site of {"scripts": templates, "ignore": patterns, "first_party": hosts, "source_link": template, empty for none}. Collectors call it when they start, after each reload, and when they keep house.';
 
 revoke execute on function
     fleetprof_data.host_of, fleetprof_data.url_package, fleetprof_data.is_within, fleetprof_data.own_hosts,

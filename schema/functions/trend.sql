@@ -1,4 +1,4 @@
--- A function or a measure over time.
+-- A function, a timing or a group over time.
 
 create or replace function fleetprof_data.trend_blocks(side fleetprof_data.selection, by_day boolean)
 returns fleetprof_data.selection
@@ -13,7 +13,12 @@ declare
     days record := cover((trend_blocks.side).sites, first_hour, least((trend_blocks.side).before, hours_from), '{2}');
     hours record := cover(
         (trend_blocks.side).sites, greatest(first_hour, hours_from), (trend_blocks.side).before,
-        case when trend_blocks.by_day then '{0,1,2}'::smallint[] else '{0}' end);
+        case
+            when not trend_blocks.by_day then '{0}'::smallint[]
+            -- Segments have no blocks of four hours.
+            when (trend_blocks.side).group_ids = (trend_blocks.side).segment_ids then '{0,2}'
+            else '{0,1,2}'
+        end);
 begin
     blocks.buckets := days.buckets || hours.buckets;
     blocks.spans := days.spans || hours.spans;
@@ -167,6 +172,118 @@ $$;
 comment on function fleetprof_data.timing_trend is
     'Returns fleetprof.trend for a mark, a measure or a vital (kind), by its name.';
 
+create or replace function fleetprof_data.group_trend(
+    selected fleetprof_data.selection,
+    step     interval,
+    kind     text,
+    key      text
+)
+returns table (bucket timestamptz, value_ms double precision, low_ms double precision, high_ms double precision, uploads bigint)
+language plpgsql stable parallel safe rows 100
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    of_scripts constant boolean := group_trend.kind = any('{package,party,entity,host,resource,source}')
+        and group_trend.key <> '(unattributed)';
+    markers smallint[] := case
+        when group_trend.key = '(unattributed)' then '{-1}'
+        when group_trend.kind = 'marker' then array(
+            select number - 1
+            from unnest(enum_range(null::marker)) with ordinality as marker (name, number)
+            where name::text = group_trend.key)
+        else select_markers(null)
+    end;
+    wanted bigint[];
+begin
+    if of_scripts then
+        wanted := array(
+            select frame_id
+            from frame_groups(
+                group_trend.kind,
+                array(
+                    select distinct frame_id
+                    from (
+                        select unnest(frame_id) as frame_id
+                        from frame_packed
+                        where is_selected(group_trend.selected, sealed, group_id, bucket, span)
+                    ) as entry),
+                case when group_trend.kind = 'party' then own_hosts(group_trend.selected) end)
+            where name = group_trend.key);
+    end if;
+
+    return query
+    with total as materialized (
+        select
+            date_bin(group_trend.step, bucket, 'epoch') as bucket, sum(uploads)::double precision as uploads,
+            sum(loads)::double precision as loads, sum(self_us)::double precision as profiled_us,
+            sum(profiled_us2) as profiled_us2,
+            coalesce(sum(self_us) filter (where marker = any(markers)), 0)::double precision as self_us
+        from (
+            select
+                bucket, unnest(marker) as marker, unnest(uploads) as uploads, unnest(loads) as loads,
+                unnest(self_us) as self_us, unnest(profiled_us2) as profiled_us2
+            from total_packed
+            where is_selected(group_trend.selected, sealed, group_id, bucket, span)
+        ) as entry
+        group by 1
+    ),
+    cost as (
+        select
+            bucket, sum(self_us)::double precision as self_us, sum(sqrt(self_us2)) as spread, sum(uploads) as uploads
+        from (
+            select
+                date_bin(group_trend.step, bucket, 'epoch') as bucket, frame_id, sum(self_us) as self_us,
+                sum(self_us2)::double precision as self_us2, sum(uploads) as uploads
+            from (
+                select
+                    bucket, unnest(frame_id) as frame_id, unnest(self_us) as self_us, unnest(self_us2) as self_us2,
+                    unnest(uploads) as uploads
+                from frame_packed
+                where is_selected(group_trend.selected, sealed, group_id, bucket, span)
+            ) as entry
+            where frame_id = any(wanted)
+            group by 1, 2
+        ) as frame
+        group by bucket
+    ),
+    estimate as (
+        select
+            bucket,
+            case when of_scripts then coalesce(cost.self_us, 0) else total.self_us end as self_us,
+            -- The sum over uploads of squares is not stored for groups. It is at most that of functions which cost their most
+            -- in the same uploads; and at most that of uploads which are all or nothing of the group.
+            least(
+                case when of_scripts then coalesce(spread, 0) ^ 2 end,
+                case when of_scripts then coalesce(cost.self_us, 0) else total.self_us end / nullif(profiled_us, 0) * profiled_us2
+            ) as self_us2,
+            total.uploads as all_uploads,
+            nullif(loads, 0) as loads,
+            case
+                when of_scripts then least(coalesce(cost.uploads, 0), total.uploads)
+                when markers = select_markers(null) then total.uploads
+            end::bigint as uploads
+        from total
+        left join cost using (bucket)
+    ),
+    ranged as (
+        select
+            *,
+            1.96 * sqrt(greatest(0, coalesce(self_us2, 0) - self_us ^ 2 / nullif(all_uploads, 0))
+                * all_uploads / nullif(all_uploads - 1, 0)) as error_us
+        from estimate
+    )
+    select
+        bucket, self_us / 1000 / loads, case when error_us is not null then greatest(0, self_us - error_us) / 1000 / loads end,
+        (self_us + error_us) / 1000 / loads, uploads
+    from ranged
+    order by bucket;
+end
+$$;
+
+comment on function fleetprof_data.group_trend is
+    'Returns fleetprof.trend for a group of scripts, a marker, or all that is selected (kind: another one), by the name that fleetprof.cost_by lists.';
+
 create or replace function fleetprof.trend(
     by          text,
     key         text,
@@ -195,6 +312,8 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
+    dimensions constant text[] := '{route,release,environment,variant,browser,os,device,thread}';
+    of_dimension constant boolean := coalesce(trend.by = any(dimensions), false);
     selected selection;
     length interval := case trend.step when 'hour' then interval '1 hour' when 'day' then interval '24 hours' end;
 begin
@@ -206,32 +325,49 @@ begin
     if trend.key is null then
         raise invalid_parameter_value using
             message = 'key is null',
-            hint = 'Name what to follow: a function by its function_key or name, a timing by its name.';
+            hint = 'Name what to follow: a function by its function_key or name, others by their name.';
     end if;
-    selected := trend_blocks(select_segments(
+    selected := select_segments(
         trend.site, trend.since, trend.until, trend.route, trend.release, trend.environment, trend.variant,
-        trend.browser, trend.os, trend.device, trend.thread,
+        trend.browser, trend.os, trend.device, trend.thread, by_segment => of_dimension,
         exclude => array[
             trend.exclude_route, trend.exclude_release, trend.exclude_environment, trend.exclude_variant,
-            trend.exclude_browser, trend.exclude_os, trend.exclude_device, trend.exclude_thread]), trend.step = 'day');
-    case trend.by
-        when 'function' then return query select * from function_trend(selected, length, trend.key);
-        when 'mark', 'measure', 'vital' then
+            trend.exclude_browser, trend.exclude_os, trend.exclude_device, trend.exclude_thread]);
+    if of_dimension and trend.key <> '(unattributed)' then
+        -- All that uploads with this value have.
+        selected.segment_ids := (
+            select array_agg(segment_id order by segment_id)
+            from segment
+            where segment_id = any(selected.segment_ids) and to_jsonb(segment) ->> trend.by = trend.key);
+        selected.group_ids := selected.segment_ids;
+    end if;
+    selected := trend_blocks(selected, trend.step = 'day');
+    case
+        when trend.by = 'function' then return query select * from function_trend(selected, length, trend.key);
+        when trend.by in ('mark', 'measure', 'vital') then
             return query select * from timing_trend(selected, length, trend.by, trend.key);
+        when of_dimension or trend.by in ('package', 'party', 'entity', 'host', 'resource', 'source', 'marker') then
+            -- Citus has no plan for the joins if nothing is selected.
+            if selected.segment_ids is not null then
+                return query select * from group_trend(selected, length, trend.by, trend.key);
+            end if;
         else
             raise invalid_parameter_value using
                 message = format('there is no trend by "%s"', coalesce(trend.by, 'null')),
-                hint = 'by is function, mark, measure or vital.';
+                hint = 'by is function, mark, measure or vital; package, party, entity, host, resource or source; '
+                    || array_to_string(dimensions, ', ') || '; or marker.';
     end case;
 end
 $$;
 
 comment on function fleetprof.trend is
-    'Returns the time of a function, a mark, a measure or a vital by hour or day (UTC; step). by function: key is its function_key or its name; value_ms is self time per page load in milliseconds, uploads those with the function (at most, where several places make it up). by mark, measure or vital: key is its name; value_ms is the median, of a vital the 75th percentile (of CLS the score x 1000); uploads those with it. low_ms, high_ms: where the value lies with 95 %, if uploads are independent. Hours without uploads have no row; where hours are gone, their day has one.';
+    'Returns the time of a function, a mark, a measure, a vital or a group by hour or day (UTC; step). by function: key is its function_key or its name; value_ms is self time per page load in milliseconds, uploads those with the function (at most, where several places make it up). by mark, measure or vital: key is its name; value_ms is the median, of a vital the 75th percentile (of CLS the score x 1000); uploads those with it. by package, party, entity, host, resource, source or marker: key is a name that fleetprof.cost_by lists; value_ms is self time per page load. by route, release, environment, variant, browser, os, device or thread: key is the value, empty where absent; value_ms is attributed time per page load with this value. key (unattributed): time that belongs to no visible stack. uploads of a group: with it, at most; null by marker. low_ms, high_ms: where the value lies with 95 %, if uploads are independent; of a group rather too wide, because the spread of its uploads is not stored. Hours without uploads have no row; where hours are gone, their day has one.';
 
 revoke execute on function
-    fleetprof_data.trend_blocks, fleetprof_data.function_trend, fleetprof_data.timing_trend, fleetprof.trend
+    fleetprof_data.trend_blocks, fleetprof_data.function_trend, fleetprof_data.timing_trend, fleetprof_data.group_trend,
+    fleetprof.trend
 from public;
 grant execute on function
-    fleetprof_data.trend_blocks, fleetprof_data.function_trend, fleetprof_data.timing_trend, fleetprof.trend
+    fleetprof_data.trend_blocks, fleetprof_data.function_trend, fleetprof_data.timing_trend, fleetprof_data.group_trend,
+    fleetprof.trend
 to fleetprof_reader;

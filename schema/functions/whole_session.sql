@@ -145,6 +145,7 @@ set search_path = fleetprof_data, pg_temp
 set work_mem = '64MB'
 set plan_cache_mode = force_custom_plan
 set enable_nestloop = off -- the planner cannot know how long arrays are
+set enable_seqscan = off -- nor how few events of a day they select
 as $$
 #variable_conflict use_column
 declare
@@ -247,7 +248,7 @@ $$;
 comment on function fleetprof_data.listed_events is
     'Returns the events of a session with all its parts, as these list them, of these types (null: all); has_detail false: without details; event, timeline and parent are numbered through. A timer that fires has what its start in an earlier part says.';
 
-create or replace function fleetprof_data.session_events(session_id bigint)
+create or replace function fleetprof_data.session_events(session_id bigint, has_detail boolean default true)
 returns setof fleetprof_data.event
 language plpgsql stable parallel safe rows 5000
 set search_path = fleetprof_data, pg_temp
@@ -272,15 +273,15 @@ begin
         where segment_id = of_segment and bucket = of_bucket and session_id = session_events.session_id;
         return;
     elsif of_format = 'speed-tracer' then
-        return query select * from listed_events(session_events.session_id);
+        return query select * from listed_events(session_events.session_id, null, session_events.has_detail);
         return;
     end if;
     -- An event that several parts list counts once, as its first part has it. A parent may be in another part.
     return query
     with listed as materialized (
-        select e as event_row, (e).event, (e).parent, (e).event_id, (e).parent_id, timeline_id, mode
-        from listed_events(session_events.session_id) as e
-        join session_timelines(session_events.session_id) as t on t.timeline = (e).timeline
+        select e.*, timeline_id, mode
+        from listed_events(session_events.session_id, null, session_events.has_detail) as e
+        join (select timeline, timeline_id, mode from session_timelines(session_events.session_id)) as t using (timeline)
     ),
     known as materialized (
         select timeline_id, event_id, min(event) as first
@@ -288,46 +289,28 @@ begin
         where mode = 'all' and event_id is not null
         group by timeline_id, event_id
     ),
-    placed as (
-        select listed.*, coalesce(known.first, listed.event) as first
-        from listed
-        left join known on mode = 'all' and known.timeline_id = listed.timeline_id and known.event_id = listed.event_id
-    ),
     around as materialized (
-        select event, first from placed where first <> event
+        select event, first
+        from listed
+        join known using (timeline_id, event_id)
+        where mode = 'all' and first <> event
     )
     select
-        (event_row).segment_id,
-        (event_row).bucket,
-        (event_row).session_id,
-        placed.event,
-        (event_row).timeline,
-        coalesce(elsewhere.first, around.first, placed.parent),
-        placed.event_id,
-        (event_row).type,
-        (event_row).type_number,
-        (event_row).start_us,
-        (event_row).duration_us,
-        (event_row).self_us,
-        (event_row).overhead_us,
-        (event_row).total_us,
-        (event_row).total_overhead_us,
-        (event_row).hits,
-        (event_row).child_count,
-        (event_row).resource,
-        (event_row).line,
-        (event_row).detail,
-        placed.parent_id
-    from placed
-    left join around on around.event = placed.parent
+        segment_id, bucket, session_id, listed.event, timeline,
+        coalesce(elsewhere.first, around.first, listed.parent),
+        listed.event_id, type, type_number, start_us, duration_us, self_us, overhead_us, total_us, total_overhead_us, hits, child_count,
+        resource, line, detail, listed.parent_id
+    from listed
+    left join known on mode = 'all' and known.timeline_id = listed.timeline_id and known.event_id = listed.event_id
+    left join around on around.event = listed.parent
     left join known as elsewhere
-        on mode = 'all' and elsewhere.timeline_id = placed.timeline_id and elsewhere.event_id = placed.parent_id
-    where placed.first = placed.event;
+        on mode = 'all' and elsewhere.timeline_id = listed.timeline_id and elsewhere.event_id = listed.parent_id
+    where coalesce(known.first, listed.event) = listed.event;
 end
 $$;
 
 comment on function fleetprof_data.session_events is
-    'Returns the events of a session with all its parts, each once; event, timeline and parent are numbered through. Nothing for an unknown session.';
+    'Returns the events of a session with all its parts, each once; event, timeline and parent are numbered through. Nothing for an unknown session. has_detail false: details may be null.';
 
 create or replace function fleetprof.session_parts(session_id bigint)
 returns table (

@@ -16,6 +16,20 @@ comment on column fleetprof_data.script_template.templates is 'Templates in orde
 comment on column fleetprof_data.script_template.patterns is 'Their regular expressions, in parallel.';
 comment on column fleetprof_data.script_template.replacements is 'What replaces a URL that matches, in parallel.';
 
+create table fleetprof_data.ignored_code (
+    site     text primary key,
+    ignored  text[] not null,
+    patterns text[] not null
+);
+
+grant select on fleetprof_data.ignored_code to fleetprof_reader;
+grant select, insert, update on fleetprof_data.ignored_code to fleetprof_writer;
+
+comment on table fleetprof_data.ignored_code is 'Patterns of sites[].ignore, as a collector of the site last read them. Those of a site that is no longer configured stay.';
+comment on column fleetprof_data.ignored_code.site is 'Site.';
+comment on column fleetprof_data.ignored_code.ignored is 'Patterns as they are configured, in order.';
+comment on column fleetprof_data.ignored_code.patterns is 'The same for LIKE, in parallel.';
+
 create table fleetprof_data.first_party (
     site  text primary key,
     hosts text[] not null
@@ -77,7 +91,7 @@ comment on column fleetprof_data.original_function.source is 'Path of the source
 comment on column fleetprof_data.original_function.source_line is 'Line in the source, from 1.';
 comment on column fleetprof_data.original_function.source_column is 'Column in that line, from 1.';
 comment on column fleetprof_data.original_function.package is 'npm package that the source belongs to; empty: none.';
-comment on column fleetprof_data.original_function.is_ignored is 'True for code that is not the site''s own: of a package, of the bundler, or on the ignore list of the source map.';
+comment on column fleetprof_data.original_function.is_ignored is 'True for code that is not the site''s own: of a package, of the bundler, or on the ignore list of the source map. sites[].ignore is not in it: ignored_code.';
 
 -- Where sources can be looked at.
 

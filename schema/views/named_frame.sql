@@ -5,13 +5,16 @@ select
     resource_id,
     site,
     url,
-    fleetprof_data.script_name(url, patterns, replacements) as script,
-    domain
+    fleetprof_data.script_name(url, template.patterns, replacements) as script,
+    domain,
+    ignored.patterns as ignored,
+    fleetprof_data.is_ignored_code(url, ignored.patterns) as is_ignored
 from fleetprof_data.resource
-left join fleetprof_data.script_template using (site);
+left join fleetprof_data.script_template as template using (site)
+left join fleetprof_data.ignored_code as ignored using (site);
 
 comment on view fleetprof_data.named_resource is
-    'Scripts, and what they are called across releases (script). Where many frames share few scripts, read this once for each script.';
+    'Scripts, and what they are called across releases (script). ignored: the site''s patterns of ignored code, which sources may match, too; is_ignored: the URL matches one. Where many frames share few scripts, read this once for each script.';
 
 create or replace view fleetprof_data.original_frame with (security_invoker = true) as
 select
@@ -54,11 +57,14 @@ select
     url as generated_resource,
     generated_line,
     generated_column,
-    is_ignored
-from fleetprof_data.original_frame
-left join fleetprof_data.named_resource using (resource_id);
+    original.is_ignored
+        or fleetprof_data.package_of(
+            package, source, fleetprof_data.url_package(url),
+            script.is_ignored or fleetprof_data.is_ignored_code(source, ignored)) is not null as is_ignored
+from fleetprof_data.original_frame as original
+left join fleetprof_data.named_resource as script using (resource_id);
 
 comment on view fleetprof_data.named_frame is
-    'Frames as they are shown: (anonymous) for a function without a name; resource, line and column_number null where absent. A function table gives the original function, source, line and column. script: the source, or the script without what a build adds to its name. generated_resource, generated_line, generated_column: where the browser saw it. is_ignored: as in original_frame.';
+    'Frames as they are shown: (anonymous) for a function without a name; resource, line and column_number null where absent. A function table gives the original function, source, line and column. script: the source, or the script without what a build adds to its name. generated_resource, generated_line, generated_column: where the browser saw it. is_ignored: the code is not the site''s own, by the function table, by the URL of a package, or by sites[].ignore.';
 
 grant select on fleetprof_data.named_resource, fleetprof_data.original_frame, fleetprof_data.named_frame to fleetprof_reader;

@@ -123,7 +123,7 @@ const listed = () => stack.sql(`select function, resource, line, function_key, g
   from fleetprof.hotspots('shop', top => null)`);
 
 before(async () => {
-  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', scripts: ['/own/:build/*.js'] }] } });
+  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', scripts: ['/own/:build/*.js'], ignore: ['/lib_1/*'] }] } });
   env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_writer') };
   releases = [await makeRelease('v1', 'hello'), await makeRelease('v2', 'good morning')];
   for (const release of releases) await upload(release, release.places);
@@ -156,9 +156,11 @@ test('without tables, minified functions are of one release each', async () => {
 test('the templates of the configuration are in the database', async () => {
   await waitFor(async () => (await stack.sql("select templates from fleetprof_data.script_template where site = 'shop'")).length === 1, { what: 'the templates' });
   assert.deepEqual(await stack.sql('select site, templates from fleetprof_data.script_template'), [{ site: 'shop', templates: ['/own/:build/*.js'] }]);
+  assert.deepEqual(await stack.sql('select * from fleetprof_data.ignored_code'), [{ site: 'shop', ignored: ['/lib_1/*'], patterns: ['/lib\\_1/%'] }]);
   fs.writeFileSync(stack.collector.file, JSON.stringify({ ...stack.collector.config, sites: [{ name: 'shop', key: 'pk_shop', scripts: ['/own/:build/*.js', '/:x.js'] }] }));
   process.kill(stack.collector.server.pid, 'SIGHUP');
   await waitFor(async () => (await stack.sql('select templates from fleetprof_data.script_template'))[0].templates.length === 2, { what: 'the new templates' });
+  assert.deepEqual(await stack.sql('select ignored from fleetprof_data.ignored_code'), [{ ignored: [] }], 'a list that is taken out is emptied');
 });
 
 test('what is no table of this script is refused, with the reason', async () => {

@@ -237,6 +237,7 @@ const refused = [
   ['a page of raw messages', '<div isRaw="true" id="traceData">{"type":1}', 415, { offset: 33 }],
   ['raw messages', '{"method":"Timeline.eventRecorded","record":{}}\n{}', 415, { offset: 0 }],
   ['a posted body whose data are an object', '{"header":{},"data":{"0":{"type":1}}}', 422, { pointer: '/data' }],
+  ['a posted body with two data: the last counts', '{"header":{},"data":[3],"data":{"0":{"type":1}}}', 422, { pointer: '/data' }],
   ['a posted body without records', '{"header":{},"data":[]}', 422, { offset: 23 }],
   ['a posted body of bad records', '{"header":{},"data":[3,{"type":"x"}]}', 422, { pointer: '/data/0' }],
   ['a cut posted body without a whole record', '{"header":{},"data":[{"type":1,', 400, { offset: 21 }],

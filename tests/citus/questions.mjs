@@ -59,6 +59,8 @@ const factFunctions = {
     "by => 'measure', key => 'dom', step => 'hour'",
     "by => 'function', key => FUNCTION, step => 'hour'",
     "by => 'function', key => KEY, step => 'day'",
+    ...[['package', '(no package)'], ['party', 'first'], ['route', '/product/:id'], ['marker', 'script'], ['browser', 'nobody'], ['host', '(unattributed)']]
+      .map(([by, key]) => `by => '${by}', key => '${key}', step => 'day'`),
   ],
   function_by: ["by => 'route', key => KEY", "by => 'measure', key => KEY"],
   histogram: ["kind => 'vital', timing_name => 'LCP'"],

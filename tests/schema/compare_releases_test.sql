@@ -48,7 +48,7 @@ join cost using (release, device);
 select pg_temp.pack() \g /dev/null
 
 create temp table answer as select * from compare_releases('shop', 'v1', 'v2');
-select plan(38);
+select plan(39);
 
 -- Desktops cost 15 ms, phones 40 ms an upload; the weights of strata are 240·240/480 and 120·360/480.
 select is(verdict, 'no change seen', 'another mix is not a change') from answer where function = 'same';
@@ -122,6 +122,13 @@ select results_eq(
     $$ values (0::float8, 1::float8, 1::bigint, 1::bigint, 1::bigint, 1::bigint, 1::bigint, 3::bigint, null::text, false, 360::bigint, 600::bigint,
            tstzrange('2026-01-05Z', '2026-01-05 12:00Z'), tstzrange('2026-01-06Z', '2026-01-06 12:00Z')) $$,
     'the summary counts the rows');
+
+select results_eq(
+    $$ select obstacle, slower, before_uploads, after_uploads, after_hours is null from compare_summary('shop', 'v1', 'v3')
+       union all
+       select obstacle, slower, before_uploads, after_uploads, before_hours is null from compare_summary('shop', 'v1', 'v2', since => '2026-01-06Z') $$,
+    $$ values ('early', 0::bigint, 360::bigint, 0::bigint, true), ('early', 0, 0, 600, true) $$,
+    'a side without uploads is too early to judge');
 
 -- Regressions.
 select results_eq(

@@ -2,7 +2,7 @@
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, fleetprof_data, pg_catalog;
 
-select plan(14);
+select plan(15);
 
 select keep_source_links('{"shop": "https://git.example/shop/blob/{release}/{file}?plain=1#L{line}:{column}", "blog": "", "plain": "http://[::1]:80/{file}"}') \g /dev/null
 select results_eq(
@@ -50,5 +50,10 @@ select is(source_link('shop', 'https://shop.example/app-2.js', 1, 10, 'main'), '
 select is(source_link('shop', 'https://shop.example/app-2.js', 1, 10, '../..'), null, 'that stays where it should');
 select is(source_link('blog', 'https://shop.example/app-1.js', 1, 10), 'https://git.example/b/x.ts', 'a link without a release needs none; it is of its site');
 select is(source_link('none', 'https://shop.example/app-1.js', 1, 10), null, 'a site without a template has no link');
+select fleetprof_data.keep_ignored('{"shop": ["src/cart *", "https://shop.example/app-2.js"]}') \g /dev/null
+select results_eq(
+    $$ select url, line_column, is_ignored from (values ('1', 10), ('1', 20), ('1', 40), ('2', 10)) as place (url, line_column),
+        function_origin('shop', 'https://shop.example/app-' || url || '.js', 1, line_column) $$,
+    $$ values ('1', 10, true), ('1', 20, true), ('1', 40, false), ('2', 10, true) $$, 'sites[].ignore: by source, and by script');
 select * from finish();
 rollback;

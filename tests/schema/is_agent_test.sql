@@ -9,6 +9,7 @@ from unnest(array[
     'https://shop.example/fleetprof.js', 'https://shop.example/assets/fleetprof.mjs', 'fleetprof.min.js', 'fleetprof.min.mjs',
     'https://shop.example/fleetprof-0.1.0.js', 'https://shop.example/fleetprof-0.1.0.min.js', 'fleetprof-1.0.0-rc.1.js', 'fleetprof-v2.js',
     'https://shop.example/fleetprof.worker.js', 'https://shop.example/fleetprof.worker-0.1.0.js', 'fleetprof.vitals.js',
+    'https://shop.example/fleetprof.debug.js', 'fleetprof.debug.mjs', 'fleetprof.debug-0.1.0.js',
     'https://shop.example/fleetprof.a1b2c3d4.js', 'https://shop.example/fleetprof-A1B2C3D4.js', 'fleetprof.3f2a9c0d1e4b5f607182.min.js',
     'https://shop.example/fleetprof-Ab-dE_fg.js', 'fleetprof-BqZzKdLs.js', 'fleetprof-x-dE_fgH.js', 'fleetprof-0.1.0-beta.js', 'fleetprof-ABCDEFGH.js', 'fleetprof.worker-a1b2c3d4.js',
     'file:fleetprof.js', 'https://shop.example/fleetprof.js?v=1', 'https://shop.example/fleetprof.cjs',

@@ -5,7 +5,7 @@ set local search_path = pgtap, fleetprof, pg_catalog;
 
 insert into fleetprof_data.session
 select 1, '2026-01-05 10:00Z', id, gen_random_uuid(), null, 0, '2026-01-05 10:12Z', null, format, '', null, null, '', false, 0, ''
-from (values (61, 'speed-tracer'), (62, 'speed-tracer'), (63, 'opera-scope'), (64, 'speed-tracer'), (65, 'opera-scope')) as kept (id, format);
+from (values (61, 'speed-tracer'), (62, 'speed-tracer'), (63, 'opera-scope'), (64, 'speed-tracer'), (65, 'opera-scope'), (66, 'speed-tracer')) as kept (id, format);
 
 create temp table given (
     session_id bigint, event bigint generated always as identity, timeline bigint default 1, type text, start_us bigint, duration_us bigint,
@@ -19,14 +19,20 @@ cross join (values ('DOM_EVENT', 0, 3600000000), ('TAB_CHANGED', 0, null), ('MAR
 -- Session 62: GWT applications. Codes and after them loaders on one page, loaders on a page each, and then a code.
 insert into given (session_id, type, start_us, resource, detail)
 select 62, 'NETWORK_RESOURCE_UPDATE', 0,
-    case when n between 4000 and 24000 then 'https://a.example/a.nocache.js' else 'https://a.example/' || repeat('0a', 16) || '.cache.html' end,
-    jsonb_build_object('requestId', n::text, 'startTime', least(n, 24000) + 0.5, 'endTime', n + 1, 'resourceSize', case when n > 24000 then 600000 end,
+    case when n between 1600 and 9600 then 'https://a.example/a.nocache.js' else 'https://a.example/' || repeat('0a', 16) || '.cache.html' end,
+    jsonb_build_object('requestId', n::text, 'startTime', least(n, 9600) + 0.5, 'endTime', n + 1, 'resourceSize', case when n > 9600 then 600000 end,
         'responseHeaders', '{"Cache-Control": "max-age=9"}'::jsonb)
-from generate_series(1, 24001) as n
+from generate_series(1, 9601) as n
 union all
-select 62, 'TAB_CHANGED', n * 1000, 'https://a.example/', null from generate_series(8000, 24000) as n;
+select 62, 'TAB_CHANGED', n * 1000, 'https://a.example/', null from generate_series(3200, 9600) as n;
 -- Session 63: many timelines of few events.
 insert into given (session_id, timeline, type, start_us, duration_us) select 63, n / 4, 'REFLOW', n * 1000, 500 from generate_series(4, 4003) as n;
+-- Session 66: more requests than the rules look at. The 10,000th has two records.
+insert into given (session_id, type, start_us, resource, detail)
+select 66, 'NETWORK_RESOURCE_UPDATE', 0, 'https://a.example/' || n,
+    jsonb_build_object('requestId', n::text, 'startTime', 20000 - n, 'resourceSize', 600000)
+from generate_series(1, 12000) as n
+cross join lateral generate_series(1, case n when 10000 then 2 else 1 end);
 insert into fleetprof_data.event
 select 1, '2026-01-05 10:00Z', session_id, event, timeline, null, event, type, 0, start_us, duration_us, 0, 0, 0, 0, 1, 0, resource, null, detail
 from given;
@@ -61,7 +67,7 @@ select 2, '2026-01-05 10:00Z', stack_id, '(none)', 1, 1, 1000 from fleetprof_dat
 select pg_temp.pack() \g /dev/null
 analyze fleetprof_data.event, fleetprof_data.timeline, fleetprof_data.stack, fleetprof_data.frame;
 
-select plan(13);
+select plan(15);
 
 set local statement_timeout = '30s';
 select is(count(*), 100001::bigint, 'use of the UI thread, of which all events have a part') from ui_thread_use(61, 0, 3500000);
@@ -74,6 +80,16 @@ set local statement_timeout = '30s';
 select results_eq(
     $$ select count(*), count(*) filter (where rule = 'GWT Application Detection') from hints(62) $$,
     $$ values (3::bigint, 2::bigint) $$, 'the loader and the code of an application are looked for in one page');
+select results_eq(
+    $$ select rule, severity, at_ms, description, event_id from hints(66) where rule <> 'Total Bytes Downloaded' or at_ms is null order by 2 $$,
+    $$ values
+        ('Unexamined Requests', 1, null::float8, 'requests at the end that the rules about requests did not look at: 2001', null::bigint),
+        ('Total Bytes Downloaded', 3, null, 'further findings of this rule and severity, not listed: 8999', null) $$,
+    'a row says what each bound leaves out');
+select results_eq(
+    $$ select count(*), min(at_ms), max(at_ms), min(description) from hints(66) where at_ms is not null $$,
+    $$ values (1000::bigint, 10001::float8, 11000::float8, '600000 bytes downloaded for https://a.example/9000') $$,
+    'the first findings by time are listed');
 select results_eq(
     $$ select * from event_breakdown('shop', '2026-01-05Z', '2026-01-06Z', release => 'deep') $$,
     $$ values ('TYPE0', 40001::bigint, 40001::float8, 119841::float8), ('TYPE1', 40001, 40001, 120001), ('TYPE2', 40001, 40001, 119921) $$,

@@ -2,7 +2,7 @@
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, fleetprof_data, pg_catalog;
 
-select plan(30);
+select plan(41);
 
 select results_eq(
     $$ select url_package(url) from unnest(array[
@@ -160,6 +160,47 @@ select is(
     55098::numeric, 'columns of ' || nodes || ' nodes lose nothing') from unnest('{1,4,100}'::integer[]) as nodes;
 select throws_ok(
     $$ select flamegraph('shop', '2026-01-05Z', '2026-01-06Z', fold => 'party') $$, '22023', 'nothing is folded into "party"', 'folds are two');
+
+-- sites[].ignore: code that is not the site's own, beside packages.
+select results_eq(
+    $$ select place, is_ignored_code(place, array(select ignored_pattern(item) from unnest('{/vendor/*.js,https://cdn.example/a_b*,src/gen%/*,*/legacy/*}'::text[]) as item))
+       from unnest('{https://x.example/vendor/a/b.js,/vendor/b.js,https://x.example/own/vendor/b.js,https://x.example/vendor/b.css,https://cdn.example/a_b/c.js,http://cdn.example/a_b,https://cdn.example/axb,https://x.example/a_b,src/gen%/x.ts,src/gene/x.ts,https://x.example/a/legacy/x.js,legacy/x.js,blob:https://x.example/vendor/b.js,""}'::text[]) as place $$,
+    $$ values ('https://x.example/vendor/a/b.js', true), ('/vendor/b.js', true), ('https://x.example/own/vendor/b.js', false), ('https://x.example/vendor/b.css', false),
+        ('https://cdn.example/a_b/c.js', true), ('http://cdn.example/a_b', false), ('https://cdn.example/axb', false), ('https://x.example/a_b', false),
+        ('src/gen%/x.ts', true), ('src/gene/x.ts', false), ('https://x.example/a/legacy/x.js', true), ('legacy/x.js', false),
+        ('blob:https://x.example/vendor/b.js', false), ('', false) $$,
+    'a pattern is a URL, a path on any host, or a source; only * is special');
+select is(is_ignored_code(place, patterns), false, 'nothing is ignored without ' || about)
+from (values (null, '{%}'::text[], 'a place'), ('https://x.example/a.js', null, 'patterns'), ('https://x.example/a.js', '{}', 'one pattern')) as given (place, patterns, about);
+select keep_sites('{"shop": {"scripts": [], "first_party": ["shop.example", "shopcdn.example"], "ignore": ["https://static.shop.example/*", "/t.js"]}, "cdn": {"scripts": [], "first_party": [], "ignore": ["src/main.*"]}}') \g /dev/null
+select results_eq(
+    $$ execute cost('package') $$,
+    $$ values
+        ('react-dom', 1000 + 2000 + 3000 + 8000 + 9000), ('(no script)', 14000), ('(ignored)', 5000 + 6000 + 17),
+        ('react', 7000), ('(unattributed)', 902), ('(no package)', 11 + 13 + 14 + 15 + 16), ('(gc)', 12) $$,
+    'ignored code is a row of its own; a package stays one');
+select results_eq(
+    $$ select * from folded('cdn', '2026-01-05Z', '2026-01-06Z', fold => 'package') $$,
+    $$ values ('(ignored) 10'), ('(shop-app) 20') $$, 'a source is ignored by its path, and folded');
+select results_eq(
+    $$ select function, bool_and(is_ignored) from named_frame where function in ('App', 'tag', 'work', 'main', 'known', 'unknown', 'map') group by function order by function collate "C" $$,
+    $$ values ('App', true), ('known', true), ('main', false), ('map', false), ('tag', true), ('unknown', true), ('work', true) $$,
+    'views say what is ignored: the site''s list, packages by their URL, sources');
+select results_eq(
+    $$ select level, function, round((self_ms * 1000)::numeric)::integer from flamegraph('shop', '2026-01-05Z', '2026-01-06Z', min_share => 0.01, fold => 'package') $$,
+    $$ values (0, '(all)', 0), (1, '(react-dom)', 10000), (2, '(ignored)', 11000), (3, '(react)', 7000), (4, '(react-dom)', 8000),
+        (1, 'main', 11), (2, 'map', 10000), (3, '(react-dom)', 9000) $$, 'ignored code folds into one node');
+select is(
+    (select sum(substring(line from ' ([0-9]+)$')::bigint) from folded('shop', '2026-01-05Z', '2026-01-06Z', fold => 'caller') as line),
+    55098::numeric, 'no time is lost with it');
+select is(
+    (select array_agg(ctid::text) from ignored_code) || array['same'],
+    (with again as (select keep_sites('{"shop": {"scripts": [], "first_party": [], "ignore": ["https://static.shop.example/*", "/t.js"]}, "cdn": {"scripts": [], "first_party": []}}'))
+     select (select array_agg(ctid::text) from ignored_code) || array['same'] from again), 'a list that stays is not written again, nor that of a collector that knows none');
+select keep_sites('{"shop": {"scripts": [], "first_party": ["shop.example", "shopcdn.example"], "ignore": []}, "blog": {"scripts": [], "first_party": [], "ignore": []}}') \g /dev/null
+select results_eq(
+    $$ select site, ignored, patterns from ignored_code order by 1 $$,
+    $$ values ('cdn', '{src/main.*}'::text[], '{src/main.%}'::text[]), ('shop', '{}', '{}') $$, 'a list can be emptied; a site without one has no row');
 
 -- Random stacks of all these frames.
 delete from sample;

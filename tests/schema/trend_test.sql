@@ -25,9 +25,10 @@ select '2026-01-05 10:00Z', n, 'vital', 'open', n * 1000 from generate_series(1,
 select pg_temp.store() \g /dev/null
 -- Two uploads of 10 and 30 ms; the others are one each.
 update frame_fact set self_us2 = case uploads when 2 then 1e9 else self_us::float8 ^ 2 end;
+update segment_fact set profiled_us2 = case when bucket = '2026-01-05 10:00Z' then 1.4e9 else profiled_us::float8 ^ 2 end;
 select pg_temp.pack() \g /dev/null
 
-select plan(34);
+select plan(77);
 
 prepare trend_of(text, text, text) as
     select bucket, round(value_ms::numeric, 6), round(low_ms::numeric, 6), round(high_ms::numeric, 6), uploads
@@ -61,6 +62,52 @@ select is(
     array['75 67 85 100'], 'the 75th percentile of a vital, between the bins of its ranks 66 and 85');
 select is_empty($$ execute trend_of('mark', 'open', 'hour') $$, 'a mark is another thing than the measure of its name');
 select is_empty($$ execute trend_of('measure', 'close', 'hour') $$, 'a measure that nobody sent');
+-- Groups. On the first day 80 ms are profiled, 1,800 ms² are the squares of 10, 30, 20 and 20 ms, and 4 page loads.
+select results_eq(
+    $$ execute trend_of('host', 'cdn.example', 'day') $$,
+    -- 400 ms² are those of the functions, (400 - 20² / 4) 4 / 3 the variance.
+    $$ values ('2026-01-05Z'::timestamptz, 5.0, 0.0, round((20 + 1.96 * 20) / 4.0, 6), 1::bigint), ('2026-01-06Z', 0, 0, 0, 0) $$, 'a host');
+select results_eq(
+    $$ execute trend_of('resource', 'app.js', 'day') $$,
+    -- Those of the functions are 1,000 ms²; 40 of 80 ms in whole uploads are 900.
+    $$ values ('2026-01-05Z'::timestamptz, 10.0, 0.0, round((40 + 1.96 * sqrt((900 - 40 ^ 2 / 4) * 4 / 3)::numeric) / 4.0, 6), 4::bigint),
+        ('2026-01-06Z', 3, 0, round((6 + 1.96 * sqrt((36 - 6 ^ 2 / 2) * 2)::numeric) / 2.0, 6), 2) $$, 'a script; at most all is one upload''s');
+select results_eq(
+    $$ execute trend_of('device', 'desktop', 'day') $$,
+    $$ values ('2026-01-05Z'::timestamptz, 15.0, round((60 - 1.96 * sqrt(600.0)) / 4, 6), round((60 + 1.96 * sqrt(600.0)) / 4, 6), 4::bigint) $$,
+    'a value of a dimension, per page load with it');
+select results_eq(
+    $$ select bucket, value_ms, uploads from trend('browser', '', 'hour', 'shop', '2026-01-05Z', '2026-01-07Z') $$,
+    $$ values ('2026-01-06 02:00Z'::timestamptz, 10::float8, 1::bigint) $$, 'an absent value, by hour');
+select results_eq(
+    $$ select bucket, value_ms, uploads from trend('marker', 'gc', 'day', 'shop', '2026-01-05Z', '2026-01-07Z') $$,
+    $$ values ('2026-01-05Z'::timestamptz, 0::float8, null::bigint), ('2026-01-06Z', 1, null) $$, 'a marker');
+select results_eq(
+    format($$ select bucket, value_ms, uploads from trend(%L, '(unattributed)', 'day', 'shop', '2026-01-05Z', '2026-01-07Z') $$, by),
+    $$ values ('2026-01-05Z'::timestamptz, 5::float8, null::bigint), ('2026-01-06Z', 0, null) $$, 'unattributed time, by ' || by)
+from unnest('{marker,package,route}'::text[]) as by;
+select results_eq(
+    $$ select bucket, value_ms, uploads from trend('resource', 'app.js', 'hour', 'shop', '2026-01-05Z', '2026-01-07Z', device => 'mobile', exclude_browser => '') $$,
+    $$ values ('2026-01-06 01:00Z'::timestamptz, 0::float8, 1::bigint) $$, 'filters hold for groups');
+select is_empty($$ execute trend_of('route', 'nowhere', 'day') $$, 'a value that nobody has');
+select is_empty($$ select from trend('route', '/', 'day', 'nobody', '2026-01-05Z', '2026-01-07Z') $$, 'a site that nobody has has no groups');
+select is((select count(*) from trend('package', 'nobody', 'hour', 'shop', '2026-01-05Z', '2026-01-07Z') where value_ms = 0), 4::bigint, 'a package that nobody ran took no time');
+select is(
+    (select array_agg(distinct round((value - self_ms)::numeric, 6))
+     from cost_by(by, 'shop', '2026-01-05Z', '2026-01-07Z') as cost
+     cross join lateral (
+        select sum(value_ms * loads) as value
+        from trend(by, name, step, 'shop', '2026-01-05Z', '2026-01-07Z')
+        join (
+            select date_trunc(step, bucket, 'UTC') as bucket, sum(loads) as loads
+            from fleetprof_data.segment_fact
+            join segment using (segment_id)
+            where name = '(unattributed)' or coalesce(to_jsonb(segment) ->> by, name) = name
+            group by 1
+        ) as total using (bucket)) as added),
+    '{0.000000}'::numeric[], 'adds up to cost_by, by ' || by || ' and ' || step)
+from unnest('{package,party,entity,host,resource,source,route,release,environment,variant,browser,os,device,thread,marker}'::text[]) as by,
+    unnest('{hour,day}'::text[]) as step;
 -- Where one function runs.
 prepare render_by(text) as
     select value, self_ms, total_ms, samples, uploads, loads, self_ms_per_load
@@ -87,13 +134,16 @@ select throws_ok($$ select * from function_by(null, '17', 'shop') $$, '22023', '
 select throws_ok($$ select * from function_by('route', null, 'shop') $$, '22023', 'key is null', 'no key');
 select is((select count(*) from trend('function', 'nobody', 'hour', 'shop', '2026-01-05Z', '2026-01-07Z') where value_ms = 0), 4::bigint, 'a function that nobody ran took no time');
 select pg_temp.pack('blocks') \g /dev/null
+select results_eq(
+    $$ select bucket, value_ms from trend('function', 'render', 'day', 'shop', '2026-01-05 08:00Z', '2026-01-07Z', device => 'desktop') $$,
+    $$ values ('2026-01-05Z'::timestamptz, 10::float8) $$, 'a part of a day, by a filter that cohorts do not have');
 update fleetprof_data.horizon set hours_from = '2026-01-06Z';
 select is(
     (select array_agg(bucket order by bucket) from trend('function', 'render', 'hour', 'shop', '2026-01-05Z', '2026-01-07Z')),
     '{2026-01-05Z,2026-01-06 01:00Z,2026-01-06 02:00Z}'::timestamptz[], 'where hours are gone their day stands for them');
 update fleetprof_data.horizon set hours_from = '-infinity';
 select pg_temp.pack() \g /dev/null
-select throws_ok($$ execute trend_of('package', 'x', 'day') $$, '22023', 'there is no trend by "package"', 'what there is no trend of');
+select throws_ok($$ execute trend_of('colour', 'x', 'day') $$, '22023', 'there is no trend by "colour"', 'what there is no trend of');
 select throws_ok($$ execute trend_of('function', 'x', 'week') $$, '22023', 'step is "week"', 'steps are hours and days');
 select throws_ok($$ execute trend_of('function', null, 'day') $$, '22023', 'key is null', 'something is named');
 select throws_ok($$ execute trend_of('function', 'x', null) $$, '22023', 'step is "null"', 'a step is given');

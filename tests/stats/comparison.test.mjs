@@ -1,7 +1,8 @@
 /**
  * What compare_releases promises, on fleets whose costs are known: uploads are drawn, folded and stored by the
  * collector's own code. FLEETPROF_LONG makes 400 comparisons of each kind (hours); without it a few, of fixed seeds,
- * show that nothing is broken. FLEETPROF_STATS_RUNS is another number, FLEETPROF_STATS_ONLY a part of a scenario's name.
+ * show that nothing is broken. FLEETPROF_STATS_RUNS is another number, FLEETPROF_STATS_FIRST the first
+ * seed's place, to go on where a run ended; FLEETPROF_STATS_ONLY is a part of a scenario's name.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -10,7 +11,8 @@ import { Fleet } from './fleet.mjs';
 
 const isLong = Boolean(process.env.FLEETPROF_LONG);
 const runs = Number(process.env.FLEETPROF_STATS_RUNS ?? (isLong ? 400 : 1));
-const seedOf = (/** @type {number} */ run) => 20_261_122 + run;
+const firstRun = Number(process.env.FLEETPROF_STATS_FIRST ?? 0);
+const seedOf = (/** @type {number} */ run) => 20_261_122 + firstRun + run;
 const percent = (/** @type {number} */ part, /** @type {number} */ whole) => `${(100 * part / Math.max(1, whole)).toFixed(1)} %`;
 const isFound = (/** @type {{ verdict: string }} */ { verdict }) => verdict === 'slower' || verdict === 'faster';
 const isTested = (/** @type {import('./fleet.mjs').Compared} */ row) => isFound(row) || row.verdict === 'no change seen';

@@ -1,7 +1,8 @@
 /**
  * What compare_timings and compare_vitals promise, on fleets whose timings are known: uploads are drawn, folded and stored
  * by the collector's own code. FLEETPROF_LONG makes 400 comparisons of each kind; without it one, of a fixed seed, shows
- * that nothing is broken. FLEETPROF_STATS_RUNS is another number, FLEETPROF_STATS_ONLY a part of a test's name.
+ * that nothing is broken. FLEETPROF_STATS_RUNS is another number, FLEETPROF_STATS_FIRST the first seed's
+ * place, to go on where a run ended; FLEETPROF_STATS_ONLY is a part of a test's name.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -10,7 +11,8 @@ import { Fleet } from './fleet.mjs';
 
 const isLong = Boolean(process.env.FLEETPROF_LONG);
 const runs = Number(process.env.FLEETPROF_STATS_RUNS ?? (isLong ? 400 : 1));
-const seedOf = (/** @type {number} */ run) => 20_261_122 + run;
+const firstRun = Number(process.env.FLEETPROF_STATS_FIRST ?? 0);
+const seedOf = (/** @type {number} */ run) => 20_261_122 + firstRun + run;
 const percent = (/** @type {number} */ part, /** @type {number} */ whole) => `${(100 * part / Math.max(1, whole)).toFixed(1)} %`;
 const isFound = (/** @type {{ verdict: string }} */ { verdict }) => verdict === 'slower' || verdict === 'faster';
 const isSkipped = (/** @type {string} */ name) => process.env.FLEETPROF_STATS_ONLY !== undefined && !name.includes(process.env.FLEETPROF_STATS_ONLY);
@@ -26,6 +28,7 @@ const scenarios = {
   'hours differ by 10 %': [{ uploads: 5000, hour_sigma: 0.1 }, { uploads: 5000, hour_sigma: 0.1 }],
   'few hours': [{ hours: 12 }, { hours: 12 }],
   'bots come': [{ bots: 0.02 }, { bots: 0.3 }],
+  'parts longer by half': [{ uploads: 3000, parts: 3 }, { uploads: 2000, parts: 2 }],
 };
 /** Without FLEETPROF_LONG: those that take seconds. */
 const shortOnes = ['nothing at all', 'routes turned round'];

@@ -48,7 +48,7 @@ return coalesce(
 comment on function fleetprof_data.header_of is
     'Returns a header''s value, whose name has one of two spellings; the values of both, if both are there. Null: there is none.';
 
-create or replace function fleetprof_data.cached_responses(session_id bigint)
+create or replace function fleetprof_data.cached_responses(session_id bigint, request_ids text[] default null)
 returns table (
     is_answered   boolean,
     start_ms      double precision,
@@ -63,8 +63,7 @@ returns table (
     vary          text,
     fresh_s       double precision,
     has_query     boolean,
-    status        integer,
-    page          integer
+    status        integer
 )
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
@@ -82,7 +81,12 @@ begin
     return query
     with request as materialized (
         select start_ms, url, bytes, has_query, status, request_event, response_event
-        from merged_requests(cached_responses.session_id)
+        from merged_requests(cached_responses.session_id, cached_responses.request_ids)
+    ),
+    wanted as materialized (
+        select request_event as event from request where request_event is not null
+        union
+        select response_event from request where response_event is not null
     ),
     headers as (
         select
@@ -92,6 +96,7 @@ begin
         from speed_tracer_events(cached_responses.session_id, array[
             'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT',
             'NETWORK_RESPONSE_RECEIVED'])
+        join wanted using (event)
         -- Changes nothing, but unpacks a large detail once.
         cross join lateral (select detail #- '{}' as unpacked offset 0) as whole
         cross join lateral (
@@ -174,13 +179,7 @@ begin
         vary,
         lifetime.fresh_s,
         has_query,
-        status,
-        width_bucket(start_ms * 1000, array(
-            select start_us::double precision
-            from speed_tracer_events(cached_responses.session_id, '{TAB_CHANGED}', has_detail => false)
-            where type_number >= 0
-            order by start_us
-        ))
+        status
     from request
     left join asked using (request_event)
     left join answered using (response_event)
@@ -201,7 +200,7 @@ end
 $$;
 
 comment on function fleetprof_data.cached_responses is
-    'Returns what the rules about requests need of each. is_answered: the headers of its response are known; the rest but start, URL, bytes, query and page is theirs. kind follows from Content-Type, other without one; fresh_s: for how many seconds caches may use it, null when it does not say; is_uncached: it asks caches not to keep it; page: how many pages were shown before.';
+    'Returns what the rules about requests need of each of these ids (null: all). is_answered: the headers of its response are known; the rest but start, URL, bytes and query is theirs. kind follows from Content-Type, other without one; fresh_s: for how many seconds caches may use it, null when it does not say; is_uncached: it asks caches not to keep it.';
 
 revoke execute on function
     fleetprof_data.http_time,

@@ -45,7 +45,45 @@ end;
 
 comment on function fleetprof_data.response_headers_of is 'Returns the headers of the response in an event that has them.';
 
-create or replace function fleetprof_data.merged_requests(session_id bigint)
+create or replace function fleetprof_data.network_types()
+returns text[]
+language sql immutable parallel safe
+return array[
+    'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_FINISH', 'NETWORK_RESOURCE_UPDATE',
+    'NETWORK_REQUEST_WILL_BE_SENT', 'NETWORK_RESPONSE_RECEIVED', 'NETWORK_DATA_RECEIVED', 'NETWORK_LOADING_FINISHED'];
+
+comment on function fleetprof_data.network_types is 'Returns the types of the records of requests.';
+
+create or replace function fleetprof_data.first_requests(
+    session_id      bigint,
+    records_max     bigint,
+    out request_ids text[],
+    out more        bigint
+)
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    select array_agg(request_id) filter (where records <= first_requests.records_max), count(*) filter (where records > first_requests.records_max)
+    into first_requests.request_ids, first_requests.more
+    from (
+        select request_id, sum(count(*)) over (order by min(event)) as records
+        from (
+            select event, detail ->> 'requestId' collate "C" as request_id
+            from speed_tracer_events(first_requests.session_id, network_types())
+            where type_number >= 0
+        ) as record
+        where request_id is not null
+        group by request_id
+    ) as request;
+end
+$$;
+
+comment on function fleetprof_data.first_requests is
+    'Returns the ids of the first requests of a session that have at most so many records together, in the order of their first records; more: how many requests follow.';
+
+create or replace function fleetprof_data.merged_requests(session_id bigint, request_ids text[] default null)
 returns table (
     request_id     text,
     attempt        bigint,
@@ -73,11 +111,9 @@ begin
     return query
     with every as (
         select event, type, start_us, resource, detail
-        from speed_tracer_events(merged_requests.session_id, array[
-            'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_FINISH', 'NETWORK_RESOURCE_UPDATE',
-            'NETWORK_REQUEST_WILL_BE_SENT', 'NETWORK_RESPONSE_RECEIVED', 'NETWORK_DATA_RECEIVED',
-            'NETWORK_LOADING_FINISHED'])
+        from speed_tracer_events(merged_requests.session_id, network_types())
         where type_number >= 0
+            and (merged_requests.request_ids is null or detail ->> 'requestId' in (select unnest(merged_requests.request_ids)))
     ),
     -- Unpacks each detail once: large ones are compressed. Headers and timing, which are the largest members, stay there.
     recorded as materialized (
@@ -224,7 +260,7 @@ end
 $$;
 
 comment on function fleetprof_data.merged_requests is
-    'Returns the requests of a session, each merged from all its records, without what is large: that is in the details of three events, by their numbers.';
+    'Returns the requests of a session with these ids (null: all), each merged from all its records, without what is large: that is in the details of three events, by their numbers.';
 
 create or replace function fleetprof.network_resources(session_id bigint)
 returns table (
@@ -351,6 +387,8 @@ revoke execute on function
     fleetprof_data.status_of,
     fleetprof_data.request_headers_of,
     fleetprof_data.response_headers_of,
+    fleetprof_data.network_types,
+    fleetprof_data.first_requests,
     fleetprof_data.merged_requests,
     fleetprof.network_resources
 from public;
@@ -360,6 +398,8 @@ grant execute on function
     fleetprof_data.status_of,
     fleetprof_data.request_headers_of,
     fleetprof_data.response_headers_of,
+    fleetprof_data.network_types,
+    fleetprof_data.first_requests,
     fleetprof_data.merged_requests,
     fleetprof.network_resources
 to fleetprof_reader;
