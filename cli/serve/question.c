@@ -134,7 +134,7 @@ const struct fp_question fp_questions[] = {
      .relation = "trend",
      .command = "trend",
      .filters = LOADS,
-     .own = {NEEDED("by", FP_VALUE_TEXT, FP_OPTION_DROPPED), NEEDED("key", FP_VALUE_TEXT, ""),
+     .own = {NEEDED("by", FP_VALUE_TEXT, "--by"), NEEDED("key", FP_VALUE_TEXT, ""),
              NEEDED("step", FP_VALUE_TEXT, "--step")}},
     {.name = "function_by",
      .relation = "function_by",
@@ -307,6 +307,8 @@ bool fp_inquiry_add(struct fp_inquiry *inquiry, struct fp_str name, struct fp_st
     size_t place = place_of(inquiry, name);
     if (place == inquiry->count) {
         fp_trouble_set(trouble, 400, "%s has no parameter \"%.*s\".", inquiry->question->name,
+                       (int)(name.len < 80 ? name.len : 80), name.ptr);
+        (void)snprintf(trouble->unknown, sizeof(trouble->unknown), "%.*s",
                        (int)(name.len < 80 ? name.len : 80), name.ptr);
         hint_at_parameters(inquiry, trouble);
         return false;

@@ -10,6 +10,7 @@
 #include "cli/output_file.h"
 #include "cli/period.h"
 #include "cli/serve/answer.h"
+#include "cli/serve/pack.h"
 #include "cli/serve/page.h"
 #include "collector/base/ascii.h"
 
@@ -100,8 +101,9 @@ struct saved_value {
 struct saving {
     const struct fp_filters *filters;
     struct fp_readers *readers;
-    struct fp_buf answers;   /* JSON by address, without the brace at its end */
+    struct fp_packing answers;
     bool is_empty;           /* no upload has what the filters select */
+    unsigned questions;      /* asked so far */
     struct fp_answer answer; /* the last one */
 };
 
@@ -170,11 +172,9 @@ static bool fill(struct fp_inquiry *inquiry, struct fp_buf *address,
     return true;
 }
 
-static void add_answer(struct saving *saving, const struct fp_buf *address)
+static struct fp_str text_of(const struct fp_buf *buf)
 {
-    fp_buf_addf(&saving->answers, "%s\"%.*s\":", saving->answers.len > 1 ? ",\n" : "",
-                (int)address->len, (const char *)address->data);
-    fp_buf_add(&saving->answers, saving->answer.body.data, saving->answer.body.len);
+    return (struct fp_str){(const char *)buf->data, buf->len};
 }
 
 /* Asks one question and saves its answer under its address. */
@@ -187,10 +187,11 @@ static bool save(struct saving *saving, const char *name, const struct saved_val
     fp_buf_init(&address, ADDRESS_MAX);
     fp_buf_addf(&address, "/api/v1/%s", name);
     fp_answer_release(&saving->answer);
+    fp_message_progress("question %u: %s", ++saving->questions, name);
     bool fine = fill(&inquiry, &address, saving->filters, extra);
     if (fine &&
         fp_answer_ask(&saving->answer, &inquiry, saving->readers, -1, &trouble) == FP_READER_FINE) {
-        add_answer(saving, &address);
+        fp_packing_add(&saving->answers, text_of(&address), text_of(&saving->answer.body));
     } else if (fine) {
         fp_message_error("%s", trouble.detail);
         if (trouble.hint[0] != '\0')
@@ -352,7 +353,23 @@ static bool begin_file(struct fp_buf *file)
     return true;
 }
 
-/* Ends the file: the answers by gzip, in base64, which nothing in HTML can end. */
+/* Appends bytes in base 85: five digits for four bytes, one digit more than bytes at the end. No
+ * digit is a <, which alone could end the element. */
+static void add_base85(struct fp_buf *file, const unsigned char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i += 4) {
+        char digits[5];
+        size_t count = len - i < 4 ? len - i + 1 : sizeof(digits);
+        uint32_t number = 0;
+        for (size_t k = 0; k < 4; k++)
+            number = number << 8 | (i + k < len ? bytes[i + k] : 0);
+        for (size_t k = sizeof(digits); k-- > 0; number /= 85)
+            digits[k] = (char)('#' + number % 85 + (number % 85 >= '<' - '#' ? 1 : 0));
+        fp_buf_add(file, digits, count);
+    }
+}
+
+/* Ends the file: the answers by gzip. */
 static void end_file(struct fp_buf *file, const struct fp_buf *answers)
 {
     struct libdeflate_compressor *compressor =
@@ -361,12 +378,9 @@ static void end_file(struct fp_buf *file, const struct fp_buf *answers)
     unsigned char *packed = fp_memory_need(malloc(most));
     size_t len = libdeflate_gzip_compress(compressor, answers->data, answers->len, packed, most);
     libdeflate_free_compressor(compressor);
-    unsigned char *text = fp_memory_need(malloc(4 * (len / 3 + 1) + 1));
-    int text_len = EVP_EncodeBlock(text, packed, (int)len);
     fp_buf_addf(file, "<script type=\"application/octet-stream\" id=\"fleetprof-answers\">");
-    fp_buf_add(file, text, (size_t)text_len);
+    add_base85(file, packed, len);
     fp_buf_addf(file, "</script>\n</html>\n");
-    free(text);
     free(packed);
 }
 
@@ -434,20 +448,18 @@ static bool write_report(const struct save_options *given, const char *conninfo,
     fp_buf_init(&file, FILE_MAX);
     struct saving saving = {.filters = &given->filters,
                             .readers = fp_memory_need(fp_readers_start(&settings))};
-    fp_buf_init(&saving.answers, FILE_MAX);
-    fp_buf_addf(&saving.answers, "{");
+    fp_packing_init(&saving.answers, FILE_MAX);
     bool fine = begin_file(&file);
     if (!fine)
         fp_message_error("the page that this program was built with is not as expected");
     fine = fine && (given->compares ? save_comparison(&saving, given->before, given->after)
                                     : save_views(&saving));
-    fp_buf_addf(&saving.answers, "}");
-    if (fine && saving.answers.failed) {
+    if (fine && !fp_packing_end(&saving.answers)) {
         fp_message_error("the answers are larger than %d MiB", FILE_MAX / 1024 / 1024);
         fine = false;
     }
     if (fine)
-        end_file(&file, &saving.answers);
+        end_file(&file, &saving.answers.text);
     if (fine && file.failed)
         fp_memory_end();
     fine = fine && write_file(given->file, &file);
@@ -456,7 +468,7 @@ static bool write_report(const struct save_options *given, const char *conninfo,
     if (fine && saving.is_empty)
         fine = explain_nothing(given, connection);
     fp_answer_release(&saving.answer);
-    fp_buf_release(&saving.answers);
+    fp_packing_release(&saving.answers);
     fp_readers_stop(saving.readers);
     fp_buf_release(&file);
     return fine;

@@ -176,6 +176,7 @@ static bool serve(struct serve_options *given, const sigset_t *signals)
     struct fp_server *server = fp_server_start(&given->server, &detail);
     if (server == NULL) {
         fp_message_error("%.*s", (int)detail.len, (const char *)detail.data);
+        fp_message_hint("Give another --listen, such as 127.0.0.1:8603.");
     } else {
         int signal_number;
         announce(&given->server.listen);

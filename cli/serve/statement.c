@@ -137,20 +137,25 @@ static void add_exclusion(struct fp_buf *command, const char *name, const char *
     fp_buf_release(&word);
 }
 
-/* Returns how the command says a parameter. The key of a trend is a function, or a measure. */
+static const char *value_of(const struct fp_inquiry *inquiry, const char *name)
+{
+    for (size_t i = 0; i < inquiry->count; i++)
+        if (strcmp(inquiry->parameters[i]->name, name) == 0)
+            return inquiry->values[i];
+    return NULL;
+}
+
+/* Returns how the command says a parameter. A trend is of a function, of a measure, or --by. */
 static const char *option_of(const struct fp_inquiry *inquiry, size_t place)
 {
     const struct fp_parameter *parameter = inquiry->parameters[place];
-    if (strcmp(inquiry->question->name, "trend") != 0 || strcmp(parameter->name, "key") != 0)
-        return parameter->option;
-    for (size_t i = 0; i < inquiry->count; i++) {
-        if (strcmp(inquiry->parameters[i]->name, "by") != 0)
-            continue;
-        if (strcmp(inquiry->values[i], "measure") == 0)
-            return "--measure";
-        return strcmp(inquiry->values[i], "function") == 0 ? "" : NULL;
-    }
-    return NULL;
+    const char *by = strcmp(inquiry->question->name, "trend") == 0 ? value_of(inquiry, "by") : NULL;
+    if (by != NULL && strcmp(parameter->name, "key") == 0)
+        return strcmp(by, "measure") == 0 ? "--measure" : "";
+    if (by != NULL && strcmp(parameter->name, "by") == 0 &&
+        (strcmp(by, "measure") == 0 || strcmp(by, "function") == 0))
+        return FP_OPTION_DROPPED;
+    return parameter->option;
 }
 
 /* Appends the arguments without an option name, after all options. */

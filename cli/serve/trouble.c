@@ -70,8 +70,10 @@ static char *write_trouble(const struct fp_trouble *trouble, bool with_texts, si
                 yyjson_mut_obj_add_str(doc, root, "title", title) &&
                 yyjson_mut_obj_add_uint(doc, root, "status", trouble->status) &&
                 yyjson_mut_obj_add_str(doc, root, "detail", with_texts ? trouble->detail : title);
-    if (trouble->parameter != NULL)
-        good = good && yyjson_mut_obj_add_str(doc, root, "parameter", trouble->parameter);
+    const char *unknown = with_texts && trouble->unknown[0] != '\0' ? trouble->unknown : NULL;
+    const char *parameter = trouble->parameter != NULL ? trouble->parameter : unknown;
+    if (parameter != NULL)
+        good = good && yyjson_mut_obj_add_str(doc, root, "parameter", parameter);
     if (with_texts && trouble->hint[0] != '\0')
         good = good && yyjson_mut_obj_add_str(doc, root, "hint", trouble->hint);
     char *text = good ? yyjson_mut_write(doc, YYJSON_WRITE_ESCAPE_UNICODE, len) : NULL;

@@ -146,6 +146,15 @@ static bool has_type(const struct fp_parameter *parameter, const char *text)
     }
 }
 
+/* True if text ends as a zone does whose + was decoded as a space: " 02:00". */
+static bool has_lost_plus(const char *text)
+{
+    const char *space = strrchr(text, ' ');
+    return space != NULL && fp_is_digit(space[1]) && fp_is_digit(space[2]) && space[3] == ':' &&
+           fp_is_digit(space[4]) && fp_is_digit(space[5]) && space[6] == '\0' &&
+           strchr(text, 'T') != NULL;
+}
+
 bool fp_value_check(const struct fp_parameter *parameter, struct fp_str value,
                     struct fp_trouble *trouble)
 {
@@ -163,5 +172,7 @@ bool fp_value_check(const struct fp_parameter *parameter, struct fp_str value,
     else
         fp_trouble_parameter(trouble, name, "%s is not %s: \"%.80s\".", name,
                              wanted[parameter->type], value.ptr);
+    if (parameter->type == FP_VALUE_TIME && has_lost_plus(value.ptr))
+        fp_trouble_hint(trouble, "In an address, + is a space: write %%2B for it.");
     return false;
 }

@@ -1,4 +1,5 @@
 /** Asks the server, or the answers that a saved report carries. */
+import { read, unpacked, written } from './packed.js';
 import { filters, twin } from './state.js';
 
 /**
@@ -71,16 +72,16 @@ export let savedBegin = '';
 
 const savedId = 'fleetprof-answers';
 
-/** Reads the answers of a saved report, if the document is one: JSON by gzip, in base64. */
+/** Reads the answers of a saved report, if the document is one: by gzip, in base 85. */
 export async function openSaved() {
   const element = document.getElementById(savedId);
   if (!element) return;
   saved = new Map();
   savedBegin = element.dataset.begin ?? '';
   try {
-    const packed = Uint8Array.from(atob(element.textContent ?? ''), (letter) => letter.charCodeAt(0));
-    const text = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
-    for (const [address, answer] of Object.entries(JSON.parse(text))) saved.set(canonical(address), answer);
+    const packed = read(element.textContent ?? '');
+    const bytes = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+    for (const [address, answer] of Object.entries(unpacked(new Uint8Array(bytes)))) saved.set(canonical(address), answer);
   } catch {
     // Each question then says that its answer is missing.
   }
@@ -114,7 +115,7 @@ export async function savedPage(questions, begin) {
       throw error;
     }
   }));
-  const json = `{${answers.flat().join(',')}}`;
+  const json = `{"answers":{${answers.flat().join(',')}}}`;
   const packed = await new Response(new Blob([json]).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer();
   const hash = async (/** @type {string} */ content) => `'sha256-${base64(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(content)))}'`;
   const policy = `default-src 'none'; script-src ${await hash(script)}; style-src ${await hash(style)}; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'`;
@@ -122,7 +123,7 @@ export async function savedPage(questions, begin) {
     .replace('<meta charset="utf-8">', (charset) => `${charset}\n<meta http-equiv="Content-Security-Policy" content="${policy}">\n<meta name="referrer" content="no-referrer">`)
     .replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${style}</style>`)
     .replace(/<script type="module"[^>]*><\/script>/, () => `<script type="module">${script}</script>`)
-    .concat(`<script type="application/octet-stream" id="${savedId}" data-begin="${begin.replaceAll('&', '&amp;').replaceAll('"', '%22')}">${base64(packed)}</script>\n`);
+    .concat(`<script type="application/octet-stream" id="${savedId}" data-begin="${begin.replaceAll('&', '&amp;').replaceAll('"', '%22')}">${written(new Uint8Array(packed))}</script>\n`);
 }
 
 export const isSaved = () => saved !== null;

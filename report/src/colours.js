@@ -1,11 +1,11 @@
 /** Colours of frames: what kind of code it is decides the hue. A name, a pattern or a word always says the same. */
 import { hostOf } from './format.js';
 
-/** @typedef {'own' | 'third' | 'builtin' | 'marker' | 'event' | 'overflow' | 'agent'} Party */
+/** @typedef {'own' | 'third' | 'package' | 'builtin' | 'marker' | 'event' | 'overflow' | 'agent'} Party */
 
 /** @type {Record<Party, string>} */
 export const partyNames = {
-  own: 'own scripts', third: 'third parties', builtin: 'the browser’s functions', marker: 'layout, gc and the like',
+  own: 'own scripts', third: 'third parties', package: 'packages and ignored code', builtin: 'the browser’s functions', marker: 'layout, gc and the like',
   event: 'events of older formats', overflow: 'names beyond a ceiling', agent: 'fleetprof’s agent',
 };
 
@@ -19,9 +19,11 @@ export function hashed(text) {
 }
 
 /**
- * Returns what tells own code from others: the hosts of first parties, else the host with the most time.
+ * Returns the kind of code of each frame. Own scripts are those of first parties; if no host's party is known, it guesses
+ * that they are those of the host with the most time.
  * @param {import('./tree.js').Tree} tree
  * @param {import('./api.js').Row[]} hosts rows of third_parties
+ * @returns {{ parties: Party[], guessed: string | null }} guessed: the host that is taken for the site's own
  */
 export function partiesOf(tree, hosts) {
   const { frames, frame, self } = tree;
@@ -33,7 +35,8 @@ export function partiesOf(tree, hosts) {
     return known;
   });
   const own = new Set(hosts.filter(({ party }) => party === 'first').map((row) => row.host));
-  if (own.size === 0) {
+  let guessed = null;
+  if (!hosts.some(({ party }) => party)) {
     /** @type {Map<string, number>} */
     const sums = new Map();
     for (let i = 1; i < tree.count; i += 1) {
@@ -41,15 +44,27 @@ export function partiesOf(tree, hosts) {
       if (name) sums.set(name, (sums.get(name) ?? 0) + self[i]);
     }
     const [most] = [...sums].sort((a, b) => b[1] - a[1]);
-    if (most) own.add(most[0]);
+    if (most) own.add(guessed = most[0]);
   }
-  return frames.kind.map((kind, i) => /** @type {Party} */ (
+  const parties = frames.kind.map((kind, i) => /** @type {Party} */ (
     kind !== 'function' ? (['builtin', 'marker', 'event', 'overflow'].includes(kind) ? kind : 'builtin')
-      : isAgent(frames.resource[i]) ? 'agent' : !frames.resource[i] ? 'builtin' : host[i] === '' || own.has(host[i]) ? 'own' : 'third'));
+      : isAgent(frames.resource[i]) ? 'agent' : !frames.resource[i] ? isPackage(frames.function[i]) ? 'package' : 'builtin' : host[i] === '' || own.has(host[i]) ? 'own' : 'third'));
+  return { parties, guessed };
 }
 
-/** As fleetprof.is_agent. @param {string | null} resource */
-const isAgent = (resource) => /\/fleetprof(\.worker)?(-\d[\w.]*|\.[0-9a-f]{6,}|\.min)?\.m?js$/.test(resource ?? '');
+/** True for the name of a folded package, such as `(react-dom)`, or `(ignored)`. @param {string} name */
+const isPackage = (name) => /^\((?!anonymous\)).+\)$/.test(name);
+
+/**
+ * The patterns of fleetprof.is_agent. Each part of a name matches in one way only, or else a made-up name would take the
+ * browser forever.
+ */
+const agentName = /^(?:[^?#]*[/:])?fleetprof(?:[.-](?:[a-z_]{0,3}|worker|vitals|debug|alpha|beta|[a-z_]*[A-Z0-9]\w*))*[.][mc]?js(?:[?#]|$)/;
+/** Short parts belong to a hash, so there must be others. */
+const agentBuild = /^(?:[^?#]*[/:])?fleetprof(?:(?:[.-](?:min|worker|vitals|debug))*|[^/?#]*[A-Z0-9][^/?#]*)[.][mc]?js(?:[?#]|$)/;
+
+/** True for the script of fleetprof's own agent, as fleetprof.is_agent. @param {string | null | undefined} resource */
+export const isAgent = (resource) => Boolean(resource?.includes('fleetprof')) && agentName.test(resource ?? '') && agentBuild.test(resource ?? '');
 
 /**
  * Returns a frame's fill and the colour of text on it.
@@ -61,7 +76,7 @@ const isAgent = (resource) => /\/fleetprof(\.worker)?(-\d[\w.]*|\.[0-9a-f]{6,}|\
 export function colour(party, name, resource, isDark) {
   const spread = hashed(resource ?? name);
   const [hue, saturation] = {
-    own: [22 + 32 * spread, 88], third: [268 + 44 * spread, 50], builtin: [212, 18], marker: [markerHues[name] ?? 170, 48],
+    own: [22 + 32 * spread, 88], third: [268 + 44 * spread, 50], package: [345, 60], builtin: [212, 18], marker: [markerHues[name] ?? 170, 48],
     event: [172, 50], overflow: [0, 0], agent: [90, 12],
   }[party];
   const light = (party === 'builtin' ? 84 : 76) + 6 * hashed(name);

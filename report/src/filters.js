@@ -2,9 +2,11 @@
 import { ask, question } from './api.js';
 import { count, percent, time, visible } from './format.js';
 import { button, h } from './h.js';
-import { ago, fields, sideOf, twin } from './state.js';
+import { ago, fields, sideOf, takesReleaseHours, twin } from './state.js';
 
 const periods = [['1h', 'hour'], ['1d', 'day'], ['7d', '7 days'], ['30d', '30 days']];
+/** What a comparison takes when nobody chose a period. */
+const releaseHours = 'First 48 h of the release';
 const markers = ['script', 'gc', 'style', 'layout', 'paint', 'other', '(none)'];
 
 /** @typedef {import('./state.js').State} State */
@@ -17,12 +19,14 @@ const markers = ['script', 'gc', 'style', 'layout', 'paint', 'other', '(none)'];
 export function filterBar(state, go, taken) {
   const { params } = state;
   const since = params.since ?? '1d';
+  const isOpen = takesReleaseHours(state);
   const isPlain = params.until === undefined && periods.some(([value]) => value === since);
-  const label = params.since === undefined ? 'Last day'
+  const end = params.until ? (ago(params.until) === null ? time(params.until) : `${params.until} ago`) : 'now';
+  const label = isOpen ? releaseHours : params.since === undefined ? (state.view === 'compare' ? `Until ${end}` : 'Last day')
     : params.until === undefined && ago(since) !== null ? `Last ${periods.find(([value]) => value === since)?.[1] ?? since}`
-      : `${ago(since) === null ? time(since) : `${since} ago`} – ${params.until ? (ago(params.until) === null ? time(params.until) : `${params.until} ago`) : 'now'}`;
+      : `${ago(since) === null ? time(since) : `${since} ago`} – ${end}`;
   return h('div', { class: 'filters', role: 'group', 'aria-label': 'Filters' },
-    popover('period', label, true, () => periodPanel(state, go, isPlain)),
+    popover('period', label, !isOpen, () => periodPanel(state, go, isPlain && !isOpen)),
     fields.map((field) => {
       const value = params[field];
       const left = params[twin(field)];
@@ -74,12 +78,15 @@ function popover(name, label, isOn, content, note) {
 }
 
 /** @param {State} state @param {(changes: Record<string, string | null>) => void} go @param {boolean} isPlain */
-function periodPanel({ params }, go, isPlain) {
+function periodPanel(state, go, isPlain) {
+  const { params } = state;
+  const isCompare = state.view === 'compare';
   const input = (/** @type {string} */ name, /** @type {string} */ otherwise) => h('label', null, `${name} `,
     h('input', { name, value: params[name] ?? '', placeholder: otherwise, autocomplete: 'off', spellcheck: false }));
   return h('div', null,
-    h('div', { class: 'row' }, periods.map(([value, label]) => button(`Last ${label}`, () => go({ since: value === '1d' ? null : value, until: null }),
-      { 'aria-pressed': String(isPlain && (params.since ?? '1d') === value) }))),
+    h('div', { class: 'row' }, periods.map(([value, label]) => button(`Last ${label}`, () => go({ since: value === '1d' && !isCompare ? null : value, until: null }),
+      { 'aria-pressed': String(isPlain && (params.since ?? '1d') === value) })),
+    isCompare ? button(releaseHours, () => go({ since: null, until: null, before_since: null, before_until: null }), { 'aria-pressed': String(takesReleaseHours(state)) }) : null),
     h('form', {
       class: 'custom',
       onsubmit: (/** @type {SubmitEvent} */ event) => {
@@ -87,7 +94,7 @@ function periodPanel({ params }, go, isPlain) {
         const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
         go({ since: String(form.get('since')).trim() || null, until: String(form.get('until')).trim() || null });
       },
-    }, input('since', '1d'), input('until', 'now'), h('button', { type: 'submit' }, 'Apply'),
+    }, input('since', isCompare ? 'first hour of the release' : '1d'), input('until', isCompare ? '' : 'now'), h('button', { type: 'submit' }, 'Apply'),
     h('p', { class: 'note' }, 'A time such as 2026-05-01T14:00Z, or how long ago: 30m, 2h, 1d, 1w. Whole hours count.')));
 }
 

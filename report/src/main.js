@@ -36,6 +36,8 @@ import { views } from './views.js';
  * @property {boolean} [alone] it is about one thing: filters do not apply
  * @property {(state: State) => Record<string, Question>} asks names that end in ? may fail
  * @property {(state: State, answers: Record<string, Answer>) => Record<string, Question>} [more] what the answers lead to
+ * @property {(state: State, answers: Record<string, Answer>) => Record<string, string> | null} [otherwise] parameters that the address leaves open
+ * @property {(page: Page, state: State) => Promise<Node>} [above] what stays above the view when its questions fail
  * @property {(state: State) => unknown} [also] what else `more` depends on
  * @property {(main: HTMLElement, answers: Record<string, Answer>, page: Page, state: State) => Shown} mount
  */
@@ -108,7 +110,7 @@ async function show() {
   const asks = view.asks(state);
   const asked = JSON.stringify([state.view, state.site, state.item, asks, view.also?.(state)]);
   if (current && current.view === state.view && current.asked === asked) {
-    frame(view);
+    if (framed !== lastingAddress()) frame(view);
     current.shown.update(state);
     ready();
     return undefined;
@@ -121,20 +123,33 @@ async function show() {
   frame(view);
   try {
     const [answers] = await Promise.all([answersTo(asks, mine.signal), summarise(mine.signal)]);
+    if (mine.signal.aborted) return undefined;
+    const open = view.otherwise?.(state, answers);
+    if (open) return page.go(open, { replace: true });
     Object.assign(answers, await answersTo(view.more?.(state, answers) ?? {}, mine.signal));
     if (mine.signal.aborted) return undefined;
+    const focused = focusedInView();
     main.replaceChildren();
     const shown = view.mount(main, answers, page, state);
     current = { view: state.view, asked, shown, answers };
     main.prepend(...Object.values(answers).flatMap(({ failure }) => (failure
       ? [h('p', { class: 'warning', role: 'alert' }, `A part of this view is missing: ${visible(failure.message)} ${visible(failure.detail ?? '')}`)] : [])));
     shown.update(state);
+    if (focused) /** @type {HTMLElement | null} */ (main.querySelector(focused))?.focus({ preventScroll: true });
     foot();
     ready();
   } catch (error) {
-    if (!mine.signal.aborted) failed(error);
+    const above = mine.signal.aborted ? null : await view.above?.(page, state).catch(() => null);
+    if (!mine.signal.aborted) failed(error, above);
   }
   return undefined;
+}
+
+/** Returns a selector of what has the focus, so that it keeps it in the next answer; null outside of the view. */
+function focusedInView() {
+  const focused = document.activeElement;
+  if (!focused || !main.contains(focused)) return null;
+  return focused.id ? `#${CSS.escape(focused.id)}` : focused.matches('.icicle canvas') ? '.icicle canvas' : null;
 }
 
 /** @param {Record<string, Question>} asks @param {AbortSignal} signal */
@@ -153,24 +168,33 @@ function ready() {
   performance.mark('drawn');
 }
 
-/** @param {unknown} error */
-function failed(error) {
+/** @param {unknown} error @param {Node | null} [above] what stays of the view */
+function failed(error, above = null) {
   const failure = error instanceof Failure ? error : new Failure('The page cannot show this answer.', String(/** @type {Error} */ (error)?.message ?? error));
   if (!(error instanceof Failure)) console.warn(error);
-  main.replaceChildren(h('section', { class: 'failure', role: 'alert' },
+  const focused = focusedInView();
+  main.replaceChildren(...above ? [above] : [], h('section', { class: 'failure', role: 'alert' },
     h('h2', null, visible(failure.message)), failure.detail ? h('p', null, visible(failure.detail)) : null,
     button('Try again', () => { forget(); void show(); }, { id: 'again' })));
+  if (focused) /** @type {HTMLElement | null} */ (main.querySelector(focused))?.focus({ preventScroll: true });
   footer.replaceChildren();
   ready();
 }
 
 // ---- around the view ----
 
+/** What the frame shows: the address without what only the view knows. */
+const lastingAddress = () => page.link({ view: state.view, item: state.item });
+let framed = '';
+
 const isSites = () => state.view === 'sites';
+/** True if the view is of other hours than the last day, which page loads are counted in without `since`. */
+const hasOtherPeriod = () => state.view === 'compare' && !state.params.since;
 const isAlone = () => isSites() || views[state.view]?.alone === true;
 
 /** @param {View | null} view */
 function frame(view) {
+  framed = lastingAddress();
   const title = view?.title ?? 'Not found';
   const site = isSites() ? 'Sites' : state.site === '%' ? 'all sites' : visible(state.site, 80);
   heading.replaceChildren(...isSites() ? ['Sites'] : [h('span', { class: 'of' }, site), ` ${title}`]);
@@ -211,7 +235,7 @@ async function summarise(signal) {
     knownReleases = releases.rows;
     over.replaceChildren(...hours.rows.length > 0 ? [strip(hours.rows, releases.rows,
       (since, until) => page.go({ since: since.toISOString(), until: until.toISOString() }))] : []);
-    notice.hidden = totals.uploads >= 100 || totals.uploads === 0;
+    notice.hidden = totals.uploads >= 100 || totals.uploads === 0 || hasOtherPeriod();
     notice.textContent = `Only ${counted(totals.uploads, 'upload')} match: treat these numbers as an anecdote.`;
   } catch (error) {
     if (signal.aborted) throw error;
@@ -226,7 +250,7 @@ let knownReleases = [];
 function foot() {
   const took = Object.values(current?.answers ?? {}).reduce((most, { took_ms: ms }) => Math.max(most, ms), 0);
   const { loads, uploads, profiled_ms: profiled, unattributed_ms: unattributed } = totals;
-  footer.replaceChildren(h('span', null, isAlone() ? '' : [
+  footer.replaceChildren(h('span', null, isAlone() || hasOtherPeriod() ? '' : [
     counted(loads, 'page load'), counted(uploads, 'upload'), `${duration(profiled)} profiled`,
     profiled > 0 ? `${percent(unattributed / profiled)} of it unattributed` : null].filter(Boolean).join(' · ')),
   asked().some(({ truncated }) => truncated) ? h('strong', { class: 'warning' }, 'An answer was too long and is cut: a filter makes it shorter.') : '',

@@ -74,6 +74,9 @@ export function changed(state, { site = state.site, view, item, ...params }) {
   return { site, view: view ?? state.view, item: item ?? (isMove ? '' : state.item), params: next };
 }
 
+/** True if nobody chose a period, and so the first hours of a release are compared. @param {State} state */
+export const takesReleaseHours = ({ view, params }) => view === 'compare' && !['since', 'until', 'before_since', 'before_until'].some((name) => params[name]);
+
 const units = /** @type {Record<string, number>} */ ({ s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 });
 
 /** Returns how long ago a time like `24h` is, or null for another. @param {string} text */

@@ -35,8 +35,13 @@
  * @property {Float64Array} [after]
  */
 
+/** Groups of frames, which transforms leave as they are. @type {WeakMap<Frames, { group: Int32Array, groups: number }>} */
+const grouped = new WeakMap();
+
 /** @param {Frames} frames */
 function groupsOf(frames) {
+  const made = grouped.get(frames);
+  if (made) return made;
   /** @type {Map<string, number>} */
   const known = new Map();
   const group = Int32Array.from(frames.function_key, (key) => {
@@ -45,7 +50,9 @@ function groupsOf(frames) {
     known.set(key, known.size);
     return known.size - 1;
   });
-  return { group, groups: known.size };
+  const groups = { group, groups: known.size };
+  grouped.set(frames, groups);
+  return groups;
 }
 
 /**
@@ -252,14 +259,22 @@ export function transformed(tree, { hide = new Set(), focus = -1, recursion = fa
   const made = new Int32Array(tree.count).fill(-1);
   const { group } = tree;
   const place = costliest(tree);
+  /** How often a group is on the path to the node: most are not, and nobody needs to look for them. */
+  const above = new Uint32Array(tree.groups);
+  /** @type {number[]} */
+  const path = [];
   if (focus < 0) made[0] = 0;
   for (let i = 0; i < tree.count; i += 1) {
     if (i > 0) {
       const frame = place[group[tree.frame[i]]];
       const parent = made[tree.parent[i]];
+      while (path.length >= tree.level[i]) above[/** @type {number} */ (path.pop())] -= 1;
+      const isAbove = above[group[frame]] > 0;
+      above[group[frame]] += 1;
+      path.push(group[frame]);
       if (parent < 0) made[i] = group[frame] === focus ? trie.child(0, frame) : -1;
       else if (hide.has(group[frame])) made[i] = parent;
-      else made[i] = (recursion && onPath(trie, group, parent, group[frame])) || trie.child(parent, frame);
+      else made[i] = (recursion && isAbove && onPath(trie, group, parent, group[frame])) || trie.child(parent, frame);
     }
     const node = made[i];
     if (node < 0) continue;

@@ -240,6 +240,8 @@ test('each command asks what its answer shows', async () => {
     ['compare_releases?site=shop&before=r1&after=r2', 'fleetprof compare --site shop r1 r2'],
     ['trend?site=shop&by=measure&key=render&step=hour', 'fleetprof trend --step hour --site shop --measure render'],
     ['trend?site=shop&by=function&key=outer&step=day', 'fleetprof trend --step day --site shop outer'],
+    ['trend?site=shop&by=host&key=shop.example&step=day', 'fleetprof trend --by host --step day --site shop shop.example'],
+    ['trend?site=shop&by=vital&key=LCP&step=day', 'fleetprof trend --by vital --step day --site shop LCP'],
     ['vitals_by?site=shop&dimension=release', 'fleetprof vitals --by release --site shop'],
     ['regressions?site=shop&least_change=0.1', null],
     ['cost_by?site=shop&by=host', 'fleetprof cost --site shop host'],
@@ -260,7 +262,7 @@ test('a wrong parameter is refused by name', async () => {
   for (const [target, parameter, detail] of [
     ['hotspots', 'site', /site is missing/],
     ['hotspots?site=shop&site=shop', 'site', /given twice/],
-    ['hotspots?site=shop&sight=1', undefined, /no parameter "sight"/],
+    ['hotspots?site=shop&sight=1', 'sight', /no parameter "sight"/],
     ['hotspots?site=shop&%00=1', undefined, /no parameter/],
     ['hotspots?site=shop&top=0', 'top', /from 1 to 10000: "0"/],
     ['hotspots?site=shop&top=10001', 'top', /from 1 to 10000/],
@@ -281,19 +283,21 @@ test('a wrong parameter is refused by name', async () => {
     ['values?site=shop&field=rote', 'field', /no field "rote"/],
     ['cost_by?site=shop&by=colour', 'by', /"colour"/],
     ['flamegraph_columns?site=shop&fold=party', undefined, /nothing is folded into "party"/],
-    ['timings?site=shop&exclude_marker=gc', undefined, /no parameter "exclude_marker"/],
-    ['releases?site=shop&exclude_release=1', undefined, /no parameter "exclude_release"/],
+    ['timings?site=shop&exclude_marker=gc', 'exclude_marker', /no parameter "exclude_marker"/],
+    ['releases?site=shop&exclude_release=1', 'exclude_release', /no parameter "exclude_release"/],
     ['trend?site=shop&by=function&key=f&step=week', 'step', /"week"/],
     ['get_events?session_id=1&timeline_id=9223372036854775808', 'timeline_id', /whole number/],
     ['get_events?session_id=1&timeline_id=1&from_ms=nan', 'from_ms', /number/],
     ['get_events?session_id=1&timeline_id=1&from_ms=1e999', 'from_ms', /number/],
-    ['sites?site=shop', undefined, /no parameter "site"/],
+    ['sites?site=shop', 'site', /no parameter "site"/],
   ]) {
     const problem = await report.problem(`/api/v1/${target}`);
     assert.equal(problem.status, 400, `${target}`);
     assert.equal(problem.parameter, parameter, `${target}: ${problem.detail}`);
     assert.match(problem.detail, /** @type {RegExp} */ (detail));
   }
+  const { hint } = await report.problem('/api/v1/hotspots?site=shop&since=2026-11-22T00:00:00+02:00');
+  assert.equal(hint, 'In an address, + is a space: write %2B for it.');
   for (const target of ['nothing', '', 'hotspots/', 'HOTSPOTS', 'release_session', '%2e%2e', hostile.slice(0, 20)])
     assert.equal((await report.problem(`/api/v1/${encodeURIComponent(target)}`)).status, 404, target);
   assert.equal((await report.problem('/api/v2/hotspots')).status, 404);
@@ -407,7 +411,7 @@ test('it does not start where it should not', async () => {
   }
   const taken = await refused('--database', reader, '--listen', `127.0.0.1:${report.port}`);
   assert.equal(taken.code, 2);
-  assert.match(taken.stderr, /cannot listen on 127\.0\.0\.1:\d+: Address already in use/);
+  assert.match(taken.stderr, /cannot listen on 127\.0\.0\.1:\d+: Address already in use\n.*hint: Give another --listen, such as 127\.0\.0\.1:8603\.\n/);
 });
 
 test('a unix socket serves the server before it; --allow-host and --allow-writer hold', async () => {

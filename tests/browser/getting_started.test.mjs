@@ -36,7 +36,7 @@ apt-get() {
     install -d /etc/fleetprof
     [ -e /etc/fleetprof/fleetprof.yaml ] || install -m 640 -g fleetprof /dev/null /etc/fleetprof/fleetprof.yaml
     install -d -m 700 -o fleetprof -g fleetprof /var/lib/fleetprof
-    install -D -m 644 -t /usr/share/fleetprof/agent agent/dist/*
+    install -D -m 644 -t /usr/share/fleetprof/agent '${repository}'/agent/dist/*
     echo 'load_module ${modulesDir}/ngx_http_fleetprof_module.so;' >/etc/nginx/modules-enabled/50-mod-http-fleetprof.conf
     install -d /etc/apache2/sites-available
     [ ! -e /run/fleetprofd.test ] || systemctl restart fleetprofd
@@ -63,7 +63,7 @@ systemctl() {
     case "$*" in
     'restart fleetprofd')
         address=http://127.0.0.1:8601/readyz restart fleetprofd setpriv --reuid=fleetprof --regid=fleetprof --init-groups \\
-            $(sed -n 's/^ExecStart=//p' config/systemd/fleetprofd.service)
+            $(sed -n 's/^ExecStart=//p' '${repository}/config/systemd/fleetprofd.service')
         ;;
     'restart nginx')
         address=http://localhost/work.js restart nginx nginx -g 'daemon off;'
@@ -96,7 +96,7 @@ a2ensite() {
 
 /** The step between the blocks of a page that people do in their browsers. */
 const visit = `before=$(uploads)
-'${process.execPath}' tests/browser/visit.mjs http://localhost/test.html
+'${process.execPath}' '${repository}/tests/browser/visit.mjs' http://localhost/test.html
 for i in {1..300}; do [ "$(uploads)" = "$before" ] || break; sleep 0.1; done
 [ "$(uploads)" -gt "$before" ]`;
 
@@ -109,7 +109,7 @@ const lossAndRestore = () => {
   const [letIn] = commands(pages.nginx).filter((block) => block.includes('pg_hba') || block.includes('hba_file'));
   return [
     backup,
-    `send() { runuser -u fleetprof -- fleetprof import --wait --site shop - <"tests/data/$1"; }
+    `send() { runuser -u fleetprof -- fleetprof import --wait --site shop - <"${repository}/tests/data/$1"; }
     before=$(uploads)
     send fibonacci-recursion.json
     [ "$(uploads)" = $((before + 1)) ]

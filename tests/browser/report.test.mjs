@@ -1,7 +1,7 @@
 /**
  * The web report in real Chromium, on what a real collector, PostgreSQL and `fleetprof serve` give: numbers on screen are
  * SQL's, the keyboard reaches everything, addresses restore what was seen, hostile names do nothing, trouble is said in words.
- * FLEETPROF_SCREENSHOTS names a folder for the manual's pictures.
+ * FLEETPROF_SCREENSHOTS names a folder for the manual's pictures, FLEETPROF_NARROW one for those of a narrow screen.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -10,7 +10,7 @@ import path from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import { binDir, freePort, startProcess, temporaryDir, waitFor } from '../behaviour/stack.mjs';
+import { binDir, freePort, run, startPostgres, startProcess, temporaryDir, waitFor } from '../behaviour/stack.mjs';
 import { launchChromium } from './chromium.mjs';
 import { hostileNames, startFleet } from './report_fleet.mjs';
 
@@ -32,10 +32,10 @@ let page;
 /** Everything that the page complains about, violations of its policy included. @type {string[]} */
 let complaints;
 
-/** @param {string} conninfo */
-async function serve(conninfo) {
+/** @param {string} conninfo @param {string[]} [options] */
+async function serve(conninfo, options = []) {
   const port = await freePort();
-  const process = startProcess('fleetprof serve', [path.join(binDir, 'fleetprof'), 'serve', '--listen', `127.0.0.1:${port}`, '-d', conninfo]);
+  const process = startProcess('fleetprof serve', [path.join(binDir, 'fleetprof'), 'serve', '--listen', `127.0.0.1:${port}`, '-d', conninfo, ...options]);
   const url = `http://127.0.0.1:${port}`;
   await waitFor(async () => (await fetch(`${url}/`)).ok, { what: 'fleetprof serve', timeoutMs: 30_000 });
   return { process, url };
@@ -134,6 +134,8 @@ const tables = [
   ['/shop/interactions?since=2d', `* from fleetprof.interactions('shop', ${period}) order by total_ms desc`, ['count', 'p75_ms', 'p98_ms', 'total_ms', 'processing_share']],
   ['/shop/long-frames?since=2d', `* from fleetprof.long_frames('shop', ${period}) order by blocking_ms desc`, ['count', 'total_ms', 'blocking_ms', 'forced_layout_ms']],
   ['/shop/where?since=2d&by=device', `* from fleetprof.cost_by('device', 'shop', ${period}) order by self_ms desc`, ['self_ms', 'share', 'samples', 'uploads']],
+  ['/shop/where?since=2d', `name, cost.self_ms, samples, uploads, requests, p75_ms, bytes, opaque_share from fleetprof.cost_by('host', 'shop', ${period}) as cost
+    left join fleetprof.third_parties('shop', ${period}) as party on host = name order by cost.self_ms desc`, ['self_ms', 'samples', 'uploads', 'requests', 'p75_ms', 'bytes', 'opaque_share']],
 ];
 
 /** Returns the kept session with most events, or of a release. @param {string} condition */
@@ -262,8 +264,95 @@ test('a session with more events than an answer has: the rest is asked for by ti
 test('a comparison begins with a sentence', async () => {
   await open('/shop/compare?before=2.2.9&after=2.3.0');
   const [row] = await sql("* from fleetprof.compare_summary('shop', '2.2.9', '2.3.0')");
-  assert.match(await text('.verdict'), new RegExp(`^2.3.0 against 2.2.9: ${row.slower} slower, ${row.faster} faster, .*${row.unchanged} without a change`));
+  assert.match(await text('.verdict'), /^1 function is slower in 2\.3\.0 than in 2\.2\.9: sortReviews, \+\d+ % \(\+\d+ % … \+\d+ %\)\.$/);
+  assert.match(await text('.summary'), new RegExp(`2.3.0 against 2.2.9: ${row.slower} slower, ${row.faster} faster, .*${row.unchanged} without a change`));
   assert.equal((await screenRows())[0].verdict, '▲ slower');
+});
+
+test('a comparison begins with the latest two releases, and says that their own hours count', async () => {
+  await open('/shop/flame');
+  await press('g', 'c');
+  await arrived('/shop/compare?after=2.3.0');
+  assert.equal(new URL(page.url()).search, '?after=2.3.0&before=2.2.9');
+  assert.equal((await screenRows())[0].verdict, '▲ slower');
+  assert.deepEqual([await text('#filter-period'), await page.getAttribute('#filter-period', 'class')], ['First 48 h of the release', null]);
+  assert.doesNotMatch(await text('footer'), /page load/);
+  await page.click('#filter-period');
+  await page.click('text=Last day');
+  await arrived('/shop/compare?since=1d');
+  assert.deepEqual([await text('#filter-period'), await page.getAttribute('#filter-period', 'class')], ['Last day', 'on']);
+  assert.match(await text('footer'), /page load/);
+  await page.goBack();
+  await page.goBack();
+  await arrived('/shop/flame');
+  assert.deepEqual(complaints, []);
+});
+
+test('a comparison with a side without uploads says so, and nothing else', async () => {
+  for (const [query, sentence] of [['before=2.2.9&after=2.3.0&since=3h', /^There is nothing to compare: 2\.2\.9 has no uploads in this period\. Choose a longer one/],
+    ['before=9&after=2.3.0', /^There is nothing to compare: 9 has no uploads that match\./], ['before=8&after=9', /8 and 9 have no uploads/]]) {
+    await open(`/shop/compare?${query}`);
+    assert.match(await text('.verdict'), /** @type {RegExp} */ (sentence), String(query));
+    assert.doesNotMatch(await text('main'), /missing|slower|–\.|Placebo/);
+    assert.equal(await page.locator('main form').count(), 1);
+  }
+  // Both answers that SQL may give: nulls, or 0 uploads and an obstacle.
+  for (const [obstacle, uploads, hours] of [[null, null, null], ['early', 0, [null, null]]]) {
+    await page.route('**/api/v1/compare_summary?**', async (route) => {
+      const body = await (await route.fetch()).json();
+      const changes = /** @type {Record<string, unknown>} */ ({ obstacle, before_uploads: uploads, before_hours: hours, slower: 0 });
+      const cells = body.rows[0].map((/** @type {unknown} */ cell, /** @type {number} */ i) => (body.columns[i].name in changes ? changes[body.columns[i].name] : cell));
+      await route.fulfill({ json: { ...body, rows: [cells] } });
+    });
+    await open('/shop/compare?before=2.2.9&after=2.3.0');
+    assert.match(await text('.verdict'), /2\.2\.9 has no uploads/);
+    assert.match(await text('.summary'), /before: 0 uploads\. /);
+    await page.unroute('**/api/v1/compare_summary?**');
+  }
+  assert.deepEqual(complaints, []);
+});
+
+test('a comparison without a placebo test says why', async () => {
+  await page.route('**/api/v1/compare_summary?**', async (route) => {
+    const body = await (await route.fetch()).json();
+    const cells = body.rows[0].map((/** @type {unknown} */ cell, /** @type {number} */ i) => (/^placebo/.test(body.columns[i].name) ? 0 : cell));
+    await route.fulfill({ json: { ...body, rows: [cells] } });
+  });
+  await open('/shop/compare?before=2.2.9&after=2.3.0');
+  assert.match(await text('.summary'), /The placebo test was not possible: the earlier side is too small\./);
+  assert.doesNotMatch(await text('.summary'), /0 of 0/);
+});
+
+test('a bad time leaves the form of a comparison where it is', async () => {
+  await open('/shop/compare?before=2.2.9&after=2.3.0');
+  await page.fill('#choose-before_since', 'nonsense');
+  await press('Enter');
+  await arrived('/shop/compare?after=2.3.0&before=2.2.9&before_since=nonsense');
+  assert.match(await text('main .failure'), /before_since/);
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'choose-before_since');
+  await page.fill('#choose-before_since', '');
+  await press('Enter');
+  await arrived('/shop/compare?after=2.3.0&before=2.2.9');
+  assert.equal(await page.locator('main .failure').count(), 0);
+});
+
+test('hosts have a party and their responses; a guess is called one', async () => {
+  await open('/shop/where?since=2d');
+  assert.deepEqual((await screenRows()).map(({ name, party }) => [name, party]).filter(([name]) => name.endsWith('.example')).sort(), [['cdn.tracker.example', 'third'], ['static.shop.example', 'first']]);
+  for (const by of ['party', 'entity', 'package']) {
+    await page.click(`.tabs >> text="${by}"`);
+    await arrived(`/shop/where?since=2d&by=${by}`);
+    assert.ok((await screenRows()).length > 0, by);
+  }
+  await open('/shop/flame?since=2d');
+  assert.doesNotMatch(await text('.legend'), /guessed/);
+  await page.route('**/api/v1/third_parties?**', async (route) => {
+    const body = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...body, rows: body.rows.map((/** @type {unknown[]} */ [host, , ...others]) => [host, null, ...others]) } });
+  });
+  await open('/shop/flame?since=2d');
+  assert.match(await text('.legend'), /own scripts \(guessed: those of static\.shop\.example; set sites\[\]\.origins\)/);
+  assert.deepEqual(complaints, []);
 });
 
 // ---- keys ----
@@ -425,6 +514,7 @@ test('packages are folded, by the choice and by the key', async () => {
   await page.selectOption('#fold', 'package');
   await ready();
   assert.deepEqual((await places()).sort(), ['(react-dom)', 'Gallery', 'start']);
+  assert.match(await page.locator('.legend').innerText(), /packages and ignored code/);
   assert.equal(new URL(page.url()).searchParams.get('fold'), 'package');
   const whole = await graph();
   await page.selectOption('#fold', 'caller');
@@ -435,6 +525,25 @@ test('packages are folded, by the choice and by the key', async () => {
   assert.equal(new URL(page.url()).searchParams.get('fold'), 'package');
   assert.equal(await graph(), whole);
   assert.equal(await page.inputValue('#fold'), 'package');
+  const { page: saved } = await newPage();
+  const file = path.join(temporaryDir('report'), 'report.html');
+  fs.writeFileSync(file, await exported('#export-file'));
+  await saved.goto(pathToFileURL(file).href);
+  await ready(saved);
+  assert.equal(await saved.inputValue('#fold'), 'package');
+  assert.ok(await saved.isDisabled('#fold'), 'a saved file has one answer');
+  await saved.focus('.icicle canvas');
+  await saved.keyboard.press('p');
+  await ready(saved);
+  assert.equal((await saved.locator('.tree-box').innerText()).replace(/\s+/g, ' '), whole);
+  await saved.keyboard.press('g');
+  await saved.keyboard.press('n');
+  await ready(saved);
+  await saved.keyboard.press('g');
+  await saved.keyboard.press('f');
+  await ready(saved);
+  assert.equal((await saved.locator('.tree-box').innerText()).replace(/\s+/g, ' '), whole, 'after another view');
+  await saved.context().close();
 });
 
 // ---- addresses ----
@@ -632,7 +741,90 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
   });
 }
 
+for (const colorScheme of /** @type {('light' | 'dark')[]} */ (process.env.FLEETPROF_NARROW ? ['light', 'dark'] : ['light'])) {
+  test(`no view is wider than a telephone, ${colorScheme}`, async () => {
+    await page.context().close();
+    ({ page, complaints } = await newPage({ colorScheme, viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true }));
+    const [{ key }] = await sql("function_key as key from fleetprof.compare_releases('shop', '2.2.9', '2.3.0', top => 1)");
+    const kept = [...await keptSession("format = 'opera-scope'"), ...await keptSession("format <> 'opera-scope'")];
+    const pictures = process.env.FLEETPROF_NARROW;
+    for (const [i, address] of [...everyView, `/shop/function/${key}?since=2d`, '/shop/flame?since=nonsense', '/hostile/functions?since=2d', '/kept/sessions', ...kept.map((id) => `/kept/session/${id}`)].entries()) {
+      await open(address);
+      if (pictures) await page.screenshot({ path: path.join(pictures, `${colorScheme}-${i}${address.replace(/[^a-z]+/g, '-')}.png`), fullPage: true });
+      assert.deepEqual(await outOfSight(), [], address);
+    }
+    await open('/shop?since=2d');
+    for (const menu of ['#filter-route', '#filter-period', '#export', '#keys']) {
+      await page.click(menu);
+      await page.waitForSelector('.panel:visible, dialog[open]');
+      if (pictures) await page.screenshot({ path: path.join(pictures, `${colorScheme}-open-${menu.slice(1)}.png`) });
+      assert.deepEqual(await outOfSight(), [], menu);
+      await page.keyboard.press('Escape');
+    }
+  });
+}
+
+/** What reaches out of the window, and is not in a box that scrolls. */
+const outOfSight = () => page.evaluate(() => {
+  const wide = document.documentElement.clientWidth;
+  const scrolls = (/** @type {Element | null} */ element) => {
+    for (let at = element; at && at !== document.body; at = at.parentElement) if (/auto|scroll|hidden/.test(getComputedStyle(at).overflowX)) return true;
+    return false;
+  };
+  const found = [...document.body.querySelectorAll('*')].filter((element) => {
+    const { left, right, width, height } = element.getBoundingClientRect();
+    return width > 0 && height > 0 && (right > wide + 1 || left < -1) && !scrolls(element.parentElement) && !element.matches('.skip, .unseen, .unseen *');
+  }).map((element) => `${element.tagName} ${element.id || element.className} ${Math.round(element.getBoundingClientRect().left)}–${Math.round(element.getBoundingClientRect().right)}`);
+  return document.documentElement.scrollWidth > wide ? [`the page is ${document.documentElement.scrollWidth} wide`, ...found.slice(0, 8)] : found.slice(0, 8);
+});
+
 // ---- trouble ----
+
+test('a slow database, and one that goes away in mid-answer, are said so', async () => {
+  const { process: hasty, url } = await serve(`${stack.postgres.conninfo('fleetprof_reader')} application_name=hasty`, ['--statement-timeout', '2']);
+  const lock = stack.execute("set application_name = 'lock'; begin; lock table fleetprof_data.segment; select pg_sleep(120)").catch(() => {});
+  const busy = (/** @type {string} */ name, /** @type {string} */ event) => waitFor(async () =>
+    (await stack.sql(`select from pg_stat_activity where application_name = '${name}' and ${event}`)).length, { what: name, timeoutMs: 30_000 });
+  try {
+    await busy('lock', "wait_event = 'PgSleep'");
+    await page.goto(`${url}/shop/functions?since=2d`);
+    await ready();
+    assert.match(await text('main .failure'), /longer than the report's server waits|locked/);
+    const gone = page.goto(`${origin}/shop/functions?since=2d`);
+    await busy('fleetprof serve', "state = 'active' and wait_event_type = 'Lock'");
+    await stack.postgres.stop('SIGQUIT');
+    await gone;
+    await ready();
+    assert.match(await text('main .failure'), /database (went away|is stopping|cannot be reached|is busy)/);
+  } finally {
+    await stack.postgres.start();
+    await lock;
+    await hasty.stop();
+  }
+});
+
+test('a database of another version, and one without data, are said so', async () => {
+  const name = "name = 'functions/hotspots.sql'";
+  const [{ version }] = await stack.sql(`select version from fleetprof.schema_version where ${name}`);
+  await stack.execute(`update fleetprof.schema_version set checksum = 'x' || checksum, version = '9.9.9' where ${name}`);
+  const { process: other, url } = await serve(stack.postgres.conninfo('fleetprof_reader'));
+  await page.goto(`${url}/shop`);
+  await ready();
+  assert.match(await text('main .failure'), /another version of fleetprof/);
+  await other.stop();
+  await stack.execute(`update fleetprof.schema_version set checksum = substr(checksum, 2), version = '${version}' where ${name}`);
+  const empty = await startPostgres();
+  const { code, stderr } = await run([path.join(binDir, 'fleetprof'), 'migrate', '--database', empty.conninfo()]);
+  assert.equal(code, 0, stderr);
+  const { process: bare, url: blank } = await serve(empty.conninfo('fleetprof_reader'));
+  for (const address of ['/', '/shop', '/shop/functions']) {
+    await page.goto(blank + address);
+    await ready();
+    assert.match(await text('main .empty'), /\.$/, address);
+  }
+  await bare.stop();
+  await empty.stop();
+});
 
 test('an answer without rows says why, in a sentence', async () => {
   for (const view of ['flame', 'functions', 'compare', 'timings', 'timing/x', 'vitals', 'interactions', 'long-frames', 'where', 'coverage', 'function/123', 'sessions', 'session/123']) {

@@ -1,12 +1,15 @@
 /** The report's logic without a browser: trees, addresses, texts. */
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
+import { isAgent } from '../../report/src/colours.js';
 import { linesOf } from '../../report/src/calltree.js';
 import * as text from '../../report/src/format.js';
 import { formats } from '../../report/src/exports.js';
 import { itemsOf, mostItems, ownWithin, spansOf, ticksIn, tracksOf, windowOf } from '../../report/src/spans.js';
+import { read, unpacked, written } from '../../report/src/packed.js';
 import { changed, format, moment, parse, pinned, sideOf } from '../../report/src/state.js';
 import { sorted } from '../../report/src/table.js';
 import { functionsOf, inverted, joined, matcher, namesOf, pathTo, search, transformed, treeOf } from '../../report/src/tree.js';
@@ -230,6 +233,16 @@ test('cells that a spreadsheet would run get an apostrophe; numbers stay numbers
     .join('\r\n'));
 });
 
+test('a file name tells the agent, as in SQL', () => {
+  const sql = fs.readFileSync(path.join(repository, 'tests/schema/is_agent_test.sql'), 'utf8');
+  const cases = [...sql.matchAll(/select url, (true|false)\s+from unnest\(array\[([^\]]*)\]/g)]
+    .flatMap(([, expected, list]) => [...list.matchAll(/'([^']*)'|\bnull\b/g)].map(([, url = null]) => ({ url, expected: expected === 'true' })));
+  assert.ok(cases.some(({ expected }) => expected) && cases.some(({ expected }) => !expected) && cases.length > 40, String(cases.length));
+  assert.deepEqual(cases.map(({ url }) => ({ url, expected: isAgent(url) })), cases);
+  // Names that would keep a careless pattern busy forever.
+  for (const name of ['-11'.repeat(340), '-aB1'.repeat(250), ':fleetprof1'.repeat(90), '-a'.repeat(500)]) assert.equal(isAgent(`https://shop.example/fleetprof${name}.x`), false);
+});
+
 test('what is not known is last, in both directions', () => {
   const rows = [{ a: 1 }, { a: null }, { a: 3 }];
   assert.deepEqual(sorted(rows, 'a').map(({ a }) => a), [1, 3, null]);
@@ -374,6 +387,31 @@ test('exports have every microsecond of the stacks that are drawn', () => {
   assert.deepEqual(Object.fromEntries(samples.map((sample) => [varints(sample[1]).reverse().map((id) => names.get(id)).join(';'), varints(sample[2])[0]])), drawn);
   const chrome = JSON.parse(/** @type {string} */ (formats.chrome.write(tree, 'x')));
   assert.equal(chrome.endTime, Object.values(drawn).reduce((sum, us) => sum + us));
+});
+
+test('bytes of any length are written as text that ends no element, and read back', () => {
+  for (let length = 0; length < 12; length += 1) {
+    for (const byte of [0, 1, 0x3c, 0x80, 0xff]) {
+      const bytes = Uint8Array.from({ length }, (_, i) => (byte * (i + 1)) % 256);
+      const packed = written(bytes);
+      assert.match(packed, /^[#-;=-x]*$/);
+      assert.deepEqual(read(packed), bytes, `${length} of ${byte}`);
+    }
+  }
+});
+
+test('answers of a file that is cut are refused, not half read', () => {
+  const head = { nodes: 3, unit_us: 1, sample_us: 1, least_self_us: 1, least_rest_us: 0 };
+  const frames = { function: ['f'], resource: [null], line: [null], column_number: [null], kind: ['function'], generated_resource: [null], generated_line: [null], generated_column: [null] };
+  const json = JSON.stringify({ answers: { '/x': { tree: { packed: head, omitted_us: 0 } }, '/y': { rows: [] } }, frames });
+  const numbers = [0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 2, 0, 0, 0, 0];
+  const bytes = Uint8Array.from([...new TextEncoder().encode(json), 0, ...numbers]);
+  const { '/x': { tree } } = unpacked(bytes);
+  assert.deepEqual({ ...tree, ...Object.fromEntries(['level', 'frame', 'self', 'total', 'samples'].map((name) => [name, [...tree[name]]])) }, {
+    level: [0, 1, 2], frame: [-1, 0, 0], self: [0, 3, 1], total: [4, 4, 1], samples: [4, 4, 1], omitted_us: 0, frames: { ...frames, function_key: ['7'] },
+  });
+  for (let less = 1; less <= numbers.length; less += 1) assert.throws(() => unpacked(bytes.slice(0, -less)), Error, `${less} bytes less`);
+  assert.deepEqual(unpacked(new TextEncoder().encode('{"answers":{"/y":{"rows":[]}}}')), { '/y': { rows: [] } });
 });
 
 test('what the repository carries is what the sources give', async () => {

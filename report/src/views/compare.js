@@ -1,5 +1,5 @@
 /** Two releases, or two periods: what changed beyond noise. */
-import { question } from '../api.js';
+import { ask, question } from '../api.js';
 import { verdictLook } from '../colours.js';
 import { change, count, counted, number, percent, time, visible } from '../format.js';
 import { h } from '../h.js';
@@ -18,10 +18,16 @@ const sides = ({ params }) => Object.fromEntries(sideNames.map((name) => [name, 
 /** @param {State} state */
 const isChosen = ({ params }) => Boolean((params.before && params.after) || params.before_since);
 
+/** The two sides. */
+const both = /** @type {const} */ (['before', 'after']);
+
 /** @param {State} state */
 const comparison = (state) => ({
   summary: question('compare_summary', state, sides(state)), rows: question('compare_releases', state, { ...sides(state), top: 500 }),
 });
+
+/** @param {import('../api.js').Row[]} releases */
+const inOrder = (releases) => [...releases].sort((a, b) => Date.parse(a.first_hour) - Date.parse(b.first_hour));
 
 /** Returns a question for releases: those of a month, if no period is given. @param {State} state */
 const releasesOf = (state) => question('releases', state, { since: state.params.since ?? '30d' });
@@ -36,9 +42,44 @@ function ofSide(state, side, summary) {
   return { tree: question('flamegraph_columns', state, { ...given, max_nodes: maxNodes, marker: undefined }), hours: question('summary', state, given) };
 }
 
+/** @param {State} state @param {'before' | 'after'} side */
+const nameOf = ({ params }, side) => (params[side] ? visible(params[side], 80) : side === 'before' ? 'the earlier period' : 'the later period');
+
+/** Returns which sides have no uploads, and what helps; null if both have some. @param {import('../api.js').Row} row @param {State} state */
+function emptySides(row, state) {
+  const empty = both.filter((side) => !(row[`${side}_uploads`] > 0)).map((side) => nameOf(state, side));
+  if (empty.length === 0) return null;
+  const hasPeriod = ['since', 'until', 'before_since', 'before_until'].some((name) => state.params[name]);
+  return `There is nothing to compare: ${[...new Set(empty)].join(' and ')} ${empty.length > 1 ? 'have' : 'has'} no uploads ${
+    hasPeriod ? 'in this period. Choose a longer one, or another release.' : 'that match. Choose another release, or remove a filter.'}`;
+}
+
+/** How many slower functions the headline names. */
+const mostNamed = 3;
+
+/**
+ * Returns what got slower, by name.
+ * @param {import('../api.js').Row} summary @param {import('../api.js').Row[]} rows findings first @param {State} state @param {import('../main.js').Page} page
+ */
+function headline({ slower }, rows, state, page) {
+  const where = `${nameOf(state, 'after')} than in ${nameOf(state, 'before')}`;
+  if (slower === 0) return [`No function was found slower in ${where}.`];
+  const named = rows.filter(({ verdict }) => verdict === 'slower').slice(0, mostNamed);
+  return [`${counted(slower, 'function')} ${slower === 1 ? 'is' : 'are'} slower in ${where}: `,
+    ...named.flatMap((row, i) => [i > 0 && '; ', h('a', { href: page.link({ view: 'function', item: row.function_key }) }, visible(row.function, 80)),
+      `, ${change(row.change)}${typeof row.change_low === 'number' ? ` (${change(row.change_low)} … ${change(row.change_high)})` : ''}`]),
+    slower > named.length ? `; and ${count(slower - named.length)} more.` : '.'];
+}
+
 /** @param {import('../api.js').Row} row */
-function inWords(row, /** @type {State} */ { params }) {
-  const name = (/** @type {string} */ side) => (params[side] ? visible(params[side], 80) : 'the period');
+function placebo({ placebo_tested: tested, placebo_flags: flags }) {
+  if (!(tested > 0)) return 'The placebo test was not possible: the earlier side is too small.';
+  return `Placebo: ${count(flags)} of ${counted(tested, 'function')} differ between two halves of the earlier side${
+    flags / tested > 0.05 ? ', which is too many: do not trust the verdicts' : ''}.`;
+}
+
+/** @param {import('../api.js').Row} row of compare_summary @param {import('../api.js').Row[]} rows @param {State} state @param {import('../main.js').Page} page */
+function inWords(row, rows, state, page) {
   const parts = [
     `${count(row.slower)} slower`, `${count(row.faster)} faster`, row.new > 0 && `${count(row.new)} new`, row.gone > 0 && `${count(row.gone)} gone`,
     `${count(row.unchanged)} without a change that could be seen`, `${count(row.too_few)} with too few uploads to tell`,
@@ -46,16 +87,25 @@ function inWords(row, /** @type {State} */ { params }) {
   ].filter(Boolean).join(', ');
   const obstacle = row.obstacle === 'early' ? 'It is too early to tell: each side needs 200 uploads and 12 hours.'
     : row.obstacle ? 'The sides are not comparable: less than half of the later uploads are of pages, devices and browsers that both sides have.' : null;
+  const sides = `${nameOf(state, 'after')} against ${nameOf(state, 'before')}`;
+  const method = [
+    !obstacle && row.common_change === 0 && 'No change that all functions share was taken off.',
+    !obstacle && row.common_change && `Everything together changed by ${change(row.common_change)}.`,
+    typeof row.comparable_share === 'number' && `${percent(row.comparable_share)} of the later uploads are comparable.`,
+    !obstacle && placebo(row),
+    row.by_time && 'Uploads per page load differ, so time was compared per profiled time.',
+  ].filter(Boolean).join(' ');
+  const empty = emptySides(row, state);
   return [
-    h('p', { class: 'verdict' }, `${name('after')} against ${name('before')}: ${obstacle ?? `${parts}.`}`),
-    h('p', null, `${row.common_change === 0 ? 'No change that all functions share was taken off.' : `Everything together changed by ${change(row.common_change)}.`} ${percent(row.comparable_share)} of the later uploads are comparable. `
-      + `Placebo: ${count(row.placebo_flags)} of ${counted(row.placebo_tested, 'function')} differ between two halves of the earlier side${
-        row.placebo_tested > 0 && row.placebo_flags / row.placebo_tested > 0.05 ? ', which is too many: do not trust the verdicts' : ''}.`
-      + `${row.by_time ? ' Uploads per page load differ, so time was compared per profiled time.' : ''}`),
-    h('p', { class: 'note' }, ...['before', 'after'].map((side) => `${side}: ${counted(row[`${side}_uploads`], 'upload')}${
-      Array.isArray(row[`${side}_hours`]) ? `, ${row[`${side}_hours`].map(time).join(' – ')} UTC` : ''}. `)),
+    h('p', { class: 'verdict' }, ...empty ? [empty] : obstacle ? [`${sides}: ${obstacle}`] : headline(row, rows, state, page)),
+    ...empty ? [] : [obstacle ? null : h('p', null, `${sides}: ${parts}.`), method ? h('p', null, method) : null],
+    h('p', { class: 'note' }, ...both.map((side) => `${side}: ${counted(row[`${side}_uploads`] ?? 0, 'upload')}${
+      hasHours(row, side) ? `, ${row[`${side}_hours`].map(time).join(' – ')} UTC` : ''}. `)),
   ];
 }
+
+/** True if a side has uploads, and so a first and a last hour. @param {import('../api.js').Row | undefined} row @param {'before' | 'after'} side */
+const hasHours = (row, side) => typeof row?.[`${side}_hours`]?.[0] === 'string';
 
 /** Returns the interval of a change as a bar around 0. @param {import('../api.js').Row} row */
 function interval(row) {
@@ -75,19 +125,28 @@ export const compare = {
     releases: releasesOf(state),
     ...isChosen(state) ? comparison(state) : {},
   }),
+  otherwise(state, { releases: { rows } }) {
+    // Releases of several sites are not each other's successors.
+    if (state.site.includes('%') || sideNames.some((name) => state.params[name])) return null;
+    const [before, after] = inOrder(rows).filter(({ release }) => release).slice(-2).map(({ release }) => release);
+    return after === undefined ? null : { before, after };
+  },
+  async above(page, state) {
+    return chooser(inOrder((await ask(releasesOf(state))).rows), state, page);
+  },
   more(state, { summary }) {
     const row = summary?.rows[0];
     /** @type {Record<string, import('../api.js').Question>} */
     const asks = {};
-    for (const side of /** @type {const} */ (['before', 'after'])) {
-      if (!Array.isArray(row?.[`${side}_hours`])) return {};
+    if (!row || !both.every((side) => hasHours(row, side))) return {};
+    for (const side of both) {
       const { tree, hours } = ofSide(state, side, row);
       Object.assign(asks, { [`${side}Tree?`]: tree, [`${side}Hours?`]: hours });
     }
     return asks;
   },
   mount(main, answers, page, first) {
-    const known = [...answers.releases.rows].sort((a, b) => Date.parse(a.first_hour) - Date.parse(b.first_hour));
+    const known = inOrder(answers.releases.rows);
     const form = chooser(known, first, page);
     main.append(form);
     if (!isChosen(first)) {
@@ -100,7 +159,8 @@ export const compare = {
       main.append(h('p', { class: 'empty' }, 'There is nothing to compare: a side has no uploads.'));
       return { update() {}, exported: () => null };
     }
-    main.append(h('section', { class: 'summary' }, ...inWords(summary, first)));
+    main.append(h('section', { class: 'summary' }, ...inWords(summary, rows, first, page)));
+    if (emptySides(summary, first)) return { update() {}, exported: () => null };
     const showDiff = diff(main, answers, rows, page);
     const list = tableView(main, page, first, {
       name: 'compare', caption: 'Functions', rows, search: ['function', 'resource', 'verdict'], empty: 'No function is on a side.',
@@ -126,7 +186,7 @@ function chooser(releases, { params }, page) {
       value: release, selected: release === (params[name] ?? (params.before_since ? '' : latest[place])),
     }, visible(release || '(none)', 60)))));
   const period = (/** @type {string} */ name) => h('label', null, `${name.replace('_', ' ')} `, h('input', {
-    name, value: params[name] ?? '', placeholder: name === 'before_since' ? 'as the later side' : '', autocomplete: 'off', spellcheck: false }));
+    name, id: `choose-${name}`, value: params[name] ?? '', placeholder: name === 'before_since' ? 'as the later side' : '', autocomplete: 'off', spellcheck: false }));
   return h('form', {
     class: 'custom row', 'aria-label': 'What to compare',
     onsubmit: (/** @type {SubmitEvent} */ event) => {

@@ -1,5 +1,5 @@
 /** The flame graph of a selection: where a site begins. */
-import { question } from '../api.js';
+import { firstSaved, isSaved, question } from '../api.js';
 import { callTree } from '../calltree.js';
 import { colour, partiesOf, partyNames } from '../colours.js';
 import { count, counted, duration, percent, place, visible } from '../format.js';
@@ -8,7 +8,7 @@ import { icicle } from '../icicle.js';
 import { facts, functionCell, nothing, perLoad, placeLink, searchBox } from '../parts.js';
 import { table } from '../table.js';
 import { functionsOf, inverted, matcher, namesOf, pathTo, search, transformed, treeOf } from '../tree.js';
-import { maxNodes } from './functions.js';
+import { maxNodes, mostNodes } from './functions.js';
 
 /** @typedef {import('../tree.js').Tree} Tree */
 
@@ -18,8 +18,23 @@ const fewSamples = 50;
 /** What SQL folds packages into, and how the page calls it. */
 const folds = { package: 'one place each', caller: 'their callers' };
 
+/** What the graph of a saved file was asked for. A saved file has one graph. */
+const savedGraph = () => new URLSearchParams(firstSaved('flamegraph_columns')?.split('?')[1]);
+
 /** @param {import('../state.js').State} state */
-const foldOf = ({ params: { fold = '' } }) => (Object.hasOwn(folds, fold) ? fold : undefined);
+const foldOf = ({ params }) => {
+  const fold = (isSaved() ? savedGraph().get('fold') : params.fold) ?? '';
+  return Object.hasOwn(folds, fold) ? fold : undefined;
+};
+
+/** @param {import('../state.js').State} state */
+const nodesOf = ({ params }) => {
+  if (isSaved()) return Number(savedGraph().get('max_nodes') ?? maxNodes);
+  return params.nodes === 'most' ? mostNodes : maxNodes;
+};
+
+/** Of a place to zoom to: from this share that is left out, it is worth another question. */
+const leftOutShare = 0.01;
 
 /** Trees of answers, so that going back builds nothing again. @type {WeakMap<object, Tree>} */
 const built = new WeakMap();
@@ -56,14 +71,14 @@ export const isDark = () => document.documentElement.dataset.theme === 'dark';
 export const flame = {
   title: 'Flame graph',
   key: 'f',
-  asks: (state) => ({ tree: question('flamegraph_columns', state, { max_nodes: maxNodes, fold: foldOf(state) }), 'hosts?': question('third_parties', state) }),
+  asks: (state) => ({ tree: question('flamegraph_columns', state, { max_nodes: nodesOf(state), fold: foldOf(state) }), 'hosts?': question('third_parties', state) }),
   mount(main, { tree: answer, hosts }, page, first) {
     const whole = builtTree(answer);
     if (whole.count === 0) {
       main.append(h('p', { class: 'empty' }, nothing));
       return { update() {}, exported: () => null };
     }
-    const parties = partiesOf(whole, hosts.rows);
+    const { parties, guessed } = partiesOf(whole, hosts.rows);
     const label = labelsOf(whole);
     const keys = new Map(whole.frames.function_key.map((key, frame) => [key, whole.group[frame]]));
     const { totals } = page;
@@ -97,7 +112,13 @@ export const flame = {
     const colours = h('ul', { class: 'legend', 'aria-label': 'Self time by kind of code' });
 
     const select = (/** @type {number} */ node) => page.go({ sel: node > 0 ? names.of(node) : null }, { replace: true });
-    const zoom = (/** @type {number} */ node) => page.go({ root: node > 0 ? names.of(node) : null, sel: node > 0 ? names.of(node) : null });
+    const hasMore = answer.tree.omitted_us > 0 && nodesOf(first) < mostNodes && !isSaved();
+    /** True if a larger graph shows much more of a place. @param {number} node */
+    const isWorthMore = (node) => hasMore && node > 0 && !state.params.inverted
+      && tree.rest.subarray(node, tree.end[node]).reduce((sum, us) => sum + us, 0) > leftOutShare * tree.total[node];
+    const zoom = (/** @type {number} */ node) => page.go({
+      root: node > 0 ? names.of(node) : null, sel: node > 0 ? names.of(node) : null, ...isWorthMore(node) ? { nodes: 'most' } : {},
+    });
     const transform = (/** @type {Record<string, string | null>} */ changes) => page.go({ root: null, sel: null, ...changes });
     const hidden = () => (state.params.hide ?? '').split(',').filter(Boolean);
     const keyOf = (/** @type {number} */ node) => tree.frames.function_key[tree.frame[node]];
@@ -108,7 +129,7 @@ export const flame = {
       hide: (/** @type {number} */ node) => transform({ hide: [...new Set([...hidden(), keyOf(node)])].join(',') }),
       recursion: () => transform({ rec: state.params.rec ? null : '1' }),
       invert: () => transform({ inverted: state.params.inverted ? null : '1' }),
-      fold: () => transform({ fold: foldOf(state) ? null : 'package' }),
+      fold: () => { if (!isSaved()) transform({ fold: foldOf(state) ? null : 'package' }); },
     };
     const step = (/** @type {number} */ by) => {
       if (!found || found.nodes.length === 0) return;
@@ -140,8 +161,8 @@ export const flame = {
       h('div', { class: 'tools' }, input, matches,
         button('Inverted', did.invert, { id: 'inverted', title: 'Functions by their own time, with their callers on top' }),
         button('Collapse recursion', did.recursion, { id: 'recursion', title: 'A function that is on the stack already goes on where it began' }),
-        h('label', { title: 'Folds neighbouring frames of one npm package; no time is lost' }, 'Packages ', h('select', {
-          id: 'fold', onchange: (/** @type {Event} */ { target }) => transform({ fold: /** @type {HTMLSelectElement} */ (target).value || null }),
+        h('label', { title: isSaved() ? 'A saved report has one answer; a running fleetprof serve has all' : 'Folds neighbouring frames of one package, or of ignored code; no time is lost' }, 'Packages ', h('select', {
+          id: 'fold', disabled: isSaved(), onchange: (/** @type {Event} */ { target }) => transform({ fold: /** @type {HTMLSelectElement} */ (target).value || null }),
         }, Object.entries({ '': 'every frame', ...folds }).map(([value, name]) => h('option', { value, selected: value === (foldOf(first) ?? '') }, name)))), chips),
       crumbs,
       h('div', { class: 'flame' },
@@ -252,7 +273,7 @@ export const flame = {
         }
         if (sumsOf !== tree) {
           sumsOf = tree;
-          colours.replaceChildren(...legend(tree, parties));
+          colours.replaceChildren(...legend(tree, parties, guessed && `guessed: those of ${visible(guessed, 60)}${hosts.failure ? '' : '; set sites[].origins'}`, nodesOf(first), hasMore ? () => page.go({ nodes: 'most' }) : null));
           sums = new Map(functionsOf(tree).map((sum) => [sum.group, sum]));
         }
         const dark = isDark();
@@ -284,13 +305,19 @@ export const flame = {
  * Returns what colours mean, and how much of the time each kind takes.
  * @param {Tree} tree
  * @param {import('../colours.js').Party[]} parties
+ * @param {string | null} guess why own scripts may be others
+ * @param {number} most nodes of the graph
+ * @param {(() => void) | null} more asks for a larger one
  */
-function legend(tree, parties) {
+function legend(tree, parties, guess, most, more) {
   /** @type {Map<import('../colours.js').Party, number>} */
   const sums = new Map();
-  for (let i = 1; i < tree.count; i += 1) sums.set(parties[tree.frame[i]], (sums.get(parties[tree.frame[i]]) ?? 0) + tree.self[i]);
+  const byFrame = new Float64Array(parties.length);
+  for (let i = 1; i < tree.count; i += 1) byFrame[tree.frame[i]] += tree.self[i];
+  for (const frame of new Set(tree.frame.subarray(1))) sums.set(parties[frame], (sums.get(parties[frame]) ?? 0) + byFrame[frame]);
   const omitted = tree.rest.reduce((sum, us) => sum + us, 0);
-  return [...[...sums].sort((a, b) => b[1] - a[1]).map(([party, us]) => h('li', null, h('span', { class: `swatch ${party}` }), `${partyNames[party]} ${percent(us / (tree.total[0] || 1))}`)),
-  ...omitted > 0 ? [h('li', null, h('span', { class: 'swatch rest' }), `left out ${percent(omitted / (tree.total[0] || 1))}: too small for a graph of ${count(maxNodes)} places; a filter shows more`)] : []];
+  return [...[...sums].sort((a, b) => b[1] - a[1]).map(([party, us]) => h('li', null, h('span', { class: `swatch ${party}` }), `${partyNames[party]}${guess && party === 'own' ? ` (${guess})` : ''} ${percent(us / (tree.total[0] || 1))}`)),
+  ...omitted > 0 ? [h('li', null, h('span', { class: 'swatch rest' }), `left out ${percent(omitted / (tree.total[0] || 1))}: too small for a graph of ${count(most)} places; a filter shows more`,
+    more ? [', or ', button(`a graph of ${count(mostNodes)}`, more, { id: 'more' })] : null)] : []];
 }
 

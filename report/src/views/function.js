@@ -62,7 +62,7 @@ export const oneFunction = {
     const group = whole.group[places[0]];
     const sum = functionsOf(whole).find((each) => each.group === group);
     const name = visible(whole.frames.function[places[0]]);
-    const parties = partiesOf(whole, hosts.rows);
+    const { parties } = partiesOf(whole, hosts.rows);
     const label = labelsOf(whole);
     const { totals } = page;
     const total = sum?.total ?? 0;

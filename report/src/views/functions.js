@@ -1,10 +1,14 @@
 /** The functions by what they cost, as a table. */
 import { question } from '../api.js';
+import { count } from '../format.js';
+import { h } from '../h.js';
 import { functionColumn, nothing, tableView } from '../parts.js';
 
 /** How many functions are asked for, and how many nodes of a flame graph. */
 const top = 500;
 export const maxNodes = 50_000;
+/** How many nodes a second question asks for: the most that a question may. */
+export const mostNodes = 200_000;
 
 /**
  * Returns the columns of hotspots and its sisters.
@@ -29,5 +33,6 @@ export const functions = {
   mount: (main, { rows: { rows } }, page, state) => tableView(main, page, state, {
     name: 'functions', caption: 'Functions', rows, sort: '-self_ms_per_load', search: ['function', 'resource'], empty: nothing,
     columns: hotspotColumns(page),
+    after: rows.length < top ? null : h('p', { class: 'note' }, `These are the ${count(top)} functions with the most self time. A filter shows others; the SQL takes a greater top.`),
   }),
 };

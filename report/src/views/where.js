@@ -1,33 +1,67 @@
 /** Where the time goes: by what scripts or page loads have in common. */
 import { question } from '../api.js';
-import { visible } from '../format.js';
+import { size, visible } from '../format.js';
 import { h } from '../h.js';
 import { nothing, tableView, tabs } from '../parts.js';
 import { dimensions } from '../state.js';
 
-const groups = ['host', 'resource', 'source', 'marker', 'route', 'release', 'browser', 'os', 'device', 'environment', 'variant', 'thread'];
+/** @typedef {import('../api.js').Row} Row */
+
+const groups = ['host', 'party', 'entity', 'package', 'resource', 'source', 'marker', 'route', 'release', 'browser', 'os', 'device', 'environment', 'variant', 'thread'];
 /** Rows that no filter can select. */
 const special = ['(unattributed)', '(no script)', '(no host)', '(overflow)'];
+
+/** What third_parties knows of a host, and the columns for it. @type {import('../table.js').Column[]} */
+const ofResponses = [
+  { name: 'requests', label: 'Requests', kind: 'count', title: 'Responses of all types, scripts included' },
+  { name: 'p75_ms', label: 'p75 ms', kind: 'number', title: 'Duration of responses that say it' },
+  { name: 'bytes', label: 'Bytes', kind: 'number', cell: ({ bytes }) => size(bytes), title: 'As transferred, of responses that say it' },
+  { name: 'opaque_share', label: 'Opaque', kind: 'share', title: 'Responses that say neither time nor size, for lack of Timing-Allow-Origin' },
+];
+
+/**
+ * Returns hosts by the time of their scripts, with their responses, and the hosts that have responses only.
+ * @param {Row[]} rows of cost_by @param {Row[]} hosts of third_parties
+ */
+function withResponses(rows, hosts) {
+  const known = new Map(hosts.map((host) => [host.host, host]));
+  const names = new Set(rows.map(({ name }) => name));
+  const idle = hosts.filter(({ host }) => !names.has(host))
+    .map(({ host, self_ms: self }) => ({ name: host, self_ms: self === null ? null : 0, share: self === null ? null : 0, samples: 0, uploads: 0 }));
+  return [...rows, ...idle].map((row) => {
+    const { party = null, requests = null, p75_ms = null, bytes = null, opaque_share = null } = known.get(row.name) ?? {};
+    return { ...row, party, requests, p75_ms, bytes, opaque_share };
+  });
+}
 
 /** @type {import('../main.js').View} */
 export const where = {
   title: 'Where the time goes',
   key: 'w',
-  asks: (state) => ({ groups: question('cost_by', state, { by: state.params.by ?? 'host' }) }),
-  mount(main, { groups: { rows } }, page, state) {
+  asks: (state) => ({
+    groups: question('cost_by', state, { by: state.params.by ?? 'host' }),
+    ...(state.params.by ?? 'host') === 'host' ? { 'hosts?': question('third_parties', state) } : {},
+  }),
+  mount(main, { groups: answer, hosts }, page, state) {
     const by = state.params.by ?? 'host';
+    const rows = hosts ? withResponses(answer.rows, hosts.rows) : answer.rows;
+    const hasResponses = rows.some(({ requests }) => typeof requests === 'number');
+    const hasMarker = state.params.marker !== undefined || state.params.exclude_marker !== undefined;
     const canFilter = dimensions.includes(by) || by === 'marker';
     return tableView(main, page, state, {
-      name: `where-${by}`, caption: `Time by ${by}`, rows, sort: '-self_ms', search: ['name'], empty: nothing,
+      name: `where-${by}`, caption: `Time by ${by}`, rows, sort: '-self_ms', search: hosts ? ['name', 'party'] : ['name'], empty: nothing,
       before: tabs('Group by', groups.map((name) => [name, page.link({ by: name, sort: null, q: null }), name === by])),
       columns: [
         { name: 'name', label: by, cell: ({ name }) => (canFilter && !special.includes(name)
           ? h('a', { href: page.link({ view: 'flame', [by]: name }) }, name === '' ? '(none)' : visible(name, 160)) : h('span', null, name === '' ? '(none)' : visible(name, 160))) },
+        ...hosts ? [{ name: 'party', label: 'Party', cell: (/** @type {Row} */ { party }) => party ?? '–', title: 'First: hosts of the site’s pages, origins and first_party' }] : [],
         { name: 'self_ms', label: 'Time ms', kind: 'number', title: 'Self time, summed over all page loads' },
         { name: 'share', label: 'Share', kind: 'share', bar: true, title: 'Of profiled time, unattributed time included' },
         { name: 'samples', label: 'Samples', kind: 'count' },
         { name: 'uploads', label: 'Uploads', kind: 'count' },
+        ...hasResponses ? ofResponses : [],
       ],
+      after: hasResponses && hasMarker ? h('p', { class: 'note' }, 'The filter marker does not apply to responses.') : null,
     });
   },
 };
