@@ -10,6 +10,7 @@
 #include "cli/message.h"
 
 #include <argp.h>
+#include <stdio.h>
 
 /* Keys of options that have no letter; commands number theirs from here. */
 #define FP_OPTION_FIRST 0x100
@@ -19,6 +20,10 @@
 
 /* Reads the options into *given. Ends the process on failure, and for --help. */
 void fp_command_parse(const struct argp *argp, int argc, char **argv, void *given);
+
+/* Returns what an argp help_filter returns for a command whose --help has a list after the options:
+ * for the text there, a copy behind the list, NULL without memory; else the text. */
+char *fp_command_help(int key, const char *text, void (*list)(FILE *stream));
 
 enum fp_exit fp_migrate_command(int argc, char **argv);
 enum fp_exit fp_top_command(int argc, char **argv);

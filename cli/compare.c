@@ -99,7 +99,7 @@ static PGresult *ask(const struct compare_options *given)
 static bool explain_nothing(const struct compare_options *given)
 {
     return fp_comparison_explain(&given->comparison, given->before, given->after,
-                                 given->what == 0 ? "uploads" : "such values");
+                                 given->what == 0 ? "functions" : "such values");
 }
 
 static bool print_timings(const struct compare_options *given)

@@ -213,7 +213,11 @@ static const char summary_lines[] =
                                                                 "case when placebo_flags > 0.05 * "
                                                                 "placebo_tested then ': do not "
                                                                 "trust the verdicts.' else '.' end "
-                                                                "end"
+                                                                "when obstacle is null then "
+                                                                "'No placebo: each half of the "
+                                                                "earlier side needs 12 hours and "
+                                                                "200 "
+                                                                "uploads.' end"
                                                                 "]) as line where line is not null";
 
 static void add_release(struct fp_sql_query *query, const char *name, const char *value)
@@ -267,6 +271,47 @@ static PGresult *ask_unknown(const struct fp_comparison *comparison, const char 
     return answer;
 }
 
+/* Asks for the sides that have no uploads in their periods. */
+static PGresult *ask_empty_sides(const struct fp_comparison *comparison, const char *before,
+                                 const char *after)
+{
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select before_uploads = 0, after_uploads = 0 "
+                        "from fleetprof.compare_summary(");
+    fp_comparison_add(comparison, &query);
+    add_release(&query, "before", before);
+    add_release(&query, "after", after);
+    fp_sql_add(&query, ")");
+    PGresult *answer = fp_sql_run(comparison->connection, &query);
+    fp_sql_release(&query);
+    return answer;
+}
+
+/* Says which side has no uploads, or that one has not the things that were asked for. */
+static bool explain_sides(const struct fp_comparison *comparison, const char *before,
+                          const char *after, const char *things)
+{
+    PGresult *answer = ask_empty_sides(comparison, before, after);
+    if (answer == NULL)
+        return false;
+    bool is_empty[2];
+    const char *const releases[] = {before, after};
+    const char *const sides[] = {"earlier", "later"};
+    for (int i = 0; i < 2; i++) {
+        is_empty[i] = PQgetvalue(answer, 0, i)[0] == 't';
+        if (is_empty[i] && releases[i] != NULL)
+            fp_message_notice("release \"%s\" has no matching uploads in its period", releases[i]);
+        else if (is_empty[i])
+            fp_message_notice("the %s side has no matching uploads in its period", sides[i]);
+    }
+    PQclear(answer);
+    if (is_empty[0] || is_empty[1])
+        fp_message_hint("Choose another period, a longer one, or fewer filters.");
+    else
+        fp_message_notice("one of the sides has no %s in its period", things);
+    return true;
+}
+
 bool fp_comparison_explain(const struct fp_comparison *comparison, const char *before,
                            const char *after, const char *things)
 {
@@ -276,7 +321,7 @@ bool fp_comparison_explain(const struct fp_comparison *comparison, const char *b
     struct fp_filters filters = comparison->filters;
     bool fine = true;
     if (PQntuples(unknown) == 0) {
-        fp_message_notice("one of the sides has no %s in its period", things);
+        fine = explain_sides(comparison, before, after, things);
     } else {
         filters.values[FP_FILTER_RELEASE] = PQgetvalue(unknown, 0, 0);
         fine = fp_empty_answer_explain(&filters, NULL, comparison->connection);

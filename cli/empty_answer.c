@@ -207,7 +207,11 @@ static enum finding explain_site(const struct fp_filters *filters, PGconn *conne
     }
     fp_message_notice("nothing was counted for a site named \"%s\"",
                       filters->values[FP_FILTER_SITE]);
-    return fp_filters_hint_at_sites(connection) ? FOUND_REASON : COULD_NOT_ASK;
+    if (!fp_filters_hint_at_sites(connection))
+        return COULD_NOT_ASK;
+    fp_message_hint("If \"%s\" is right, no upload has come yet: `fleetprof doctor URL' says why.",
+                    filters->values[FP_FILTER_SITE]);
+    return FOUND_REASON;
 }
 
 /* ---- known values ---- */

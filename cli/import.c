@@ -136,6 +136,7 @@ struct import {
     struct fp_grid grid;    /* the answers, for JSON */
     struct fp_wait counted; /* the uploads to wait for */
     int accepted;
+    int tried;
     bool is_over; /* the next file would fail in the same way */
 };
 
@@ -284,7 +285,11 @@ static enum fp_exit send_file(struct import *import, const struct import_file *f
     struct fp_upload_content content = choose_content(file, arena);
     content.token = fp_str_of(token);
     struct fp_upload_reply reply;
+    fp_message_progress("file %d of %d: sending %.1f MiB of %s", import->tried,
+                        import->given->files.count, (double)content.body.len / (1 << 20),
+                        file->body.name);
     fp_uploader_send(import->uploader, &content, &reply);
+    fp_message_progress_end();
     add_answer(import, file, &reply);
     return judge(import, file, &reply);
 }
@@ -292,6 +297,8 @@ static enum fp_exit send_file(struct import *import, const struct import_file *f
 static enum fp_exit import_file(struct import *import, const char *name)
 {
     struct import_file file;
+    fp_message_progress("file %d of %d: reading %s", import->tried, import->given->files.count,
+                        name);
     if (!fp_input_file_read(name, &file.body))
         return FP_EXIT_TROUBLE;
     struct fp_arena arena;
@@ -343,16 +350,15 @@ static enum fp_exit import_files(const struct import_options *given, const struc
     fp_wait_init(&import.counted);
     fp_grid_init(&import.grid, columns, sizeof(columns) / sizeof(columns[0]));
     enum fp_exit worst = FP_EXIT_FINE;
-    int tried = 0;
-    while (tried < given->files.count && !import.is_over) {
-        enum fp_exit code = import_file(&import, given->files.names[tried++]);
+    while (import.tried < given->files.count && !import.is_over) {
+        enum fp_exit code = import_file(&import, given->files.names[import.tried++]);
         if (code > worst)
             worst = code;
     }
     if (given->form != FP_FORM_PEOPLE)
         fp_grid_print(&import.grid, given->form);
     else
-        print_count(&import, given->files.count - tried);
+        print_count(&import, given->files.count - import.tried);
     wait_if_asked(&import, conninfo);
     fp_wait_release(&import.counted);
     fp_grid_release(&import.grid);

@@ -33,7 +33,7 @@ static const struct command commands[] = {
      fp_markers_command},
     {"coverage", "how many page loads are profiled, and why not all", fp_coverage_command},
     {"callers", "who calls a function, or what it calls", fp_callers_command},
-    {"trend", "a function or a measure by hour or day", fp_trend_command},
+    {"trend", "a function, a timing or a group by hour or day", fp_trend_command},
     {"compare", "two releases, or two periods, function by function", fp_compare_command},
     {"regressions", "what a release made slower, for pipelines", fp_regressions_command},
     {"export", "stacks for other tools: speedscope, Firefox, Chrome, pprof", fp_export_command},
@@ -57,20 +57,10 @@ static void list_commands(FILE *stream)
         (void)fprintf(stream, "  %-13s %s\n", commands[i].name, commands[i].summary);
 }
 
-/* Inserts the list of commands into --help, after the options. */
 static char *fill_help(int key, const char *text, void *input)
 {
     (void)input;
-    if (key != ARGP_KEY_HELP_POST_DOC)
-        return (char *)(uintptr_t)text;
-    char *filled = NULL;
-    size_t len;
-    FILE *stream = open_memstream(&filled, &len);
-    if (stream == NULL)
-        return NULL;
-    list_commands(stream);
-    (void)fprintf(stream, "\n%s", text);
-    return fclose(stream) == 0 ? filled : NULL;
+    return fp_command_help(key, text, list_commands);
 }
 
 /* Takes the first word that is not an option as the command, and leaves it the rest. */

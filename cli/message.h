@@ -23,6 +23,13 @@ void fp_message_hint(const char *format, ...) FP_PRINTF(1, 2);
 void fp_message_notice(const char *format, ...) FP_PRINTF(1, 2);
 
 /*
+ * Shows what long work is at, on a terminal only: a line that the next one, a message or
+ * fp_message_progress_end replaces. Call that before anything is printed on standard output.
+ */
+void fp_message_progress(const char *format, ...) FP_PRINTF(1, 2);
+void fp_message_progress_end(void);
+
+/*
  * Prints what is wrong with an upload: "FILE: WHERE: sentence". WHERE is the JSON pointer or the
  * byte offset, if any.
  */

@@ -3,6 +3,7 @@
  */
 #include "cli/command.h"
 #include "cli/comparison.h"
+#include "cli/empty_answer.h"
 #include "cli/memory.h"
 #include "cli/options.h"
 #include "cli/webhook.h"
@@ -181,6 +182,20 @@ static PGresult *ask_releases(const struct regressions_options *given)
     return answer;
 }
 
+/* Asks for one row: are the site and the release known. */
+static PGresult *ask_known(const struct regressions_options *given)
+{
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select count(*) > 0, coalesce(bool_or(release = ");
+    fp_sql_value(&query, "text", given->release);
+    fp_sql_add(&query, "), false) from fleetprof.segment where fleetprof_data.matches(site, ");
+    fp_sql_value(&query, "text", given->comparison.filters.values[FP_FILTER_SITE]);
+    fp_sql_add(&query, ")");
+    PGresult *answer = fp_sql_run(given->comparison.connection, &query);
+    fp_sql_release(&query);
+    return answer;
+}
+
 /* ---- webhook ---- */
 
 /* Appends the findings that were not posted before to the body, and notes them. Returns how many.
@@ -226,29 +241,54 @@ static enum fp_exit verdict_of(const struct regressions_options *given, const PG
     return FP_EXIT_FINE;
 }
 
+/* True if the command line names a site or a release that is not known. */
+static bool is_mistyped(const struct regressions_options *given, const PGresult *known)
+{
+    const struct fp_filters *filters = &given->comparison.filters;
+    bool is_site_known = PQgetvalue(known, 0, 0)[0] == 't';
+    bool is_release_known = PQgetvalue(known, 0, 1)[0] == 't';
+    return (filters->values[FP_FILTER_SITE] != filters->chosen_site && !is_site_known) ||
+           (given->release != NULL && !is_release_known);
+}
+
+/* Explains why there is no release to compare. Returns what the command ends with. */
+static enum fp_exit explain_no_release(const struct regressions_options *given)
+{
+    PGresult *known = ask_known(given);
+    if (known == NULL)
+        return FP_EXIT_TROUBLE;
+    bool mistyped = is_mistyped(given, known);
+    PQclear(known);
+    struct fp_filters filters = given->comparison.filters;
+    filters.values[FP_FILTER_RELEASE] = given->release;
+    if (mistyped && given->release != NULL && strchr(given->release, '%') != NULL) {
+        fp_message_notice("nothing was counted for the release \"%s\"", given->release);
+        fp_message_hint("RELEASE is the name of one release; %% stands for itself.");
+        return FP_EXIT_TROUBLE;
+    }
+    if (!fp_empty_answer_explain(&filters, NULL, given->comparison.connection) || mistyped)
+        return FP_EXIT_TROUBLE;
+    return given->fail_on_early ? FP_EXIT_NO : FP_EXIT_FINE;
+}
+
 /* Explains why nothing was compared. Returns what the command ends with. */
 static enum fp_exit explain_lone_release(const struct regressions_options *given,
                                          const PGresult *releases)
 {
-    const char *site = given->comparison.filters.values[FP_FILTER_SITE];
-    bool is_known = PQgetisnull(releases, 0, 1) == 0;
-    if (!is_known && given->release != NULL)
-        fp_message_notice("nothing was counted for the release \"%s\" of site \"%s\"",
-                          given->release, site);
-    else if (!is_known)
-        fp_message_notice("nothing was counted for site \"%s\"", site);
-    else
-        fp_message_notice("there is no release before \"%s\" to compare it with",
-                          PQgetvalue(releases, 0, 1));
+    if (PQgetisnull(releases, 0, 1) == 1)
+        return explain_no_release(given);
+    fp_message_notice("there is no release before \"%s\" to compare it with",
+                      PQgetvalue(releases, 0, 1));
     return given->fail_on_early ? FP_EXIT_NO : FP_EXIT_FINE;
 }
 
 /* Asks whether it is too early, or the sides are too unlike, to find anything. */
-static enum fp_exit find_obstacle(const struct regressions_options *given, const char *before,
-                                  const char *after)
+static PGresult *ask_obstacle(const struct regressions_options *given, const char *before,
+                              const char *after)
 {
     struct fp_sql_query query;
-    fp_sql_init(&query, "select obstacle from fleetprof.compare_summary(");
+    fp_sql_init(&query, "select obstacle, before_uploads, after_uploads "
+                        "from fleetprof.compare_summary(");
     fp_comparison_add(&given->comparison, &query);
     fp_sql_add(&query, ", before => ");
     fp_sql_value(&query, "text", before);
@@ -257,12 +297,34 @@ static enum fp_exit find_obstacle(const struct regressions_options *given, const
     fp_sql_add(&query, ")");
     PGresult *answer = fp_sql_run(given->comparison.connection, &query);
     fp_sql_release(&query);
+    return answer;
+}
+
+static void print_count(const struct regressions_options *given, int count, const char *before,
+                        const char *after)
+{
+    if (given->comparison.form == FP_FORM_PEOPLE)
+        (void)printf("%s%d finding%s in release \"%s\", compared with \"%s\".\n",
+                     count > 0 ? "\n" : "", count, count == 1 ? "" : "s", after, before);
+}
+
+/* Says whether nothing was found, or nothing could be judged. Returns what the command ends with.
+ */
+static enum fp_exit explain_no_finding(const struct regressions_options *given, const char *before,
+                                       const char *after)
+{
+    PGresult *answer = ask_obstacle(given, before, after);
     if (answer == NULL)
         return FP_EXIT_TROUBLE;
     bool is_obstacle = PQgetisnull(answer, 0, 0) == 0;
-    if (is_obstacle)
+    if (is_obstacle) {
         fp_message_notice("nothing could be judged: the releases are \"%s\"",
                           PQgetvalue(answer, 0, 0));
+        fp_message_hint("Compared were %s uploads of release \"%s\" and %s of \"%s\".",
+                        PQgetvalue(answer, 0, 1), before, PQgetvalue(answer, 0, 2), after);
+    } else {
+        print_count(given, 0, before, after);
+    }
     PQclear(answer);
     return is_obstacle && given->fail_on_early ? FP_EXIT_NO : FP_EXIT_FINE;
 }
@@ -277,14 +339,12 @@ static enum fp_exit print_regressions(const struct regressions_options *given,
         return FP_EXIT_TROUBLE;
     fp_comparison_print(&given->comparison, answer, TABLE);
     enum fp_exit code = verdict_of(given, answer);
+    if (PQntuples(answer) > 0)
+        print_count(given, PQntuples(answer), before, after);
+    else
+        code = explain_no_finding(given, before, after);
     if (given->webhook != NULL && !post_findings(given, answer))
         code = FP_EXIT_TROUBLE;
-    if (given->comparison.form == FP_FORM_PEOPLE)
-        (void)printf("%s%d finding%s in release \"%s\", compared with \"%s\".\n",
-                     PQntuples(answer) > 0 ? "\n" : "", PQntuples(answer),
-                     PQntuples(answer) == 1 ? "" : "s", after, before);
-    if (PQntuples(answer) == 0 && code == FP_EXIT_FINE)
-        code = find_obstacle(given, before, after);
     PQclear(answer);
     return code;
 }

@@ -174,6 +174,7 @@ static bool add_table(void *context, const struct fp_function_table *table)
     int64_t id = 0;
     char id_text[24];
     PGresult *answer = NULL;
+    fp_message_progress("adding %" PRId64 " functions of %s", table->functions, url);
     if (find_id(site, url, &id)) {
         struct fp_sql_query query;
         (void)snprintf(id_text, sizeof(id_text), "%" PRId64, id);
@@ -228,6 +229,7 @@ static enum fp_exit add_command(int argc, char **argv)
     enum fp_exit code = FP_EXIT_TROUBLE;
     if (run(adding.connection, "begin")) {
         bool fine = add_files(&adding);
+        fp_message_progress_end();
         code = fine ? FP_EXIT_FINE : FP_EXIT_NO;
         if (!run(adding.connection, fine && !given.dry_run ? "commit" : "rollback"))
             code = FP_EXIT_TROUBLE;

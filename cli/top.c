@@ -175,9 +175,11 @@ static void print_footer(const struct top_options *given, const PGresult *answer
         (void)printf("Only what ran inside the measure \"%s\".\n", given->measure);
     (void)printf("%.0f page load%s in the hours from %s.\n", loads, loads == 1 ? "" : "s",
                  given->analysis.filters.period);
-    (void)printf("%.1f %% of %.1f s of profiled time belongs to no visible stack (idle, or code "
+    bool is_short = profiled_ms < 1000;
+    (void)printf("%.1f %% of %.1f %s of profiled time belongs to no visible stack (idle, or code "
                  "that the page may not see); BUSY %% is of the rest.\n",
-                 profiled_ms > 0 ? 100 * unattributed_ms / profiled_ms : 0, profiled_ms / 1000);
+                 profiled_ms > 0 ? 100 * unattributed_ms / profiled_ms : 0,
+                 is_short ? profiled_ms : profiled_ms / 1000, is_short ? "ms" : "s");
     if (!given->with_agent && whole(answer, AGENT_FUNCTIONS) > 0)
         (void)printf("fleetprof's own agent took %.1f ms per page load; --agent lists its "
                      "functions.\n",

@@ -1,26 +1,48 @@
 /*
- * fleetprof trend: a function or a measure by hour or day.
+ * fleetprof trend: a function, a timing or a group by hour or day.
  */
 #include "cli/analysis.h"
 #include "cli/command.h"
 #include "cli/empty_answer.h"
+#include "cli/message.h"
 #include "cli/options.h"
 
-enum { OPTION_MEASURE = FP_OPTION_FIRST, OPTION_STEP };
+enum { OPTION_MEASURE = FP_OPTION_FIRST, OPTION_BY, OPTION_STEP };
 
 struct trend_options {
     struct fp_analysis analysis;
-    const char *function; /* NULL: a measure */
-    const char *measure;  /* NULL: a function */
+    const char *by;   /* what the name is of, as fleetprof.trend calls it */
+    const char *name; /* or key */
+    const char *measure;
     const char *step;
 };
 
 static const struct argp_option options[] = {
     {"measure", OPTION_MEASURE, "NAME", 0,
      "the median of the performance.measure() of this name, instead of a function", 0},
+    {"by", OPTION_BY, "BY", 0,
+     "what FUNCTION is the name of instead: package, party, entity, host, resource, source, route, "
+     "release, environment, variant, browser, os, device, thread or marker, as `fleetprof cost BY' "
+     "lists them; mark, measure or vital",
+     0},
     {"step", OPTION_STEP, "STEP", 0, "hour or day (default: hour)", 0},
     {0},
 };
+
+/* Checks that one thing is named, and sets what it is. */
+static void settle(struct trend_options *given, const struct argp_state *state)
+{
+    if ((given->name == NULL) == (given->measure == NULL))
+        argp_error(state, "name a function; by --measure, a measure; or, after --by, what it says");
+    if (given->measure != NULL && given->by != NULL)
+        argp_error(state, "--measure NAME is --by measure NAME: leave one out");
+    if (given->measure != NULL) {
+        given->by = "measure";
+        given->name = given->measure;
+    } else if (given->by == NULL) {
+        given->by = "function";
+    }
+}
 
 static error_t parse_trend(int key, char *arg, struct argp_state *state)
 {
@@ -33,6 +55,9 @@ static error_t parse_trend(int key, char *arg, struct argp_state *state)
     case OPTION_MEASURE:
         given->measure = arg;
         return 0;
+    case OPTION_BY:
+        given->by = arg;
+        return 0;
     case OPTION_STEP:
         if (strcmp(arg, "hour") != 0 && strcmp(arg, "day") != 0)
             argp_error(state, "--step takes hour or day, not \"%s\"", arg);
@@ -40,12 +65,11 @@ static error_t parse_trend(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num > 0)
-            argp_error(state, "one FUNCTION at a time");
-        given->function = arg;
+            argp_error(state, "one name at a time");
+        given->name = arg;
         return 0;
     case ARGP_KEY_SUCCESS:
-        if ((given->function == NULL) == (given->measure == NULL))
-            argp_error(state, "name a function or, by --measure, a measure");
+        settle(given, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -63,7 +87,8 @@ static const struct argp trend_argp = {
     .parser = parse_trend,
     .args_doc = "[FUNCTION]",
     .doc = "A function's self time per page load by hour or day, with the range in which it lies "
-           "with 95 %. FUNCTION is its name, or its function_key.",
+           "with 95 %. FUNCTION is its name, or its function_key. With --by it is the name of a "
+           "package, a host, a route or another group, a mark, a measure or a vital.",
     .children = children,
 };
 
@@ -90,8 +115,9 @@ static PGresult *ask(const struct trend_options *given)
 {
     struct fp_sql_query query;
     fp_sql_init(&query, select_rows);
-    fp_sql_add(&query, given->measure != NULL ? "'measure', " : "'function', ");
-    fp_sql_value(&query, "text", given->measure != NULL ? given->measure : given->function);
+    fp_sql_value(&query, "text", given->by);
+    fp_sql_add(&query, ", ");
+    fp_sql_value(&query, "text", given->name);
     fp_sql_add(&query, ", ");
     fp_sql_value(&query, "text", given->step != NULL ? given->step : "hour");
     fp_sql_add(&query, ", ");
@@ -100,6 +126,74 @@ static PGresult *ask(const struct trend_options *given)
     PGresult *answer = fp_sql_run(given->analysis.connection, &query);
     fp_sql_release(&query);
     return answer;
+}
+
+static bool is_one_of(const char *by, const char *const names[])
+{
+    for (size_t i = 0; names[i] != NULL; i++)
+        if (strcmp(by, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_timing(const char *by)
+{
+    return is_one_of(by, (const char *const[]){"mark", "measure", "vital", NULL});
+}
+
+/* What MS is, below the table. */
+static const char *footer(const char *by)
+{
+    static const char *const scripts[] = {"package",  "party",  "entity", "host",
+                                          "resource", "source", "marker", NULL};
+    if (strcmp(by, "function") == 0)
+        return "MS is self time per page load; it lies in the range with 95 %, if uploads are "
+               "independent";
+    if (strcmp(by, "vital") == 0)
+        return "MS is the 75th percentile; it lies in the range with 95 %";
+    if (is_timing(by))
+        return "MS is the median; it lies in the range with 95 %";
+    return is_one_of(by, scripts) ? "MS is self time per page load; it lies in the range with 95 % "
+                                    "or more, if uploads are independent"
+                                  : "MS is attributed time per page load with this value; it lies "
+                                    "in the range with 95 % or more, if uploads are independent";
+}
+
+/* True if no row has time or uploads. */
+static bool is_nothing(const PGresult *answer)
+{
+    enum { MS = 1, UPLOADS = 9 };
+    for (int row = 0; row < PQntuples(answer); row++)
+        if (strtod(PQgetvalue(answer, row, MS), NULL) > 0 ||
+            strtod(PQgetvalue(answer, row, UPLOADS), NULL) > 0)
+            return false;
+    return true;
+}
+
+/* Says why the answer has nothing. Rows of zeros are hours with uploads, but without the name. */
+static bool explain(const struct trend_options *given, const PGresult *answer)
+{
+    bool is_function = strcmp(given->by, "function") == 0;
+    bool is_measure = strcmp(given->by, "measure") == 0;
+    if (is_measure || (is_function && PQntuples(answer) == 0))
+        return fp_empty_answer_explain(&given->analysis.filters, is_measure ? given->name : NULL,
+                                       given->analysis.connection);
+    if (is_timing(given->by)) {
+        fp_message_notice("no %s is called \"%s\" in this period", given->by, given->name);
+        fp_message_hint(strcmp(given->by, "vital") == 0
+                            ? "Vitals are LCP, INP, CLS, FCP and TTFB: `fleetprof vitals'."
+                            : "`fleetprof timings' lists marks.");
+        return true;
+    }
+    if (is_function) {
+        fp_message_notice("no such function is on any stack in this period: %s", given->name);
+        fp_message_hint("`fleetprof top' lists functions; case counts.");
+        return true;
+    }
+    fp_message_notice("by %s, nothing that took time is called \"%s\" in this period", given->by,
+                      given->name);
+    fp_message_hint("`fleetprof cost %s' lists the names.", given->by);
+    return true;
 }
 
 static bool print_trend(const struct trend_options *given)
@@ -112,17 +206,13 @@ static bool print_trend(const struct trend_options *given)
     fp_sql_fill(answer, 0, &grid);
     fp_grid_print(&grid, given->analysis.form);
     fp_grid_release(&grid);
-    bool is_empty = PQntuples(answer) == 0;
+    bool fine = true;
+    if (is_nothing(answer))
+        fine = explain(given, answer);
+    else if (given->analysis.form == FP_FORM_PEOPLE)
+        (void)printf("\n%s.\n", footer(given->by));
     PQclear(answer);
-    if (is_empty)
-        return fp_empty_answer_explain(&given->analysis.filters, given->measure,
-                                       given->analysis.connection);
-    if (given->analysis.form == FP_FORM_PEOPLE)
-        (void)printf("\n%s.\n", given->measure != NULL
-                                    ? "MS is the median; it lies in the range with 95 %"
-                                    : "MS is self time per page load; it lies in the range with "
-                                      "95 %, if uploads are independent");
-    return true;
+    return fine;
 }
 
 enum fp_exit fp_trend_command(int argc, char **argv)

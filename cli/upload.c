@@ -209,7 +209,7 @@ void fp_upload_complain(const char *what, const struct fp_upload_reply *reply)
         fp_message_error("%s was not accepted (HTTP status %ld)", what, reply->status);
     if (reply->detail[0] != '\0')
         fp_message_detail("%s", reply->detail);
-    if (reply->status == 404)
+    if (reply->status == 404 || reply->status == 405)
         fp_message_hint("The URL must end in /v1/ingest/KEY, with the key of a site.");
     else if (reply->is_tls)
         fp_message_hint("The collector itself speaks plain HTTP: http://…");

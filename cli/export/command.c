@@ -16,6 +16,7 @@ enum {
     OPTION_FORMAT = FP_OPTION_FIRST,
     OPTION_COMPARE,
     OPTION_SESSION,
+    OPTION_JS_PROFILE,
     OPTION_BEFORE_SINCE,
     OPTION_BEFORE_UNTIL,
 };
@@ -31,6 +32,8 @@ static const struct argp_option options[] = {
      "of a comparison, the earlier side before this time", 0},
     {"session", OPTION_SESSION, "ID", 0,
      "a kept session, in the order of time; `fleetprof session list' lists them", 0},
+    {"js-profile", OPTION_JS_PROFILE, NULL, 0,
+     "of a session, the V8 profile in a Speed Tracer dump instead of its events", 0},
     {0},
 };
 
@@ -44,6 +47,7 @@ struct export_options {
     const char *before_since;
     const char *before_until;
     bool compares;
+    bool of_js_profile;
 };
 
 /* Appends the names of all formats: "folded, speedscope, …". */
@@ -99,6 +103,8 @@ static void check_comparison(const struct export_options *export, const struct a
 
 static void check_session(const struct export_options *export, const struct argp_state *state)
 {
+    if (export->of_js_profile && export->session_id == NULL)
+        argp_error(state, "--js-profile is of a --session");
     if (export->session_id == NULL)
         return;
     if (export->compares)
@@ -177,6 +183,9 @@ static error_t parse_export(int key, char *arg, struct argp_state *state)
     case OPTION_SESSION:
         take_session(export, arg, state);
         return 0;
+    case OPTION_JS_PROFILE:
+        export->of_js_profile = true;
+        return 0;
     case ARGP_KEY_ARG:
         take_release(export, arg, state);
         return 0;
@@ -197,22 +206,18 @@ static const struct argp_child children[] = {
     {0},
 };
 
-/* Lists the formats after the options. */
-static char *fill_help(int key, const char *text, void *input)
+static void explain_formats(FILE *stream)
 {
-    (void)input;
-    if (key != ARGP_KEY_HELP_POST_DOC)
-        return (char *)(uintptr_t)text;
-    char *filled = NULL;
-    size_t len;
-    FILE *stream = open_memstream(&filled, &len);
-    if (stream == NULL)
-        return NULL;
     (void)fprintf(stream, "Formats:\n");
     for (size_t i = 0; i < fp_export_format_count; i++)
         (void)fprintf(stream, "  %-11s %s\n", fp_export_formats[i].name,
                       fp_export_formats[i].meaning);
-    return fclose(stream) == 0 ? filled : NULL;
+}
+
+static char *fill_help(int key, const char *text, void *input)
+{
+    (void)input;
+    return fp_command_help(key, text, explain_formats);
 }
 
 static const struct argp export_argp = {
@@ -231,12 +236,18 @@ static const struct argp export_argp = {
 struct folded_lines {
     struct fp_output_file file;
     size_t count;
+    bool shows_progress; /* standard output has other lines */
 };
+
+enum { LINES_PER_STEP = 10000 };
 
 static void put_line(void *context, const PGresult *row)
 {
     struct folded_lines *lines = context;
-    lines->count++;
+    if (lines->count++ == 0)
+        fp_message_progress_end();
+    if (lines->shows_progress && lines->count % LINES_PER_STEP == 0)
+        fp_message_progress("%zu stacks", lines->count);
     (void)fputs(PQgetvalue(row, 0, 0), lines->file.stream);
     (void)fputc('\n', lines->file.stream);
 }
@@ -244,12 +255,14 @@ static void put_line(void *context, const PGresult *row)
 static bool stream_folded(const struct export_options *export)
 {
     const struct fp_analysis *analysis = &export->analysis;
-    struct folded_lines lines = {.count = 0};
+    struct folded_lines lines = {.shows_progress = export->file != NULL};
     struct fp_sql_query query;
     if (!fp_output_file_open(&lines.file, export->file))
         return false;
     fp_analysis_query(analysis, "*", "folded", &query);
+    fp_message_progress("reading stacks");
     bool fine = fp_sql_stream(analysis->connection, &query, put_line, &lines);
+    fp_message_progress_end();
     fp_sql_release(&query);
     fine = fp_output_file_close(&lines.file, fine && lines.count > 0) && fine;
     if (fine && lines.count == 0)
@@ -280,7 +293,8 @@ static bool read_stacks(const struct export_options *export, struct fp_export_st
     case FP_EXPORT_COMPARISON:
         return read_comparison(export, stacks, is_empty);
     case FP_EXPORT_SESSION:
-        return fp_export_read_session(export->analysis.connection, export->session_id, stacks);
+        return fp_export_read_session(export->analysis.connection, export->session_id,
+                                      export->of_js_profile, stacks);
     case FP_EXPORT_AGGREGATE:
     case FP_EXPORT_SOURCE_COUNT:
         break;
@@ -351,9 +365,15 @@ static bool export_stacks(const struct export_options *export)
     struct fp_export_stacks stacks;
     bool is_empty = false;
     fp_export_stacks_init(&stacks);
+    fp_message_progress("reading stacks");
     bool fine = read_stacks(export, &stacks, &is_empty);
+    fp_message_progress("writing %zu stacks", stacks.node_count);
+    if (export->file == NULL)
+        fp_message_progress_end();
     if (fine && !is_empty && !is_session_empty(export, &stacks))
         fine = write_stacks(export, &stacks);
+    if (export->file != NULL)
+        fp_message_progress_end();
     fp_export_stacks_release(&stacks);
     return fine;
 }

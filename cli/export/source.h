@@ -29,9 +29,14 @@ struct fp_export_sides {
 bool fp_export_read_comparison(const struct fp_export_sides *sides, struct fp_export_stacks *stacks,
                                bool *is_empty) FP_MUST_CHECK;
 
-/* Reads a kept session in the order of time, with its marks and measures. */
-bool fp_export_read_session(PGconn *connection, const char *session_id,
+/* Reads a kept session in the order of time, with its marks, measures and vitals; of a Speed Tracer
+ * dump, if asked, the sums of its JavaScript profile instead. */
+bool fp_export_read_session(PGconn *connection, const char *session_id, bool of_js_profile,
                             struct fp_export_stacks *stacks) FP_MUST_CHECK;
+
+/* Reads the JavaScript profile of a Speed Tracer dump, depth first. */
+bool fp_export_read_js_profile(PGconn *connection, const char *session_id,
+                               struct fp_export_stacks *stacks) FP_MUST_CHECK;
 
 /* Reads the events of a kept session, a track per timeline. */
 bool fp_export_read_events(PGconn *connection, const char *session_id,

@@ -9,6 +9,7 @@
 #include "collector/format/format.h"
 #include "collector/profile/fold.h"
 #include "collector/profile/text.h"
+#include "collector/profile/vital.h"
 
 #include <stdlib.h>
 
@@ -182,6 +183,38 @@ static void add_samples(const struct session *session, struct fp_export_track *t
     }
 }
 
+/* Adds a vital where it was, or at its end if it is measured from the start of the page. False if
+ * nothing says when it was. */
+static bool add_vital(const struct fp_profile_vital *vital, struct fp_export_track *track,
+                      struct fp_export_stacks *stacks)
+{
+    bool is_score = vital->vital == FP_VITAL_CLS;
+    if (!vital->has_window && (is_score || !vital->is_of_start))
+        return false;
+    char *name = is_score ? fp_memory_print("%s %.3f", fp_vital_name(vital->vital),
+                                            (double)vital->value_us / 1e6)
+                          : fp_memory_print("%s", fp_vital_name(vital->vital));
+    bool is_span = vital->has_window && vital->duration_us > 0;
+    const struct fp_export_mark mark = {
+        .name = fp_export_text(stacks, fp_str_of(name)),
+        .time_us = vital->has_window ? vital->start_us : vital->value_us,
+        .duration_us = is_span ? vital->duration_us : FP_EXPORT_POINT,
+    };
+    free(name);
+    fp_export_add_mark(track, &mark);
+    return true;
+}
+
+static void add_vitals(const struct session *session, struct fp_export_track *track,
+                       struct fp_export_stacks *stacks)
+{
+    size_t left_out = 0;
+    for (uint32_t i = 0; i < session->profile.vital_count; i++)
+        left_out += add_vital(&session->profile.vitals[i], track, stacks) ? 0 : 1;
+    if (left_out > 0)
+        fp_message_notice("vitals left out, without a time: %zu", left_out);
+}
+
 static void add_marks(struct session *session, struct fp_export_track *track,
                       struct fp_export_stacks *stacks)
 {
@@ -224,6 +257,7 @@ static bool fill(struct session *session, struct fp_export_stacks *stacks)
         stacks, fp_export_text(stacks, fp_str_of(thread[0] != '\0' ? thread : "window")));
     add_samples(session, track, stacks);
     add_marks(session, track, stacks);
+    add_vitals(session, track, stacks);
     return ask_names(session, stacks);
 }
 
@@ -255,7 +289,19 @@ static void describe(const struct session *session, struct fp_export_stacks *sta
     free(title);
 }
 
-bool fp_export_read_session(PGconn *connection, const char *session_id,
+static bool read_js_profile(const struct session *session, struct fp_export_stacks *stacks)
+{
+    if (!fp_export_read_js_profile(session->connection, session->id, stacks))
+        return false;
+    bool has_ticks = stacks->tracks[0].sample_count > 0;
+    if (has_ticks)
+        fp_message_notice("each tick of V8's sampler is written as 1 ms");
+    else
+        fp_message_error("session %s has no V8 profile", session->id);
+    return has_ticks;
+}
+
+bool fp_export_read_session(PGconn *connection, const char *session_id, bool of_js_profile,
                             struct fp_export_stacks *stacks)
 {
     struct session session = {.connection = connection, .id = session_id};
@@ -264,7 +310,9 @@ bool fp_export_read_session(PGconn *connection, const char *session_id,
     bool is_kept = fine && PQntuples(session.facts) > 0;
     if (is_kept)
         describe(&session, stacks);
-    if (is_kept && has_events(&session))
+    if (is_kept && of_js_profile)
+        fine = read_js_profile(&session, stacks);
+    else if (is_kept && has_events(&session))
         fine = fp_export_read_events(connection, session_id, stacks);
     else
         fine = fine && read_content(&session, stacks); /* it says that a session is not kept */

@@ -213,8 +213,9 @@ sites: [{ name: demo, key: pk_demo }]
 });
 
 test('a file cannot steer the terminal: control characters are not repeated', async () => {
-  const evil = { ...trace, '\u001b[2J': 1, samples: [{ timestamp: 0, stackId: '\u001b[31m' }] };
-  const { stderr } = await fleetprof(['validate', file('evil\u001b[2J.json', JSON.stringify(evil))]);
-  assert.notEqual(stderr, '');
-  assert.ok(!stderr.includes('\u001b'));
+  const controls = '\u001b\u009b\u007f\u061c\u200f\u202e\u2066';
+  const evil = { ...trace, [`${controls}[2J`]: 1, samples: [{ timestamp: 0, stackId: `${controls}[31m` }] };
+  const { stderr } = await fleetprof(['validate', file(`evil${controls}[2J–é.json`, JSON.stringify(evil))]);
+  assert.match(stderr, /\[2J–é\.json/);
+  for (const control of controls) assert.ok(!stderr.includes(control), control.codePointAt(0)?.toString(16));
 });

@@ -36,7 +36,7 @@ before(async () => {
   stack = await startStack({
     config: { sites: [{ name: 'shop', key: 'pk_shop', routes: ['/cart'] }, { name: 'blog', key: 'pk_blog' },
       { name: 'lab', key: 'pk_lab' }, { name: 'only', key: 'pk_only' }, { name: 'sheet', key: 'pk_sheet' }, { name: 'wide', key: 'pk_wide' },
-      { name: 'own', key: 'pk_own', origins: ['https://www.own.example', 'http://127.0.0.1:8080'], first_party: ['owncdn.example'] }] },
+      { name: 'own', key: 'pk_own', origins: ['https://www.own.example', 'http://127.0.0.1:8080'], first_party: ['owncdn.example'], ignore: ['https://tag.example.net/*'] }] },
   });
   env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
   uploadFile = path.join(dir, 'upload.json');
@@ -109,7 +109,7 @@ test('top prints time per page load first, then sums, and what they are of; pipe
   assert.equal(lines[3], '');
   const [, since, until] = /** @type {RegExpExecArray} */ (/^1 page load in the hours from (\d{4}-\d\d-\d\d \d\d:\d\d) to (\d{4}-\d\d-\d\d \d\d:\d\d) \(UTC\)\.$/.exec(lines[4]));
   assert.equal(Date.parse(`${until}Z`) - Date.parse(`${since}Z`), 2 * 3600 * 1000);
-  assert.match(lines[5], /^25\.0 % of 0\.0 s of profiled time belongs to no visible stack \(idle, .*\); BUSY % is of the rest\.$/);
+  assert.match(lines[5], /^25\.0 % of 40\.0 ms of profiled time belongs to no visible stack \(idle, .*\); BUSY % is of the rest\.$/);
   assert.deepEqual(lines.slice(6), ['']);
 });
 
@@ -158,7 +158,7 @@ test('an empty answer says why, and what there is', async () => {
   for (const [args, ...said] of /** @type {[string[], ...RegExp[]][]} */ ([
     [['--since', '2020-01-01', '--until', '2020-01-02'], /^fleetprof: nothing matches\n.*hint: The latest upload that these filters match came/,
       /\. Without --since, the period is one day\.\n$/, latest],
-    [['--site', 'shpo'], /nothing was counted for a site named "shpo"\n.*hint: Give --site NAME: shop\.\n$/],
+    [['--site', 'shpo'], /nothing was counted for a site named "shpo"\n.*hint: Give --site NAME: shop\.\n.*hint: If "shpo" is right, no upload has come yet: `fleetprof doctor URL' says why\.\n$/],
     [['--release', 'nope'], /nothing was counted for the release "nope" of site "shop"\n.*hint: Releases, most used first: r1\.\n.*hint: The latest upload of site "shop" came/, latest],
     [['--release', 'r1', '--route', '/nope%'], /for the route "\/nope%" of site "shop"\n.*hint: Routes, most used first: \/cart\./, latest],
     [['--browser', 'Netscape'], /for the browser "Netscape" of site "shop"\n.*hint: Browsers, most used first: '' \(none\)\./, latest],
@@ -439,12 +439,12 @@ test('cost says whose code it is; --fold makes one frame of a package', async ()
   const of = async (/** @type {string} */ by) => Object.fromEntries((await json('cost', by, '--site', 'own')).map(({ name, self_ms: ms }) => [name, ms]).filter(([, ms]) => ms > 0));
   assert.deepEqual(await of('party'), { first: 20, third: 30 });
   assert.deepEqual(await of('entity'), { 'own.example': 10, 'owncdn.example': 10, 'unpkg.com': 20, 'example.net': 10 });
-  assert.deepEqual(await of('package'), { 'react-dom': 20, '(no package)': 30 });
+  assert.deepEqual(await of('package'), { 'react-dom': 20, '(no package)': 20, '(ignored)': 10 });
   const { stdout } = await fleetprof('cost', 'party', '--site', 'own');
   assert.match(stdout, /^NAME +SELF MS +SHARE % +SAMPLES +UPLOADS\nthird +30\.0 +60\.0 /);
   const folded = async (/** @type {string[]} */ ...args) => (await fleetprof('export', '--format', 'folded', '--site', 'own', ...args)).stdout.trimEnd().split('\n');
-  assert.deepEqual(await folded('--fold', 'package'), ['of0 10000', 'of0;(react-dom) 20000', 'of0;(react-dom);of1 10000', 'of3 10000']);
-  assert.deepEqual(await folded('--fold', 'caller'), ['of0 30000', 'of0;of1 10000', 'of3 10000']);
+  assert.deepEqual(await folded('--fold', 'package'), ['of0 10000', 'of0;(react-dom) 20000', 'of0;(react-dom);of1 10000', '(ignored) 10000'].sort());
+  assert.deepEqual(await folded('--fold', 'caller'), ['(ignored) 10000', 'of0 30000', 'of0;of1 10000']);
   assert.deepEqual((await json('callers', 'of1', '--site', 'own', '--fold', 'package')).map(({ function: name }) => name), ['(react-dom)']);
   const hidden = await fleetprof('callers', 'inner', '--site', 'own', '--fold', 'package');
   assert.match(hidden.stderr, /no such function is on any folded stack: inner\n.*--fold package hides functions of packages/);
@@ -453,6 +453,33 @@ test('cost says whose code it is; --fold makes one frame of a package', async ()
     [['cost'], /name by what to list time/], [['cost', 'party', 'host'], /one BY at a time/], [['cost', 'colour', '--site', 'own'], /cost cannot be listed by "colour"/],
   ])) {
     const wrong = await fleetprof(...args);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, message);
+  }
+});
+
+test('trend follows a function, a group or a timing', async () => {
+  const trend = async (/** @type {string[]} */ ...args) => (await json('trend', ...args)).map(({ value_ms: ms, uploads }) => [ms, uploads]);
+  assert.deepEqual(await trend('of0', '--site', 'own'), [[10, 1]]);
+  for (const [by, name, ms, uploads] of /** @type {[string, string, number, number | null][]} */ ([
+    ['package', 'react-dom', 20, 1], ['package', '(ignored)', 10, 1], ['party', 'third', 30, 1], ['entity', 'example.net', 10, 1],
+    ['device', 'desktop', 50, 1], ['marker', '(none)', 50, null], ['function', 'of0', 10, 1],
+  ])) assert.deepEqual(await trend('--by', by, name, '--site', 'own'), [[ms, uploads]], `${by} ${name}`);
+  const { stdout } = await fleetprof('trend', '--by', 'party', 'third', '--site', 'own', '--step', 'day');
+  assert.match(stdout, /^FROM \(UTC\) .*\n[0-9-]{10} 00:00 +30\.0 .* █{20} +1\n\nMS is self time per page load; it lies in the range with 95 % or more, if uploads are independent\.\n$/);
+  const mistyped = await fleetprof('trend', 'oF0', '--site', 'own');
+  assert.equal(mistyped.code, 0);
+  assert.match(mistyped.stderr, /^fleetprof: no such function is on any stack in this period: oF0\n.*hint: `fleetprof top' lists functions; case counts\.\n$/);
+  for (const args of [['package', 'reactt'], ['route', '/nowhere']]) {
+    const none = await fleetprof('trend', '--by', ...args, '--site', 'own');
+    assert.equal(none.code, 0);
+    assert.match(none.stderr, new RegExp(`by ${args[0]}, nothing that took time is called "${args[1]}" in this period\n.*\`fleetprof cost ${args[0]}' lists the names`));
+  }
+  for (const [args, message] of /** @type {[string[], RegExp][]} */ ([
+    [[], /name a function; by --measure, a measure/], [['a', 'b'], /one name at a time/], [['--measure', 'a', 'b'], /name a function/],
+    [['--measure', 'a', '--by', 'vital'], /leave one out/], [['--by', 'host'], /name a function/], [['--by', 'colour', 'red', '--site', 'own'], /there is no trend by "colour"/],
+  ])) {
+    const wrong = await fleetprof('trend', ...args);
     assert.equal(wrong.code, 2);
     assert.match(wrong.stderr, message);
   }

@@ -66,6 +66,11 @@ test('compare lists what was found first, and says what could have been seen of 
   assert.match(stdout, /^slower +function7 .* \+\d+ % +\+\d+ % and \+\d+ %/m);
   assert.match(stdout, /^Before: 1500 uploads in the hours from .* \(UTC\)\.\nAfter: 1500 uploads .*\n1 slower, 0 faster, 0 new, /m);
   assert.match(stdout, /^Placebo: \d+ of \d+ functions differ between two halves of the earlier side\.$/m);
+  const hours = stdout.split('\n').flatMap((line) => /hours from (\S+ \S+) to (\S+ \S+) \(UTC\)/.exec(line)?.slice(1) ?? []).map((time) => Date.parse(`${time}Z`));
+  hours[1] = hours[0] + 20 * 3600e3;
+  const periods = ['--before-since', '--before-until', '--since', '--until'].flatMap((option, i) => [option, new Date(hours[i]).toISOString()]);
+  const short = await fleetprof('compare', '1', '2', ...periods);
+  assert.match(short.stdout, /^No placebo: each half of the earlier side needs 12 hours and 200 uploads\.$/m, short.stderr);
 });
 
 test('export --compare gives other tools both sides, the earlier one scaled to the page loads of the later one', async () => {
@@ -119,13 +124,17 @@ test('compare --timings and --vitals judge percentiles', async () => {
   assert.match(stdout, /^VERDICT +NAME +PERCENTILE +BEFORE +AFTER .*\nslower +LCP +p50 .* \+\d+ % and \+\d+ %/);
   const none = await fleetprof('compare', '1', '2', '--vitals', '--browser', 'Firefox');
   assert.deepEqual([none.code, none.stdout], [0, '']);
-  assert.equal(none.stderr, 'fleetprof: one of the sides has no such values in its period\n');
+  assert.match(none.stderr, /^fleetprof: release "1" has no matching uploads in its period\n/);
+  const periods = await fleetprof('compare', '--vitals', '--before-since', '30d', '--before-until', '20d', '--since', '19d');
+  assert.match(periods.stderr, /^fleetprof: the earlier side has no matching uploads in its period\n/);
 });
 
 test('compare takes two periods', async () => {
   const { code, stderr } = await fleetprof('compare', '--before-since', '30d', '--before-until', '20d', '--since', '19d');
   assert.equal(code, 0);
-  assert.equal(stderr, 'fleetprof: one of the sides has no uploads in its period\n');
+  assert.match(stderr, /^fleetprof: the earlier side has no matching uploads in its period\n.*hint: Choose another period, a longer one, or fewer filters\.\n$/);
+  const empty = await fleetprof('compare', '1', '2', '--since', '2020-01-01', '--until', '2020-01-02');
+  assert.match(empty.stderr, /^fleetprof: release "1" has no matching uploads in its period\nfleetprof: release "2" has no matching uploads /);
 });
 
 test('compare refuses what is no comparison', async () => {
@@ -169,7 +178,21 @@ test('regressions says when there is nothing to compare with', async () => {
   const first = await fleetprof('regressions', '1', '--fail-on', 'slower');
   assert.deepEqual(first, { code: 0, stdout: '', stderr: 'fleetprof: there is no release before "1" to compare it with\n' });
   assert.equal((await fleetprof('regressions', '1', '--fail-on', 'slower,early')).code, 1);
-  assert.equal((await fleetprof('regressions', 'x')).stderr, 'fleetprof: nothing was counted for the release "x" of site "site1"\n');
+  for (const [args, said] of /** @type {[string[], RegExp][]} */ ([
+    [['x'], /^fleetprof: nothing was counted for the release "x" of site "site1"\n.*hint: Releases, most used first: [12], [12]\.\n/],
+    [['2%'], /^fleetprof: nothing was counted for the release "2%"/],
+    [['--site', 'sitte1'], /^fleetprof: nothing was counted for a site named "sitte1"\n.*hint: Give --site NAME: .*site1/],
+  ])) {
+    const mistyped = await fleetprof('regressions', ...args, '--fail-on', 'slower');
+    assert.deepEqual([mistyped.code, mistyped.stdout], [2, ''], 'a gate does not pass what does not exist');
+    assert.match(mistyped.stderr, said);
+  }
+  const nobody = await fleetprof('regressions', '--browser', 'Netscape', '--fail-on', 'slower');
+  assert.deepEqual([nobody.code, nobody.stdout], [0, '']);
+  assert.match(nobody.stderr, /for the browser "Netscape"/);
+  const empty = await fleetprof('regressions', '--since', '2020-01-01', '--until', '2020-01-03', '--fail-on', 'early');
+  assert.deepEqual([empty.code, empty.stdout], [1, ''], 'nothing was compared');
+  assert.match(empty.stderr, /the releases are "early"\n.*hint: Compared were 0 uploads of release "1" and 0 of "2"\./);
   const few = await fleetprof('regressions', '--browser', 'Edge', '--route', '/route5', '--fail-on', 'early');
   assert.equal(few.code, 1, few.stdout);
   assert.match(few.stderr, /the releases are "early"/);

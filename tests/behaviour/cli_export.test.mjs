@@ -91,12 +91,13 @@ function withoutPlaces(stacks) {
 }
 
 before(async () => {
-  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }, { name: 'large', key: 'pk_large' }, ...['one', 'events', 'built', 'pauses', 'marks', 'deep', 'names'].map((name) => ({ name, key: `pk_${name}`, sample_keep: '100%' }))] } });
+  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }, { name: 'large', key: 'pk_large' }, ...['one', 'events', 'built', 'pauses', 'marks', 'deep', 'names', 'v8', 'vitals'].map((name) => ({ name, key: `pk_${name}`, sample_keep: '100%' }))] } });
   env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
   const traces = ['react-prod-sync-3s.json', 'coi-mixed-markers--markersflag.json', 'deep-recursion-1000.json', 'odd-unicode-names.json'];
   await importInto('shop', ...traces.map((name) => path.join(repository, 'tests/data', name)), file('hostile.json', hostileUpload));
   await importInto('one', file('one.json', hostileUpload));
   await importInto('pauses', ndjson('pauses.ndjson', [[1000, 20], [1020, 0], [1100, 10], [1110, 0]].map(([time, duration], sequence) => ({ type: 0, time, duration, data: { type: 'click' }, children: [], sequence }))));
+  await importInto('v8', path.join(repository, 'tests/data/speed-tracer/v8.ndjson'));
   await importInto('events', ...['speed-tracer/stream.ndjson', 'opera-scope/page-load.json'].map((name) => path.join(repository, 'tests/data', name)));
 });
 after(async () => { await stack?.stop(); });
@@ -222,6 +223,43 @@ test('sessions with events have the events’ own times, on the events around th
   }
 });
 
+test('the V8 profile of a dump has its ticks, by function and stack', async () => {
+  const [id] = await kept('v8');
+  const { bytes, stderr } = await exported('--format', 'pprof', '--session', id, '--js-profile');
+  assert.equal(stderr, "fleetprof: each tick of V8's sampler is written as 1 ms\n");
+  const { total, stacks } = pprof(bytes);
+  const [{ ticks }] = await stack.sql(`select sum(self_ticks)::float8 as ticks from fleetprof.js_profile(${id})`);
+  assert.equal(ticks, 10);
+  assert.equal(total, 1000 * ticks);
+  const rows = await stack.sql(`select function, sum(self_ticks)::float8 as ticks from fleetprof.js_profile(${id}) where self_ticks > 0 group by function`);
+  /** @type {Map<string, number>} */
+  const tops = new Map();
+  for (const [name, us] of stacks) if (us > 0) tops.set(name.split(';').at(-1) ?? '', (tops.get(name.split(';').at(-1) ?? '') ?? 0) + us);
+  assert.deepEqual([...tops].sort(), rows.map(({ function: name, ticks: own }) => [name, 1000 * own]).sort());
+  assert.ok([...stacks.keys()].some((name) => name.split(';').length > 1), 'functions are on functions');
+  for (const format of ['speedscope', 'chrome'])
+    assert.equal((await speedscope('v8.json', (await exported('--format', format, '--session', id, '--js-profile')).bytes)).profiles[0].total, total, format);
+  for (const [site, reason] of /** @type {[string, RegExp][]} */ ([['one', /is of self-profile, and this is a report of Speed Tracer/], ['pauses', /has no V8 profile/]])) {
+    const [other] = await kept(site);
+    const { code, stderr: why } = await fleetprof('export', '--format', 'folded', '--session', other, '--js-profile');
+    assert.equal(code, 2);
+    assert.match(why, reason);
+  }
+});
+
+test('vitals of a kept trace are marks where they were', async () => {
+  const { trace, ...upload } = hostileUpload;
+  await importInto('vitals', file('vitals.json', { ...upload, trace, marks: [], measures: [], vitals: [
+    { name: 'LCP', value: 60 }, { name: 'TTFB', value: 5.5 }, { name: 'INP', value: 30, start: 20, duration: 30 },
+    { name: 'CLS', value: 0.125, start: 50, duration: 0 }, { name: 'FCP', value: 40, navigationType: 'back-forward-cache' }] }));
+  const [id] = await kept('vitals');
+  const { bytes, stderr } = await exported('--format', 'chrome', '--session', id);
+  assert.equal(stderr, 'fleetprof: vitals left out, without a time: 1\n');
+  const panel = await devtools(bytes.toString());
+  assert.deepEqual([...panel.marks].sort(), [['CLS 0.125', 50], ['LCP', 60], ['TTFB', 5.5]]);
+  assert.deepEqual(panel.measures, [['INP', 20, 30]]);
+});
+
 test('an event without time at the end of a stretch does not lengthen the one before it', async () => {
   const [id] = await kept('pauses');
   const { stdout } = await fleetprof('export', '--format', 'folded', '--session', id);
@@ -319,6 +357,23 @@ test('Firefox Profiler has the same time as SQL, and a session’s marks', async
   assert.deepEqual(one.marks, [['render', 10, 25], ['hero', 12.5, null], [shownHostile, 15, null]]);
 });
 
+test('long work says on a terminal what it is at, and nowhere else', async () => {
+  const onTerminal = async (/** @type {string} */ args, terminal = 'xterm') => {
+    const { code, stdout } = await run(['script', '-qec', `stty cols 60; cd '${dir}'; '${program}' ${args}`, '/dev/null'], { env: { ...env, TERM: terminal } });
+    assert.equal(code, 0, stdout);
+    return stdout.replaceAll('\r\n', '\n');
+  };
+  const out = path.join(dir, 'terminal');
+  assert.equal(await onTerminal(`export --format speedscope --site one -o ${out}`), 'reading stacks\x1b[K\rwriting 5 stacks\x1b[K\r\x1b[K');
+  assert.equal(await onTerminal(`export --format folded --site one -o ${out}`), 'reading stacks\x1b[K\r\x1b[K\x1b[K');
+  assert.equal(await onTerminal(`export --format speedscope --site one -o ${out}`, 'dumb'), '');
+  assert.match(await onTerminal(`report --site one -o ${out}`), /^question 1: flamegraph_columns\x1b\[K\rquestion 2: hotspots\x1b\[K\r[^]*\x1b\[Kfleetprof: \S*\/terminal: \d+ KiB\n$/);
+  const long = file(`long-${'é'.repeat(60)}.json`, hostileUpload);
+  const lines = await onTerminal(`import --no-wait -c ${stack.collector.file} --site one ${path.join(dir, 'one.json')} ${path.basename(long)}`);
+  assert.match(lines, /^file 1 of 2: reading \S+\x1b\[K\rfile 1 of 2: sending 0\.0 MiB of \S+\x1b\[K\r\x1b\[K/);
+  assert.match(lines, /file 2 of 2: sending 0\.0 MiB of long-é{11}\x1b\[K\r/, 'a line is cut to the terminal');
+});
+
 test('what cannot be exported is refused before the database is asked', async () => {
   const no = { FLEETPROF_DATABASE: 'host=/nonexistent' };
   for (const [args, message] of /** @type {[string[], RegExp][]} */ ([
@@ -330,6 +385,7 @@ test('what cannot be exported is refused before the database is asked', async ()
     [['--compare', 'r1', 'r2', '--release', 'r3', '--format', 'pprof'], /a comparison has no filter release/],
     [['--compare', 'r1', 'r2', '--exclude', 'marker=gc', '--format', 'pprof'], /a comparison has no filter marker/],
     [['--session', '1', '--compare', 'r1', 'r2', '--format', 'pprof'], /--session and --compare exclude each other/],
+    [['--js-profile', '--format', 'pprof'], /--js-profile is of a --session/],
     [['--session', '1', '--site', 'shop', '--format', 'pprof'], /it takes neither filters nor --fold/],
     [['--session', 'x', '--format', 'pprof'], /a session's id is a number, not "x"/],
     [['--session', '9999999999999999999', '--format', 'pprof'], /no session has the id "9999999999999999999"/],

@@ -290,10 +290,12 @@ test('TLS to a server without TLS fails with the reason', async () => {
 });
 
 test('an address that is not an ingest URL fails with an example of one', async () => {
-  const { url } = await startServer([refusal(404, { detail: 'there is nothing here' })]);
-  const { code, stderr } = await importFiles(['--url', url, file('a.json', trace)]);
-  assert.equal(code, 2);
-  assert.match(stderr, /HTTP status 404\)\n.*detail: there is nothing here\n.*hint: The URL must end in \/v1\/ingest\/KEY/);
+  for (const status of [404, 405]) {
+    const { url } = await startServer([refusal(status, { detail: 'there is nothing here' })]);
+    const { code, stderr } = await importFiles(['--url', url, file('a.json', trace)]);
+    assert.equal(code, 2);
+    assert.match(stderr, new RegExp(`HTTP status ${status}\\)\\n.*detail: there is nothing here\\n.*hint: The URL must end in /v1/ingest/KEY`));
+  }
 });
 
 test('a URL of another kind is refused', async () => {

@@ -132,7 +132,7 @@ test('on a terminal a table is whole and cut as ever, or there is none', async (
   const { LD_PRELOAD: library, ...others } = memory;
   const runOnTerminal = (/** @type {string} */ failing) => run(['script', '-qec',
     `stty cols 60; exec env LD_PRELOAD='${library}' '${fleetprof}' validate '${files[0]}'`, '/dev/null'],
-  { env: { ...others, FLEETPROF_FAIL_ALLOCATION: failing, FLEETPROF_ALLOCATIONS: counts } });
+  { env: { ...others, TERM: 'dumb', FLEETPROF_FAIL_ALLOCATION: failing, FLEETPROF_ALLOCATIONS: counts } });
   const expected = await runOnTerminal('0');
   assert.match(expected.stdout, /^…\S*recursion\.json /m);
   const count = Number(fs.readFileSync(counts, 'utf8'));

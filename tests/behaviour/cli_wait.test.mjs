@@ -105,7 +105,7 @@ test('an id of its own is waited for; a refused file is not', async () => {
 });
 
 test('on a terminal waiting is the default, and --no-wait turns it off', async () => {
-  const onTerminal = (/** @type {string[]} */ ...options) => run(['script', '-qec', `'${program}' import ${options.join(' ')} ${freshFile()}`, '/dev/null']);
+  const onTerminal = (/** @type {string[]} */ ...options) => run(['script', '-qec', `'${program}' import ${options.join(' ')} ${freshFile()}`, '/dev/null'], { env: { TERM: 'dumb' } });
   const before = await counted('shop');
   const waited = await onTerminal('-c', slow.file, '--site', 'shop');
   assert.equal(waited.code, 0);

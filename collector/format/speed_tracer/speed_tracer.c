@@ -163,7 +163,7 @@ static void open_post(struct fp_st_dump *dump, yyjson_val *header)
     struct fp_decoder *decoder = dump->decoder;
     /* The only member of the header that the tool filled. */
     int64_t started_us;
-    if (fp_time_of(yyjson_obj_get(header, "timeStamp"), &started_us) && started_us > 0)
+    if (fp_time_of(fp_json_member(header, FP_STR("timeStamp")), &started_us) && started_us > 0)
         decoder->profile->session.started_us = started_us;
     dump->is_post = true;
     add_post_header(decoder);
@@ -171,12 +171,12 @@ static void open_post(struct fp_st_dump *dump, yyjson_val *header)
 
 static bool read_post(struct fp_st_dump *dump, yyjson_val *post)
 {
-    yyjson_val *data = yyjson_obj_get(post, "data");
+    yyjson_val *data = fp_json_member(post, FP_STR("data"));
     const struct fp_place place = {.member = FP_STR("data")};
     if (!yyjson_is_arr(data))
         return fp_fail_at(dump->decoder, FP_VERDICT_INVALID, &place,
                           "data must be an array of records");
-    open_post(dump, yyjson_obj_get(post, "header"));
+    open_post(dump, fp_json_member(post, FP_STR("header")));
     dump->is_index = true;
     dump->text = (struct fp_str){0}; /* the whole body's, not one record's */
     size_t i;
