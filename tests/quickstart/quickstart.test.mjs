@@ -72,6 +72,55 @@ test('the report shows the samples', async () => {
   await page.context().close();
 });
 
+test('the made-up shop has a regression, vitals and a third party', async () => {
+  assert.match(printed, /Its site "shop" is made up/);
+  /** @param {string} question @returns {Promise<any[]>} rows */
+  const ask = async (question) => {
+    const { code, stdout, stderr } = await run(['bash', '-c', `cd '${repository}' && . var/env && build/bin/fleetprof ${question} --site shop --json`]);
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout);
+  };
+  const compared = await ask('compare 2.2.9 2.3.0');
+  assert.deepEqual(compared.filter((row) => row.verdict === 'slower').map((row) => row.function), ['sortReviews']);
+  assert.ok(compared.filter((row) => row.verdict === 'no change seen').length > 5, JSON.stringify(compared));
+  const vitals = await ask('vitals --since 7d');
+  assert.deepEqual(vitals.map((row) => row.name).sort(), ['CLS', 'FCP', 'INP', 'LCP', 'TTFB']);
+  assert.ok(vitals.every((row) => row.count > 400), JSON.stringify(vitals));
+  assert.ok((await ask('interactions --since 7d')).length > 0);
+  const hosts = await ask('third-parties --since 7d');
+  assert.ok(hosts.some((row) => row.host === 'cdn.tracker.example' && row.party === 'third'), JSON.stringify(hosts));
+
+  const { page, complaints } = await openTab(browser);
+  await page.goto(new URL('/shop/compare?before=2.2.9&after=2.3.0', reportUrl()).href);
+  await page.waitForSelector('text=sortReviews');
+  await page.goto(new URL('/shop/vitals?since=7d', reportUrl()).href);
+  await page.waitForSelector('text=LCP');
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('the archive of the made-up shop is what its generator makes', async () => {
+  const dir = temporaryDir('shop');
+  const { code, stdout, stderr } = await run(['bash', '-c', `set -e; cd '${repository}'; mkdir '${dir}/packed'
+    tar -C '${dir}/packed' -xzf demo/shop.tar.gz; '${process.execPath}' demo/shop.mjs '${dir}/made'; diff -r '${dir}/packed' '${dir}/made'`]);
+  assert.equal(code, 0, stdout.slice(0, 2000) + stderr);
+});
+
+test('a start beside a running one names its report, at once', async () => {
+  const { code, stderr } = await run(['bash', '-c', `cd '${repository}' && ./quickstart`]);
+  assert.equal(code, 2);
+  assert.equal(stderr, `quickstart: another quickstart is running in ${path.join(repository, 'var')}; its report: ${reportUrl()}\n`);
+});
+
+test('quickstart explains itself', async () => {
+  const help = await run(['bash', '-c', `cd '${repository}' && ./quickstart --help`]);
+  assert.equal(help.code, 0);
+  assert.match(help.stdout, /^ {2}\.\/quickstart --once/m);
+  const unknown = await run(['bash', '-c', `cd '${repository}' && ./quickstart --twice`]);
+  assert.equal(unknown.code, 2);
+  assert.equal(unknown.stderr, help.stdout);
+});
+
 test('the demo page gets its numbers, whole and fresh', async () => {
   const numbers = async () => {
     const reply = await fetch(new URL('numbers.json', demoUrl()));
