@@ -8,6 +8,7 @@
 #include "header_policy/timing_allow_origin.h"
 #include "page_token/page_token.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <libpq-fe.h>
 
@@ -130,15 +131,18 @@ const char *fp_value_check_text(struct fp_str text)
     return NULL;
 }
 
-/* True if libpq can parse it; otherwise its message is PQfreemem'd by the caller, NULL when out of
- * memory. */
+/* True if libpq can parse it; otherwise its message is PQfreemem'd by the caller, and errno is ENOMEM
+ * when out of memory: libpq may word that, too. */
 static bool parse_connection(struct fp_str text, char **message)
 {
     *message = NULL;
+    errno = 0;
     char *conninfo = strndup(text.ptr, text.len);
     PQconninfoOption *options = conninfo != NULL ? PQconninfoParse(conninfo, message) : NULL;
+    int cause = errno;
     free(conninfo);
     PQconninfoFree(options);
+    errno = cause;
     return options != NULL;
 }
 
@@ -148,7 +152,7 @@ const char *fp_value_check_connection(struct fp_str text)
     char *message;
     if (wrong == NULL && !parse_connection(text, &message)) {
         wrong =
-            message != NULL ? "is not a libpq connection string or URI" : "does not fit in memory";
+            errno != ENOMEM ? "is not a libpq connection string or URI" : "does not fit in memory";
         PQfreemem(message);
     }
     return wrong;
@@ -159,10 +163,10 @@ void fp_value_explain_connection(struct fp_str text, char *detail, size_t size)
     detail[0] = '\0';
     char *message;
     if (memmem(text.ptr, text.len, "pass", strlen("pass")) != NULL ||
-        memchr(text.ptr, '@', text.len) != NULL || parse_connection(text, &message) ||
-        message == NULL)
+        memchr(text.ptr, '@', text.len) != NULL || parse_connection(text, &message))
         return;
-    (void)snprintf(detail, size, ": %.*s", (int)strcspn(message, "\n"), message);
+    if (message != NULL && errno != ENOMEM)
+        (void)snprintf(detail, size, ": %.*s", (int)strcspn(message, "\n"), message);
     PQfreemem(message);
 }
 
