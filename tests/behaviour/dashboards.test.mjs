@@ -109,7 +109,7 @@ for (const [name, model] of dashboards) {
         const rows = await ask(filled(rawSql, values));
         if (type === 'stat') assert.deepEqual(rows.filter((row) => Object.values(row).some((one) => one !== null)), [], `${title} with ${value}`);
         // It has one row, about nothing.
-        else if (title === 'Summary') assert.deepEqual(rows.map((row) => [row.before_uploads, row.after_uploads]), [[null, null]]);
+        else if (title === 'Summary') assert.deepEqual(rows.map((row) => [row.before_uploads, row.after_uploads]), [[0, 0]]);
         else assert.deepEqual(rows, [], `${title} with ${value}`);
       }
     }
