@@ -131,8 +131,8 @@ const char *fp_value_check_text(struct fp_str text)
     return NULL;
 }
 
-/* True if libpq can parse it; otherwise its message is PQfreemem'd by the caller, and errno is ENOMEM
- * when out of memory: libpq may word that, too. */
+/* True if libpq can parse it; otherwise its message is PQfreemem'd by the caller, and errno is
+ * ENOMEM when out of memory: libpq may word that, too. */
 static bool parse_connection(struct fp_str text, char **message)
 {
     *message = NULL;
