@@ -68,7 +68,7 @@ select results_eq(
     $$ values ('draw', 200), ('main', 500) $$, 'in flamegraph_grafana');
 select results_eq(
     $$ select after_uploads, before_uploads from compare_summary('shop', 'v1', 'v2', exclude_os => 'Linux') $$,
-    $$ values (1::bigint, null::bigint) $$, 'in compare_summary');
+    $$ values (1::bigint, 0::bigint) $$, 'in compare_summary');
 
 select * from finish();
 rollback;
