@@ -144,6 +144,12 @@ function observeInteractions() {
   }];
 }
 
+/**
+ * Takes query and fragment off an invoker: a script's URL, or `IMG[src="…"].onload`.
+ * @param {string} invoker
+ */
+const withoutQuery = (invoker) => invoker.replace(/^(\w+:[^?#]*).*/s, '$1').replace(/(\[src=[^?#]*)[?#].*?("?\][^\]]*)$/s, '$1$2');
+
 /** @returns {List} */
 function observeFrames() {
   const { add, take } = bounded(maxFrames);
@@ -157,7 +163,7 @@ function observeFrames() {
       renderStart: renderStart || undefined,
       styleAndLayoutStart: styleAndLayoutStart || undefined,
       scripts: [...scripts].sort((a, b) => b.duration - a.duration).slice(0, maxScripts).map((script) => ({
-        invoker: cut(script.invoker),
+        invoker: cut(withoutQuery(script.invoker)),
         invokerType: script.invokerType,
         url: cut(script.sourceURL.split(/[?#]/)[0]),
         function: cut(script.sourceFunctionName),

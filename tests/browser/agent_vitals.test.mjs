@@ -31,6 +31,14 @@ const html = `
   <button id="buy" class="btn btn-3f9a2c add-to-cart secret@example.com">Buy</button>
   <script src="http://localhost:PORT/third.js"></script>
   <script>
+    function work(ms) {
+      const start = performance.now();
+      while (performance.now() < start + ms);
+    }
+    work(60);
+  </script>
+  <img src="/pixel.svg?token=secret#secret" onload="work(60)">
+  <script>
     globalThis.seen = []; // what the browser itself says of the handler
     new PerformanceObserver((list) => {
       for (const { scripts } of list.getEntries()) seen.push(...scripts.filter((script) => script.sourceFunctionName === 'addToCart'));
@@ -54,6 +62,7 @@ const html = `
 async function visit(data, init) {
   const { port } = new URL(site.origin);
   site.files['/third.js'] = () => ({ type: 'text/javascript', body: '/* third */' });
+  site.files['/pixel.svg'] = () => ({ type: 'image/svg+xml', body: '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>' });
   site.pages['/page'] = tag(data, 'fleetprof.vitals.js').replace(' data-after-load="0"', '') + html.replace('PORT', port);
   site.pages['/next'] = 'next';
   const { page, complaints } = await openTab(browser);
@@ -107,7 +116,10 @@ test('sends vitals, interactions, long frames and resources beside the profile',
     { what: 'addToCart in the profile', timeoutMs: 30_000 });
   // The trace has the page's URL as the browser gives it; the collector scrubs that.
   const members = site.uploads.map(({ envelope: { trace, ...rest } }) => rest);
-  assert.ok(!JSON.stringify(members).includes('secret'));
+  assert.ok(!JSON.stringify(members).includes('secret'), JSON.stringify(members));
+  const invokers = all('frames').flatMap(({ scripts }) => scripts.map((/** @type {any} */ { invoker }) => invoker));
+  assert.ok(invokers.includes(`${site.origin}/page`), invokers.join(' '));
+  assert.ok(invokers.includes('IMG[src="/pixel.svg"].onload'), invokers.join(' '));
 });
 
 test('sends them where there is no profiler, and where the page load was not picked', async () => {

@@ -86,6 +86,7 @@ static const struct example invokers[] = {
     {"Response.json.then", "Response.json.then"},
     {"#document.onclick", "#document.onclick"},
     {"IMG[src=https://cdn.example/u/1?token=x].onload", "IMG[src].onload"},
+    {"IMG[src=\"/pixel.svg?token=]x\"].onload", "IMG[src].onload"},
 };
 
 static void keeps_what_invokes_a_script(void **state)
