@@ -195,7 +195,11 @@ test('a recursive function counts once, however deep', async () => {
   const { self_ms: self, total_ms: total } = rows.find((row) => row.function === 'fibonacci');
   assert.ok(Math.abs(total - self) <= 20, `self ${self} ms, total ${total} ms`);
   const caller = rows.find((row) => row.function === 'countRabbits');
-  assert.ok(caller.total_ms >= total);
+  // Chromium leaves out the callers in a sample now and then.
+  const lines = await stack.sql(`select line from fleetprof.folded('demo', release => '${release}') as line`, 'fleetprof_reader');
+  const alone = lines.map(({ line }) => Number(/^fibonacci (\d+)$/.exec(line)?.[1] ?? 0) / 1000).reduce((sum, ms) => sum + ms, 0);
+  assert.ok(alone <= total / 10, `${alone} of ${total} ms without a caller`);
+  assert.ok(caller.total_ms + alone > total - 0.5, `${caller.total_ms} ms in the caller, ${alone} without, of ${total} ms`);
   assertWithin15Percent(caller.total_ms, demo.measured.fibonacci, 'countRabbits');
 });
 
