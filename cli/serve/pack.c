@@ -267,7 +267,7 @@ static void add_shape(struct fp_buf *numbers, const struct pack_tree *tree)
  * not call before. Then adds these: their places from 1, 0 for one that no tree had before. */
 static void add_frames(struct fp_packing *packing, const struct pack_tree *tree)
 {
-    uint32_t *places = fp_memory_need(calloc(tree->count, sizeof(*places))); /* from 1 */
+    uint32_t *places = fp_memory_need(calloc(tree->count + 1, sizeof(*places))); /* from 1 */
     uint32_t *known = fp_memory_need(calloc(tree->frame_count + 1, sizeof(*known)));
     struct fp_buf added;
     fp_buf_init(&added, packing->numbers.max);
