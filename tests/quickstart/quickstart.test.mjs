@@ -61,7 +61,8 @@ test('quickstart says what it does and when', () => {
   assert.match(printed, /^quickstart: +\d+ s {2}building /m);
   assert.match(printed, /^quickstart: +\d+ s {2}starting PostgreSQL/m);
   assert.match(sampleTable(printed), /innerMath/, 'the busiest function of the traces is not in the table');
-  assert.doesNotMatch(fs.readFileSync(postgresLog).subarray(logged).toString(), /FATAL/);
+  // A collector that is stopped, as the one that takes the made-up shop, does not wait for what it was reading.
+  assert.doesNotMatch(fs.readFileSync(postgresLog).subarray(logged).toString(), /FATAL: {2}(?!connection to client lost)/);
 });
 
 test('the report shows the samples', async () => {
