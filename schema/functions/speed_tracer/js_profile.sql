@@ -273,6 +273,7 @@ set search_path = fleetprof_data, pg_temp
 set jit = off
 set work_mem = '64MB'
 set enable_nestloop = off -- the planner cannot know how long arrays are
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
@@ -284,22 +285,30 @@ declare
     function_lines integer[];
     stack_functions integer[];
     stack_parents integer[];
+    run_stacks integer[];
+    run_ticks integer[];
     outside bigint;
     every bigint; -- ticks
     least_ticks double precision;
-    -- The nodes of the tree so far: a level after the other, siblings by ticks. Node 0 is around the first level.
+    -- The nodes of the tree so far: a level after the other, siblings by ticks. Node 0 is around the first level. Ticks are whole
+    -- numbers as double precision: each sum of bigint is a numeric, which takes longer.
+    -- A function's number counts from 0.
     node_functions integer[] := '{}';
     node_parents integer[] := '{}';
     node_levels integer[] := '{}';
-    node_ticks bigint[] := '{}';
+    node_ticks double precision[] := '{}';
     -- The ticks of the last level: by node, and by where on its stack each is.
     at_nodes integer[];
     at_stacks integer[];
-    at_ticks bigint[];
+    at_ticks double precision[];
     -- The nodes of the next level.
     next_functions integer[];
     next_parents integer[];
-    next_ticks bigint[];
+    next_ticks double precision[];
+    -- The ticks of the next level.
+    moved_nodes integer[];
+    moved_stacks integer[];
+    moved_ticks double precision[];
     level_now integer := 0;
     sizes integer[]; -- by node: how many nodes its tree has
     ordinals bigint[];
@@ -311,28 +320,52 @@ begin
             message = format('min_share is %s', coalesce(js_profile_bottom_up.min_share::text, 'null')),
             hint = 'min_share is a share of the ticks, 0 to 1.';
     end if;
-    select names, urls, lines, functions, parents, ticks, unattributed
-    into function_names, function_urls, function_lines, stack_functions, stack_parents, at_ticks, outside
-    from js_profile_stacks(js_profile_bottom_up.session_id, js_profile_bottom_up.event_id, js_profile_bottom_up.state);
-    select sum(ticks) into every from unnest(at_ticks || outside) as ticks;
-    least_ticks := greatest(js_profile_bottom_up.min_share * every, 1);
-    select array_agg(0), array_agg(stack::integer), array_agg(ticks)
-    into at_nodes, at_stacks, at_ticks
-    from unnest(at_ticks) with ordinality as listed (ticks, stack)
+    select names, urls, lines, functions, parents, s.run_stacks, s.run_ticks
+    into function_names, function_urls, function_lines, stack_functions, stack_parents, run_stacks, run_ticks
+    from js_profile_stacks(js_profile_bottom_up.session_id, js_profile_bottom_up.event_id, js_profile_bottom_up.state) as s;
+    select
+        array_agg(0) filter (where stack >= 0), array_agg(stack) filter (where stack >= 0),
+        array_agg(ticks) filter (where stack >= 0), coalesce(sum(ticks) filter (where stack < 0), 0), coalesce(sum(ticks), 0)
+    into at_nodes, at_stacks, at_ticks, outside, every
+    from (
+        select stack, sum(ticks)::double precision as ticks
+        -- Not in the from clause, where rows would be stored first.
+        from (select unnest(run_stacks) as stack, unnest(run_ticks) as ticks) as run
+        group by stack
+    ) as summed
     where ticks > 0;
+    least_ticks := greatest(js_profile_bottom_up.min_share * every, 1);
     -- Level by level: the planner cannot estimate a recursive query.
     loop
-        select
-            array_agg(function order by parent, ticks desc, function),
-            array_agg(parent order by parent, ticks desc, function),
-            array_agg(ticks order by parent, ticks desc, function)
-        into next_functions, next_parents, next_ticks
-        from (
-            select node as parent, stack_functions[stack] as function, sum(ticks)::bigint as ticks
-            from unnest(at_nodes, at_stacks, at_ticks) as inside (node, stack, ticks)
-            group by 1, 2
-        ) as summed
-        where ticks >= least_ticks;
+        with inside as materialized (
+            select node, stack_functions[stack + 1] as function, stack_parents[stack + 1] as around, ticks
+            from (select unnest(at_nodes) as node, unnest(at_stacks) as stack, unnest(at_ticks) as ticks) as inside
+        ),
+        next as materialized (
+            select parent, function, ticks, row_number() over (order by parent, ticks desc, function)::integer as place
+            from (
+                select node as parent, function, sum(ticks) as ticks
+                from inside
+                group by 1, 2
+            ) as summed
+            where ticks >= least_ticks
+        ),
+        listed as (
+            select array_agg(function) as functions, array_agg(parent) as parents, array_agg(ticks) as ticks
+            from (select * from next order by place) as sorted
+        ),
+        -- Not summed: no two stacks have one function and one parent.
+        moved as (
+            select
+                array_agg(cardinality(node_functions) + place) as nodes, array_agg(around) as stacks,
+                array_agg(inside.ticks) as ticks
+            from inside
+            join next on next.parent = inside.node and next.function = inside.function
+            where around >= 0
+        )
+        select listed.functions, listed.parents, listed.ticks, moved.nodes, moved.stacks, moved.ticks
+        into next_functions, next_parents, next_ticks, moved_nodes, moved_stacks, moved_ticks
+        from listed, moved;
         exit when next_functions is null;
         level_now := level_now + 1;
         steps := steps + cardinality(at_nodes);
@@ -346,18 +379,9 @@ begin
                 message = format('the tree has more than %s nodes', nodes_max),
                 hint = 'Give a greater min_share.';
         end if;
-        select array_agg(node), array_agg(stack), array_agg(ticks)
-        into at_nodes, at_stacks, at_ticks
-        from (
-            select
-                cardinality(node_functions) + place::integer as node, stack_parents[stack] as stack,
-                sum(ticks)::bigint as ticks
-            from unnest(at_nodes, at_stacks, at_ticks) as inside (node, stack, ticks)
-            join unnest(next_parents, next_functions) with ordinality as next (parent, function, place)
-                on parent = inside.node and function = stack_functions[inside.stack]
-            where stack_parents[stack] > 0
-            group by 1, 2
-        ) as summed;
+        at_nodes := moved_nodes;
+        at_stacks := moved_stacks;
+        at_ticks := moved_ticks;
         node_functions := node_functions || next_functions;
         node_parents := node_parents || next_parents;
         node_ticks := node_ticks || next_ticks;
@@ -387,8 +411,8 @@ begin
         case when function is null then '(unattributed)' else coalesce(nullif(name, ''), '(anonymous)') end,
         nullif(url, ''),
         line,
-        ticks,
-        ticks::double precision / every
+        ticks::bigint,
+        ticks / every
     from (
         select ordinal, level, function, ticks
         from unnest(ordinals, node_levels, node_functions, node_ticks) as node (ordinal, level, function, ticks)
@@ -396,8 +420,8 @@ begin
         select first_free, 1, null, outside
         where outside >= least_ticks
     ) as node
-    left join unnest(function_names, function_urls, function_lines) with ordinality as named (name, url, line, function)
-        using (function)
+    left join unnest(function_names, function_urls, function_lines) with ordinality as named (name, url, line, place)
+        on place = function + 1
     order by ordinal;
 end
 $$;
