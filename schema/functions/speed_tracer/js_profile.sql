@@ -354,7 +354,7 @@ begin
             select array_agg(function) as functions, array_agg(parent) as parents, array_agg(ticks) as ticks
             from (select * from next order by place) as sorted
         ),
-        -- Not summed: no two stacks have one function and one parent.
+        -- Not summed by stack: only functions that became equal give two stacks one function and one parent.
         moved as (
             select
                 array_agg(cardinality(node_functions) + place) as nodes, array_agg(around) as stacks,
