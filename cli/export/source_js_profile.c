@@ -133,16 +133,21 @@ static PGresult *ask(PGconn *connection, const char *session_id, const char *sel
 }
 
 static const char select_sums[] =
-    "select coalesce(cardinality(lines), 0), coalesce(unattributed, 0) from profile";
+    "select coalesce(cardinality(lines), 0), (select coalesce(sum(ticks), 0) "
+    "from unnest(run_stacks, run_ticks) as run (stack, ticks) where stack < 0) from profile";
 
+/* The database numbers functions and stacks from 0. */
 static const char select_stacks[] =
-    "select stack.parent, stack.ticks, stack.function, coalesce(nullif(name, ''), '(anonymous)'), "
-    "url, line "
+    "select stack.parent + 1, coalesce(ticks, 0), stack.function + 1, "
+    "coalesce(nullif(name, ''), '(anonymous)'), url, line "
     "from profile "
-    "cross join unnest(functions, parents, ticks) with ordinality "
-    "as stack (function, parent, ticks, number) "
+    "cross join unnest(functions, parents) with ordinality "
+    "as stack (function, parent, number) "
     "join (select listed.* from profile cross join unnest(names, urls, lines) with ordinality "
-    "as listed (name, url, line, number)) as known on known.number = stack.function "
+    "as listed (name, url, line, number)) as known on known.number = stack.function + 1 "
+    "left join (select stack + 1 as number, sum(ticks) as ticks from profile "
+    "cross join unnest(run_stacks, run_ticks) as run (stack, ticks) group by stack) as ended "
+    "on ended.number = stack.number "
     "order by stack.number";
 
 bool fp_export_read_js_profile(PGconn *connection, const char *session_id,

@@ -4,30 +4,28 @@ create or replace function fleetprof_data.js_profile_stacks(
     session_id bigint,
     event_id   bigint,
     state      text,
-    -- By number of a function.
-    out names        text[],
-    out urls         text[],
-    out lines        integer[],
-    -- By number of a stack; parents have lower numbers, 0 is none.
-    out functions    integer[],
-    out parents      integer[],
-    out is_recursive boolean[],
-    out ticks        bigint[],
-    out unattributed bigint
+    -- Functions and stacks are numbered from 0. By function:
+    out names      text[],
+    out urls       text[],
+    out lines      integer[],
+    -- By stack; parents have lower numbers, -1 is none.
+    out functions  integer[],
+    out parents    integer[],
+    out recursive  integer[], -- stacks
+    -- By run of equal ticks; stack -1 is no known code.
+    out run_stacks integer[],
+    out run_ticks  integer[]
 )
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
+set jit = off
 set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 declare
     states constant text[] := array['js', 'gc', 'compiler', 'other', 'external', 'unknown'];
     state_number constant integer := array_position(states, js_profile_stacks.state) - 1;
-    same integer[]; -- by number of a function: the first that is equal; null: none is
-    recursive_stacks integer[];
-    -- By run of equal ticks; stack 0 is no known code.
-    run_stacks integer[];
-    run_ticks integer[];
+    same integer[]; -- by function: the first that is equal
 begin
     if js_profile_stacks.state is not null and state_number is null then
         raise invalid_parameter_value using
@@ -41,110 +39,121 @@ begin
             message = format('session %s has no event %s', js_profile_stacks.session_id, js_profile_stacks.event_id);
     end if;
     -- Each profile lists the functions and stacks that no profile before it in its part of the session has. In the order of
-    -- profiles these lists are arrays by number: nothing is sorted or joined by stack, of which there may be many.
-    with profile as materialized (
+    -- profiles these lists are arrays by number. Their texts are joined, so that the lists of many profiles are read as one.
+    with profile as (
         select
             session_id as part,
-            coalesce(js_profile_stacks.event_id in (event_id, (profile_of #>> '{}')::bigint), js_profile_stacks.event_id is null)
-                as is_selected,
-            member.*
+            event,
+            js_profile_stacks.event_id is null or event_id = js_profile_stacks.event_id
+                or (detail ->> 'profileOf')::bigint = js_profile_stacks.event_id as is_selected,
+            detail -> 'profile' as member
         from speed_tracer_events(js_profile_stacks.session_id, '{PROFILE_DATA}')
-        cross join lateral jsonb_to_record(detail) as kept (profile jsonb, "profileOf" jsonb)
-        cross join lateral (select "profileOf" as profile_of) as renamed
-        cross join lateral jsonb_to_record(case when jsonb_typeof(profile) = 'object' then profile end) as member (
-            "firstFunction" integer, names jsonb, urls jsonb, lines integer[],
-            "firstStack" integer, functions integer[], parents integer[], recursive integer[],
-            stacks integer[], states integer[], ticks integer[])
-        where type_number >= 0 and member.names is not null
-        order by event
+        where type_number >= 0
+        order by session_id, event
+        offset 0 -- unpacks each detail once
     ),
-    -- Numbers begin at 1 and go on through all parts.
+    listed as (
+        select
+            part, event, is_selected, member ->> 'names' as names, member ->> 'urls' as urls, member ->> 'lines' as lines,
+            member ->> 'functions' as functions, member ->> 'parents' as parents, member ->> 'recursive' as recursive,
+            member ->> 'stacks' as stacks, member ->> 'states' as states, member ->> 'ticks' as ticks
+        from profile
+        where jsonb_typeof(member) = 'object' and member ? 'names'
+        offset 0
+    ),
+    joined as (
+        select
+            min(event) as first_event,
+            string_agg(substr(names, 2, length(names) - 2), ',') filter (where names <> '[]') as names,
+            string_agg(substr(urls, 2, length(urls) - 2), ',') filter (where urls <> '[]') as urls,
+            string_agg(lines, '') filter (where lines <> '{}') as lines,
+            string_agg(functions, '') filter (where functions <> '{}') as functions,
+            string_agg(parents, '') filter (where parents <> '{}') as parents,
+            string_agg(recursive, '') filter (where recursive <> '{}') as recursive,
+            string_agg(stacks, '') filter (where is_selected) as stacks,
+            string_agg(states, '') filter (where is_selected and state_number is not null) as states,
+            string_agg(ticks, '') filter (where is_selected) as ticks
+        from listed
+        group by part
+    ),
+    read as (
+        select
+            first_event,
+            ('[' || names || ']')::jsonb as names,
+            ('[' || urls || ']')::jsonb as urls,
+            replace(lines, '}{', ',')::integer[] as lines,
+            replace(functions, '}{', ',')::integer[] as functions,
+            replace(parents, '}{', ',')::integer[] as parents,
+            replace(recursive, '}{', ',')::integer[] as recursive,
+            replace(stacks, '}{', ',')::integer[] as stacks,
+            replace(states, '}{', ',')::integer[] as states,
+            replace(ticks, '}{', ',')::integer[] as ticks
+        from joined
+    ),
+    -- Numbers go on through all parts.
     part as materialized (
         select
-            part,
-            (sum(functions) over parts - functions + 1)::integer as first_function,
-            (sum(stacks) over parts - stacks + 1)::integer as first_stack
-        from (
-            select
-                part, min(number) as number, max("firstFunction" + cardinality(lines)) as functions,
-                max("firstStack" + cardinality(profile.functions)) as stacks
-            from (select *, row_number() over () as number from profile) as profile
-            group by part
-        ) as counted
-        window parts as (order by number)
+            *,
+            coalesce(sum(cardinality(lines)) over before, 0)::integer as first_function,
+            coalesce(sum(cardinality(functions)) over before, 0)::integer as first_stack
+        from read
+        window before as (order by first_event rows between unbounded preceding and 1 preceding)
     ),
-    function as materialized (
-        select row_number() over () as number, name, url, nullif(line, -1) as line
-        from profile
-        cross join lateral rows from (
-            jsonb_array_elements_text(names), jsonb_array_elements_text(urls), unnest(lines)
-        ) as listed (name, url, line)
-    ),
-    functions_listed as (
+    run as (
         select
-            array_agg(name) as names, array_agg(url) as urls, array_agg(line) as lines,
-            -- Two may have become equal when their URLs lost their queries. Few dumps have such: to count is cheaper than to sort.
-            case when count(*) > (
-                select count(*) from (select distinct name collate "C", url collate "C", line from function) as different
-            ) then (
-                select array_agg(same order by number)
-                from (
-                    select number, min(number) over (partition by name collate "C", url collate "C", line)::integer as same
-                    from function
-                ) as compared
-            ) end as same
-        from (select * from function order by number) as known
-    ),
-    stacks_listed as (
-        select
-            array_agg(first_function + function) as functions,
-            array_agg(case when parent >= 0 then first_stack + parent else 0 end) as parents
-        from profile
-        join part using (part)
-        cross join lateral unnest(functions, parents) as stack (function, parent)
-    ),
-    recursive_listed as (
-        select array_agg(first_stack + stack) as stacks
-        from profile
-        join part using (part)
-        cross join lateral unnest(recursive) as stack
-    ),
-    runs_listed as (
-        select array_agg(case when stack >= 0 then first_stack + stack else 0 end) as stacks, array_agg(run.ticks) as ticks
-        from profile
-        join part using (part)
+            array_agg(case when stack >= 0 then first_stack + stack else -1 end) as stacks,
+            array_agg(run.ticks) as ticks
+        from part
         cross join lateral unnest(stacks, states, ticks) as run (stack, state, ticks)
-        where is_selected and (state_number is null or state = state_number)
+        where state_number is null or state = state_number
     )
-    select f.names, f.urls, f.lines, f.same, s.functions, s.parents, c.stacks, r.stacks, r.ticks
+    -- Most sessions have one part, whose arrays are right as they are.
+    select
+        array(select name from part cross join lateral jsonb_array_elements_text(names) as listed (name)),
+        array(select url from part cross join lateral jsonb_array_elements_text(urls) as listed (url)),
+        array(select nullif(line, -1) from part cross join lateral unnest(lines) as listed (line)),
+        case when parts > 1
+            then array(select first_function + function from part cross join lateral unnest(functions) as listed (function))
+            else (select functions from part)
+        end,
+        case when parts > 1
+            then array(
+                select case when parent >= 0 then first_stack + parent else -1 end
+                from part
+                cross join lateral unnest(parents) as listed (parent))
+            else (select parents from part)
+        end,
+        array(select first_stack + stack from part cross join lateral unnest(recursive) as listed (stack)),
+        case when parts > 1 or state_number is not null then (select stacks from run) else (select stacks from part) end,
+        case when parts > 1 or state_number is not null then (select ticks from run) else (select ticks from part) end
     into
-        js_profile_stacks.names, js_profile_stacks.urls, js_profile_stacks.lines, same,
-        js_profile_stacks.functions, js_profile_stacks.parents, recursive_stacks, run_stacks, run_ticks
-    from functions_listed as f, stacks_listed as s, recursive_listed as c, runs_listed as r;
+        js_profile_stacks.names, js_profile_stacks.urls, js_profile_stacks.lines, js_profile_stacks.functions,
+        js_profile_stacks.parents, js_profile_stacks.recursive, js_profile_stacks.run_stacks, js_profile_stacks.run_ticks
+    from (select count(*) as parts from part) as counted;
 
-    js_profile_stacks.is_recursive := array_fill(false, array[coalesce(cardinality(js_profile_stacks.functions), 0)]);
-    js_profile_stacks.ticks := array_fill(0::bigint, array[cardinality(js_profile_stacks.is_recursive)]);
-    js_profile_stacks.unattributed := 0;
-    if same is not null then
-        for stack in 1..cardinality(js_profile_stacks.ticks) loop
-            js_profile_stacks.functions[stack] := same[js_profile_stacks.functions[stack]];
-        end loop;
+    -- Two may have become equal when their URLs lost their queries. Few dumps have such: to count is cheaper than to sort.
+    if cardinality(js_profile_stacks.names) > (
+        select count(*)
+        from (
+            select distinct name collate "C", url collate "C", line
+            from unnest(js_profile_stacks.names, js_profile_stacks.urls, js_profile_stacks.lines) as known (name, url, line)
+        ) as different)
+    then
+        select array_agg(first order by number)
+        into same
+        from (
+            select number, min(number) over (partition by name collate "C", url collate "C", line)::integer - 1 as first
+            from unnest(js_profile_stacks.names, js_profile_stacks.urls, js_profile_stacks.lines) with ordinality
+                as known (name, url, line, number)
+        ) as compared;
+        js_profile_stacks.functions := array(
+            select same[function + 1] from unnest(js_profile_stacks.functions) as listed (function));
     end if;
-    for at in 1..coalesce(cardinality(recursive_stacks), 0) loop
-        js_profile_stacks.is_recursive[recursive_stacks[at]] := true;
-    end loop;
-    for at in 1..coalesce(cardinality(run_stacks), 0) loop
-        if run_stacks[at] = 0 then
-            js_profile_stacks.unattributed := js_profile_stacks.unattributed + run_ticks[at];
-        else
-            js_profile_stacks.ticks[run_stacks[at]] := js_profile_stacks.ticks[run_stacks[at]] + run_ticks[at];
-        end if;
-    end loop;
 end
 $$;
 
 comment on function fleetprof_data.js_profile_stacks is
-    'Returns the stacks of the V8 profiles of a session as columns, with the ticks of each under which it ends: of the profiles that belong to an event, or are it (null: all), in a state of the engine (null: any). unattributed: ticks outside all known code.';
+    'Returns the functions and stacks of the V8 profiles of a session as columns, and the ticks by the stack under which they end: of the profiles that belong to an event, or are it (null: all), in a state of the engine (null: any). Functions and stacks are numbered from 0, so number n is element n + 1; -1 is no parent, or no known code.';
 
 create or replace function fleetprof.js_profile(
     session_id bigint,
@@ -172,33 +181,40 @@ declare
     function_lines integer[];
     stack_functions integer[];
     stack_parents integer[];
-    stack_recursive boolean[];
-    stack_ticks bigint[];
-    below bigint[]; -- by stack: its ticks and those of all stacks inside
+    recursive_stacks integer[];
+    run_stacks integer[];
+    run_ticks integer[];
+    -- By stack: its ticks and those of all stacks inside. Element -1 takes what is around no stack.
+    below bigint[];
     outside bigint; -- ticks outside all known code
-    around integer; -- the stack around one
     -- By function.
     selves bigint[];
     totals bigint[];
     at integer;
 begin
-    select names, urls, lines, functions, parents, is_recursive, ticks, unattributed
-    into function_names, function_urls, function_lines, stack_functions, stack_parents, stack_recursive, stack_ticks, outside
-    from js_profile_stacks(js_profile.session_id, js_profile.event_id, js_profile.state);
-    below := stack_ticks;
-    selves := array_fill(0::bigint, array[coalesce(cardinality(function_names), 0)]);
+    select names, urls, lines, functions, parents, recursive, s.run_stacks, s.run_ticks
+    into function_names, function_urls, function_lines, stack_functions, stack_parents, recursive_stacks, run_stacks, run_ticks
+    from js_profile_stacks(js_profile.session_id, js_profile.event_id, js_profile.state) as s;
+    below := array_fill(0::bigint, array[coalesce(cardinality(stack_functions), 0) + 1], array[-1]);
+    selves := array_fill(0::bigint, array[cardinality(function_names)], array[0]);
     totals := selves;
-    for stack in reverse cardinality(below)..1 loop
-        continue when below[stack] = 0;
-        around := stack_parents[stack];
-        if around > 0 then
-            below[around] := below[around] + below[stack];
+    for run in 1..coalesce(cardinality(run_stacks), 0) loop
+        at := run_stacks[run];
+        below[at] := below[at] + run_ticks[run];
+        if at >= 0 then
+            at := stack_functions[at + 1];
+            selves[at] := selves[at] + run_ticks[run];
         end if;
-        at := stack_functions[stack];
-        selves[at] := selves[at] + stack_ticks[stack];
-        if not stack_recursive[stack] then
-            totals[at] := totals[at] + below[stack];
-        end if;
+    end loop;
+    outside := below[-1];
+    -- Few statements, of which each costs: there may be many stacks.
+    for stack in reverse cardinality(below) - 2..0 loop
+        below[stack_parents[stack + 1]] := below[stack_parents[stack + 1]] + below[stack];
+        totals[stack_functions[stack + 1]] := totals[stack_functions[stack + 1]] + below[stack];
+    end loop;
+    for place in 1..cardinality(recursive_stacks) loop
+        at := stack_functions[recursive_stacks[place] + 1];
+        totals[at] := totals[at] - below[recursive_stacks[place]];
     end loop;
     return query
     with sums as (
@@ -211,6 +227,14 @@ begin
     ),
     every as (
         select sum(self) as ticks from sums
+    ),
+    -- Sorted by texts first, and then by numbers: many functions may have the same ticks.
+    placed as (
+        select *, row_number() over (order by shown collate "C", url collate "C", line) as place
+        from sums
+        cross join lateral (
+            select case when name is null then '(unattributed)' else coalesce(nullif(name, ''), '(anonymous)') end as shown
+        ) as shown_as
     )
     select
         shown,
@@ -220,12 +244,9 @@ begin
         total::bigint,
         (self / ticks)::double precision,
         (total / ticks)::double precision
-    from sums
+    from placed
     cross join every
-    cross join lateral (
-        select case when name is null then '(unattributed)' else coalesce(nullif(name, ''), '(anonymous)') end as shown
-    ) as shown_as
-    order by self desc, total desc, shown collate "C", url collate "C", line;
+    order by self desc, total desc, place;
 end
 $$;
 
@@ -252,6 +273,7 @@ set search_path = fleetprof_data, pg_temp
 set jit = off
 set work_mem = '64MB'
 set enable_nestloop = off -- the planner cannot know how long arrays are
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
@@ -263,22 +285,30 @@ declare
     function_lines integer[];
     stack_functions integer[];
     stack_parents integer[];
+    run_stacks integer[];
+    run_ticks integer[];
     outside bigint;
     every bigint; -- ticks
     least_ticks double precision;
-    -- The nodes of the tree so far: a level after the other, siblings by ticks. Node 0 is around the first level.
+    -- The nodes of the tree so far: a level after the other, siblings by ticks. Node 0 is around the first level. Ticks are whole
+    -- numbers as double precision: each sum of bigint is a numeric, which takes longer.
+    -- A function's number counts from 0.
     node_functions integer[] := '{}';
     node_parents integer[] := '{}';
     node_levels integer[] := '{}';
-    node_ticks bigint[] := '{}';
+    node_ticks double precision[] := '{}';
     -- The ticks of the last level: by node, and by where on its stack each is.
     at_nodes integer[];
     at_stacks integer[];
-    at_ticks bigint[];
+    at_ticks double precision[];
     -- The nodes of the next level.
     next_functions integer[];
     next_parents integer[];
-    next_ticks bigint[];
+    next_ticks double precision[];
+    -- The ticks of the next level.
+    moved_nodes integer[];
+    moved_stacks integer[];
+    moved_ticks double precision[];
     level_now integer := 0;
     sizes integer[]; -- by node: how many nodes its tree has
     ordinals bigint[];
@@ -290,28 +320,52 @@ begin
             message = format('min_share is %s', coalesce(js_profile_bottom_up.min_share::text, 'null')),
             hint = 'min_share is a share of the ticks, 0 to 1.';
     end if;
-    select names, urls, lines, functions, parents, ticks, unattributed
-    into function_names, function_urls, function_lines, stack_functions, stack_parents, at_ticks, outside
-    from js_profile_stacks(js_profile_bottom_up.session_id, js_profile_bottom_up.event_id, js_profile_bottom_up.state);
-    select sum(ticks) into every from unnest(at_ticks || outside) as ticks;
-    least_ticks := greatest(js_profile_bottom_up.min_share * every, 1);
-    select array_agg(0), array_agg(stack::integer), array_agg(ticks)
-    into at_nodes, at_stacks, at_ticks
-    from unnest(at_ticks) with ordinality as listed (ticks, stack)
+    select names, urls, lines, functions, parents, s.run_stacks, s.run_ticks
+    into function_names, function_urls, function_lines, stack_functions, stack_parents, run_stacks, run_ticks
+    from js_profile_stacks(js_profile_bottom_up.session_id, js_profile_bottom_up.event_id, js_profile_bottom_up.state) as s;
+    select
+        array_agg(0) filter (where stack >= 0), array_agg(stack) filter (where stack >= 0),
+        array_agg(ticks) filter (where stack >= 0), coalesce(sum(ticks) filter (where stack < 0), 0), coalesce(sum(ticks), 0)
+    into at_nodes, at_stacks, at_ticks, outside, every
+    from (
+        select stack, sum(ticks)::double precision as ticks
+        -- Not in the from clause, where rows would be stored first.
+        from (select unnest(run_stacks) as stack, unnest(run_ticks) as ticks) as run
+        group by stack
+    ) as summed
     where ticks > 0;
+    least_ticks := greatest(js_profile_bottom_up.min_share * every, 1);
     -- Level by level: the planner cannot estimate a recursive query.
     loop
-        select
-            array_agg(function order by parent, ticks desc, function),
-            array_agg(parent order by parent, ticks desc, function),
-            array_agg(ticks order by parent, ticks desc, function)
-        into next_functions, next_parents, next_ticks
-        from (
-            select node as parent, stack_functions[stack] as function, sum(ticks)::bigint as ticks
-            from unnest(at_nodes, at_stacks, at_ticks) as inside (node, stack, ticks)
-            group by 1, 2
-        ) as summed
-        where ticks >= least_ticks;
+        with inside as materialized (
+            select node, stack_functions[stack + 1] as function, stack_parents[stack + 1] as around, ticks
+            from (select unnest(at_nodes) as node, unnest(at_stacks) as stack, unnest(at_ticks) as ticks) as inside
+        ),
+        next as materialized (
+            select parent, function, ticks, row_number() over (order by parent, ticks desc, function)::integer as place
+            from (
+                select node as parent, function, sum(ticks) as ticks
+                from inside
+                group by 1, 2
+            ) as summed
+            where ticks >= least_ticks
+        ),
+        listed as (
+            select array_agg(function) as functions, array_agg(parent) as parents, array_agg(ticks) as ticks
+            from (select * from next order by place) as sorted
+        ),
+        -- Not summed by stack: only functions that became equal give two stacks one function and one parent.
+        moved as (
+            select
+                array_agg(cardinality(node_functions) + place) as nodes, array_agg(around) as stacks,
+                array_agg(inside.ticks) as ticks
+            from inside
+            join next on next.parent = inside.node and next.function = inside.function
+            where around >= 0
+        )
+        select listed.functions, listed.parents, listed.ticks, moved.nodes, moved.stacks, moved.ticks
+        into next_functions, next_parents, next_ticks, moved_nodes, moved_stacks, moved_ticks
+        from listed, moved;
         exit when next_functions is null;
         level_now := level_now + 1;
         steps := steps + cardinality(at_nodes);
@@ -325,18 +379,9 @@ begin
                 message = format('the tree has more than %s nodes', nodes_max),
                 hint = 'Give a greater min_share.';
         end if;
-        select array_agg(node), array_agg(stack), array_agg(ticks)
-        into at_nodes, at_stacks, at_ticks
-        from (
-            select
-                cardinality(node_functions) + place::integer as node, stack_parents[stack] as stack,
-                sum(ticks)::bigint as ticks
-            from unnest(at_nodes, at_stacks, at_ticks) as inside (node, stack, ticks)
-            join unnest(next_parents, next_functions) with ordinality as next (parent, function, place)
-                on parent = inside.node and function = stack_functions[inside.stack]
-            where stack_parents[stack] > 0
-            group by 1, 2
-        ) as summed;
+        at_nodes := moved_nodes;
+        at_stacks := moved_stacks;
+        at_ticks := moved_ticks;
         node_functions := node_functions || next_functions;
         node_parents := node_parents || next_parents;
         node_ticks := node_ticks || next_ticks;
@@ -366,8 +411,8 @@ begin
         case when function is null then '(unattributed)' else coalesce(nullif(name, ''), '(anonymous)') end,
         nullif(url, ''),
         line,
-        ticks,
-        ticks::double precision / every
+        ticks::bigint,
+        ticks / every
     from (
         select ordinal, level, function, ticks
         from unnest(ordinals, node_levels, node_functions, node_ticks) as node (ordinal, level, function, ticks)
@@ -375,8 +420,8 @@ begin
         select first_free, 1, null, outside
         where outside >= least_ticks
     ) as node
-    left join unnest(function_names, function_urls, function_lines) with ordinality as named (name, url, line, function)
-        using (function)
+    left join unnest(function_names, function_urls, function_lines) with ordinality as named (name, url, line, place)
+        on place = function + 1
     order by ordinal;
 end
 $$;

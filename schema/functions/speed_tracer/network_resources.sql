@@ -302,37 +302,53 @@ begin
         select *, row_number() over (order by start_ms, request_id, attempt) as number
         from merged_requests(network_resources.session_id)
     ),
-    -- Headers may be large: they are read once, and sorted once.
-    wanted as (
-        select number, 'timing' as part, timing_event as event from request where timing_event is not null
-        union all
-        select number, 'asked', request_event from request where request_event is not null
-        union all
-        select number, 'answered', response_event from request where response_event is not null
-    ),
-    given as (
-        select number, part, case part
-            when 'asked' then request_headers_of(type, detail)
-            when 'answered' then response_headers_of(type, detail)
-            else case type
-                when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,timing}'
-                when 'NETWORK_RESOURCE_UPDATE' then detail -> 'timing'
-                else detail #> '{redirectResponse,timing}'
-            end
-        end as value
+    kept as materialized (
+        select event, type, detail
         from speed_tracer_events(network_resources.session_id, array[
             'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT',
             'NETWORK_RESPONSE_RECEIVED'])
-        join wanted using (event)
     ),
-    gathered as (
+    -- Headers may be large: they are read only from the events that are wanted.
+    asked as (
+        select number, request_headers_of(type, detail) as request_headers
+        from request
+        join kept on event = request_event
+        where request_event is not null
+    ),
+    answered as (
+        select number, response_headers_of(type, detail) as response_headers
+        from request
+        join kept on event = response_event
+        where response_event is not null
+    ),
+    timed as (
         select
             number,
-            (array_agg(value) filter (where part = 'timing'))[1] as timing,
-            (array_agg(value) filter (where part = 'asked'))[1] as request_headers,
-            (array_agg(value) filter (where part = 'answered'))[1] as response_headers
-        from (select * from given order by number) as sorted
-        group by number
+            least(
+                case when proxy_ms >= 0 then proxy_ms end, case when dns_ms >= 0 then dns_ms end,
+                case when connect_ms >= 0 then connect_ms end, case when send_ms >= 0 then send_ms end) as blocked_ms,
+            span_ms(proxy_ms, number("proxyEnd")) as proxy_ms,
+            span_ms(dns_ms, dns_end_ms) as dns_ms,
+            -- The connect phase includes the DNS lookup.
+            span_ms(connect_ms, number("connectEnd")) - coalesce(span_ms(dns_ms, dns_end_ms), 0) as connect_ms,
+            span_ms(number("sslStart"), number("sslEnd")) as ssl_ms,
+            span_ms(send_ms, number("sendEnd")) as send_ms
+        from request
+        join kept on event = timing_event
+        cross join lateral jsonb_to_record(case type
+            when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,timing}'
+            when 'NETWORK_RESOURCE_UPDATE' then detail -> 'timing'
+            else detail #> '{redirectResponse,timing}'
+        end) as phase (
+            "proxyStart" jsonb, "proxyEnd" jsonb, "dnsStart" jsonb, "dnsEnd" jsonb, "connectStart" jsonb, "connectEnd" jsonb,
+            "sslStart" jsonb, "sslEnd" jsonb, "sendStart" jsonb, "sendEnd" jsonb)
+        cross join lateral (
+            select
+                number("proxyStart") as proxy_ms, number("dnsStart") as dns_ms, number("dnsEnd") as dns_end_ms,
+                number("connectStart") as connect_ms, number("sendStart") as send_ms
+            offset 0
+        ) as begun
+        where timing_event is not null
     )
     select
         request_id,
@@ -351,29 +367,19 @@ begin
         response_ms - start_ms,
         end_ms - response_ms,
         end_ms - start_ms,
-        least(
-            case when proxy_ms >= 0 then proxy_ms end, case when dns_ms >= 0 then dns_ms end,
-            case when connect_ms >= 0 then connect_ms end, case when send_ms >= 0 then send_ms end),
-        span_ms(proxy_ms, number("proxyEnd")),
-        span_ms(dns_ms, dns_end_ms),
-        -- The connect phase includes the DNS lookup.
-        span_ms(connect_ms, number("connectEnd")) - coalesce(span_ms(dns_ms, dns_end_ms), 0),
-        span_ms(number("sslStart"), number("sslEnd")),
-        span_ms(send_ms, number("sendEnd")),
+        blocked_ms,
+        proxy_ms,
+        dns_ms,
+        connect_ms,
+        ssl_ms,
+        send_ms,
         request_headers,
         response_headers,
         has_query
     from request
-    left join gathered using (number)
-    cross join lateral jsonb_to_record(timing) as phase (
-        "proxyStart" jsonb, "proxyEnd" jsonb, "dnsStart" jsonb, "dnsEnd" jsonb, "connectStart" jsonb, "connectEnd" jsonb,
-        "sslStart" jsonb, "sslEnd" jsonb, "sendStart" jsonb, "sendEnd" jsonb)
-    cross join lateral (
-        select
-            number("proxyStart") as proxy_ms, number("dnsStart") as dns_ms, number("dnsEnd") as dns_end_ms,
-            number("connectStart") as connect_ms, number("sendStart") as send_ms
-        offset 0
-    ) as begun
+    left join timed using (number)
+    left join asked using (number)
+    left join answered using (number)
     order by number;
 end
 $$;
