@@ -20,6 +20,8 @@ import { button, h } from './h.js';
  * @property {string} [sort] a column's name, - before it for descending; without it the rows stay as they are
  * @property {(sort: string) => void} onsort
  * @property {number} [most] rows to show; all are exported
+ * @property {number} [all] how many rows there are, where these are the first ones
+ * @property {Record<string, number>} [greatest] values of bars among all rows
  * @property {(row: Row) => boolean} [isMarked]
  */
 
@@ -41,10 +43,10 @@ export function sorted(rows, sort) {
 }
 
 /** Returns a table's element. @param {Shown} shown */
-export function table({ columns, rows, caption, sort, onsort, most = 500, isMarked }) {
+export function table({ columns, rows, caption, sort, onsort, most = 500, all = rows.length, greatest: known = {}, isMarked }) {
   const ordered = sorted(rows, sort).slice(0, most);
   const greatest = Object.fromEntries(columns.filter(({ bar }) => bar)
-    .map(({ name }) => [name, Math.max(...rows.map((row) => Math.abs(row[name] ?? 0)), Number.MIN_VALUE)]));
+    .map(({ name }) => [name, known[name] ?? Math.max(...rows.map((row) => Math.abs(row[name] ?? 0)), Number.MIN_VALUE)]));
 
   /** @param {Column} column */
   const heading = ({ name, label, kind, title }) => {
@@ -68,5 +70,5 @@ export function table({ columns, rows, caption, sort, onsort, most = 500, isMark
     h('table', null, h('caption', { class: 'unseen' }, caption),
       h('thead', null, h('tr', null, columns.map(heading))),
       h('tbody', null, ordered.map((row) => h('tr', { class: isMarked?.(row) ? 'marked' : null }, columns.map((column, place) => cell(column, row, place)))))),
-    rows.length > ordered.length ? h('p', { class: 'note' }, `${count(ordered.length)} of ${count(rows.length)} rows are shown; an export has all.`) : null);
+    all > ordered.length ? h('p', { class: 'note' }, `${count(ordered.length)} of ${count(all)} rows are shown; an export has all.`) : null);
 }

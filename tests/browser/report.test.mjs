@@ -424,6 +424,35 @@ test('the keys of the flame graph', async () => {
   assert.deepEqual(complaints, []);
 });
 
+test('a key that only selects draws no graph again, and keeps the lines of the call tree', async () => {
+  await page.addInitScript(() => {
+    const { fillRect } = CanvasRenderingContext2D.prototype;
+    /** @param {number} x @param {number} y @param {number} w @param {number} h */
+    CanvasRenderingContext2D.prototype.fillRect = function draw(x, y, w, h) {
+      document.documentElement.dataset.boxes = String(Number(document.documentElement.dataset.boxes ?? 0) + 1);
+      fillRect.call(this, x, y, w, h);
+    };
+  });
+  const boxes = () => page.evaluate(() => Number(document.documentElement.dataset.boxes));
+  await open('/shop?since=2d');
+  await page.focus('.icicle canvas');
+  await press('ArrowDown');
+  assert.ok(await boxes() > 0);
+  const first = await page.locator('.calltree [data-node="0"]').elementHandle();
+  const before = await boxes();
+  await press('ArrowDown', 'ArrowRight', 'ArrowUp');
+  assert.equal(await boxes(), before);
+  assert.ok(await first?.evaluate((element) => element.isConnected));
+  assert.equal(await page.locator('.calltree [aria-selected="true"]').count(), 1);
+  const selected = await page.locator('.icicle .mark.selected').boundingBox();
+  const picture = await page.locator('.icicle canvas').boundingBox();
+  assert.ok(selected && picture && selected.height === 18 && selected.width > 3);
+  assert.ok(selected.x >= picture.x && selected.y > picture.y && selected.x + selected.width <= picture.x + picture.width, 'the mark lies on the graph');
+  await press('d');
+  assert.notEqual(await boxes(), before, 'other colours are drawn');
+  assert.deepEqual(complaints, []);
+});
+
 test('keys of every view: the list, SQL, the command, dark, releases', async () => {
   await open('/shop/functions?since=2d');
   await press('?');
@@ -550,7 +579,8 @@ test('packages are folded, by the choice and by the key', async () => {
 
 /** What one sees, pictures included. */
 const seen = () => page.evaluate(() => JSON.stringify([document.title, /** @type {HTMLElement} */ (document.querySelector('main')).innerText, document.querySelector('.filters')?.textContent,
-  [...document.querySelectorAll('main .icicle canvas')].map((canvas) => /** @type {HTMLCanvasElement} */ (canvas).toDataURL())]));
+  [...document.querySelectorAll('main .icicle canvas')].map((canvas) => /** @type {HTMLCanvasElement} */ (canvas).toDataURL()),
+  [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('main .icicle .mark'))].map(({ hidden, style }) => !hidden && style.cssText)]));
 
 test('Back, a reload and a copied link show what was seen', async () => {
   let seed = 4;
