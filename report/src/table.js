@@ -8,7 +8,7 @@ import { button, h } from './h.js';
  * @typedef {object} Column
  * @property {string} name of the row's member
  * @property {string} label
- * @property {'text' | 'number' | 'share' | 'count'} [kind] text without it
+ * @property {'text' | 'number' | 'share' | 'count' | 'picture'} [kind] text without it; a picture cannot be sorted by
  * @property {string} [title] what it means
  * @property {(row: Row) => import('./h.js').Child} [cell] what is shown instead of the value
  * @property {boolean} [bar] a bar behind the number, as long as its part of the greatest
@@ -25,7 +25,7 @@ import { button, h } from './h.js';
  * @property {(row: Row) => boolean} [isMarked]
  */
 
-const shown = { number, share: percent, count, text: (/** @type {any} */ value) => value };
+const shown = { number, share: percent, count, picture: () => null, text: (/** @type {any} */ value) => value };
 
 /** @param {Row[]} rows @param {string | undefined} sort */
 export function sorted(rows, sort) {
@@ -50,6 +50,7 @@ export function table({ columns, rows, caption, sort, onsort, most = 500, all = 
 
   /** @param {Column} column */
   const heading = ({ name, label, kind, title }) => {
+    if (kind === 'picture') return h('th', { scope: 'col', class: 'picture', title: title ?? null }, label);
     const direction = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none';
     const next = sort === `-${name}` || (sort !== name && (kind ?? 'text') === 'text') ? name : `-${name}`;
     return h('th', { scope: 'col', 'aria-sort': direction, class: kind && kind !== 'text' ? 'number' : null },
@@ -59,7 +60,7 @@ export function table({ columns, rows, caption, sort, onsort, most = 500, all = 
   const cell = ({ name, kind = 'text', cell: write, bar }, row, place) => {
     const value = row[name];
     const content = write ? write(row) : shown[kind](value);
-    const isNumber = kind !== 'text';
+    const isNumber = kind !== 'text' && kind !== 'picture';
     return h(place === 0 ? 'th' : 'td', {
       ...place === 0 ? { scope: 'row' } : {}, class: [isNumber && 'number', bar && 'bar'].filter(Boolean).join(' ') || null,
       ...isNumber && value !== null && value !== undefined ? { 'data-value': String(value) } : {},
