@@ -197,7 +197,8 @@ static const char summary_lines[] =
                                            "unmatched || ' without a name to find them again.' "
                                            "end, "
                                            "case when obstacle is null and abs(common_change) >= "
-                                           "0.005 then 'Everything together: ' || " FP_COMPARISON_CHANGE(
+                                           "0.005 then 'Everything together: ' "
+                                           "|| " FP_COMPARISON_CHANGE(
                                                "common_change") " || '. That is taken off before a "
                                                                 "function is judged.' end, "
                                                                 "case when by_time then 'Uploads "

@@ -212,8 +212,9 @@ static bool save_views(struct saving *saving)
     static const char *const plain[] = {"summary",       "releases", "timings",
                                         "vitals",        "coverage", "interactions",
                                         "third_parties", "refusals", "long_frames"};
-    static const char *const groups[] = {"host",    "party",   "entity", "package", "resource", "route",
-                                         "release", "browser", "os",     "device",  "marker"};
+    static const char *const groups[] = {"host",     "party",  "entity",  "package",
+                                         "resource", "route",  "release", "browser",
+                                         "os",       "device", "marker"};
     bool fine = save(saving, "flamegraph_columns", EXTRA({"max_nodes", "50000"})) &&
                 save(saving, "hotspots", EXTRA({"top", "500"}));
     for (size_t i = 0; fine && i < FP_COUNT(plain); i++) {

@@ -35,6 +35,12 @@ export function recolour() {
   }
 }
 
+/** Draws what is in an element, now and when colours change. @param {HTMLElement} box @param {() => void} draw */
+export function keepDrawn(box, draw) {
+  live.set(box, draw);
+  draw();
+}
+
 /** Returns a round step of which at most n are in a width. @param {number} wide @param {number} n */
 export function stepOf(wide, n) {
   const size = 10 ** Math.floor(Math.log10(wide / n));

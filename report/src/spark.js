@@ -1,5 +1,6 @@
 /** Small trends in the rows of a table: each is asked for when its row comes into view, a few at once. */
 import { ask, isSaved, question } from './api.js';
+import { keepDrawn } from './chart.js';
 import { counted, number } from './format.js';
 import { h } from './h.js';
 import { moment } from './state.js';
@@ -17,26 +18,30 @@ function stepOf({ params }) {
   return from === null || to === null || to - from > daysFrom ? 'day' : 'hour';
 }
 
-/** @param {string} name @param {Record<string, string | number>} attributes */
-function svg(name, attributes) {
-  const element = document.createElementNS('http://www.w3.org/2000/svg', name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
-  return element;
-}
-
-/** Returns the picture of a trend. @param {import('./api.js').Row[]} rows of trend @param {string} step */
-function picture(rows, step) {
+/**
+ * Puts the picture of a trend into a cell; returns what draws it.
+ * @param {HTMLElement} cell @param {import('./api.js').Row[]} rows of trend @param {string} step
+ */
+function picture(cell, rows, step) {
   const points = rows.map(({ bucket, value_ms: value }) => ({ at: Date.parse(bucket), value: value ?? 0 }));
   const [first, last] = [points[0], points[points.length - 1]];
   const most = Math.max(...points.map(({ value }) => value), Number.MIN_VALUE);
   const x = (/** @type {number} */ at) => 2 + ((at - first.at) / (last.at - first.at || 1)) * (width - 5);
   const y = (/** @type {number} */ value) => height - 2 - (value / most) * (height - 4);
-  const label = `From ${number(first.value)} to ${number(last.value)} ms per page load, at most ${number(most)}, in ${counted(rows.length, step)}`;
-  const drawn = svg('svg', { role: 'img', 'aria-label': label, width, height, viewBox: `0 0 ${width} ${height}` });
-  drawn.append(
-    svg('polyline', { points: points.map(({ at, value }) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`).join(' ') }),
-    svg('circle', { cx: x(last.at).toFixed(1), cy: y(last.value).toFixed(1), r: 2 }));
-  return drawn;
+  const canvas = h('canvas', { role: 'img', 'aria-label': `From ${number(first.value)} to ${number(last.value)} ms per page load, at most ${number(most)}, in ${counted(rows.length, step)}` });
+  cell.replaceChildren(canvas);
+  return () => {
+    const ratio = window.devicePixelRatio || 1;
+    canvas.width = width * ratio;
+    canvas.height = height * ratio;
+    const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+    pen.scale(ratio, ratio);
+    pen.strokeStyle = pen.fillStyle = getComputedStyle(cell).getPropertyValue('--bar').trim();
+    pen.lineWidth = 1.5;
+    for (const { at, value } of points) pen.lineTo(x(at), y(value));
+    pen.stroke();
+    pen.fillRect(x(last.at) - 2, y(last.value) - 2, 4, 4);
+  };
 }
 
 /**
@@ -54,6 +59,8 @@ export function sparkColumn(state, by, keyOf) {
   const waiting = new Set();
   /** @type {Map<HTMLElement, AbortController>} */
   const running = new Map();
+  /** What draws a cell that has its answer. @type {WeakMap<HTMLElement, () => void>} */
+  const drawn = new WeakMap();
 
   /** @param {HTMLElement} cell */
   async function fill(cell) {
@@ -61,8 +68,8 @@ export function sparkColumn(state, by, keyOf) {
     running.set(cell, abort);
     try {
       const { rows } = await ask(question('trend', state, { by, key: cell.dataset.key ?? '', step }), abort.signal, false);
-      if (rows.length > 0) cell.replaceChildren(picture(rows, step));
-      inView.unobserve(cell);
+      drawn.set(cell, rows.length > 0 ? picture(cell, rows, step) : () => {});
+      keepDrawn(cell, /** @type {() => void} */ (drawn.get(cell)));
     } catch {
       if (!abort.signal.aborted) inView.unobserve(cell); // the table is right without it
     }
@@ -79,7 +86,9 @@ export function sparkColumn(state, by, keyOf) {
   const inView = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
       const cell = /** @type {HTMLElement} */ (target);
-      if (isIntersecting && !running.has(cell)) waiting.add(cell);
+      const draw = drawn.get(cell);
+      if (draw && isIntersecting) keepDrawn(cell, draw); // colours may be others since
+      else if (isIntersecting && !running.has(cell)) waiting.add(cell);
       if (isIntersecting) continue;
       waiting.delete(cell);
       running.get(cell)?.abort();

@@ -269,7 +269,7 @@ test('functions and packages have their trends in the table, asked for in view',
     await open(address);
     const spark = page.locator('tbody tr').first().locator('.spark');
     const key = await spark.getAttribute('data-key');
-    const label = await spark.locator('svg').getAttribute('aria-label');
+    const label = await spark.locator('canvas').getAttribute('aria-label');
     const rows = await sql(`value_ms from fleetprof.trend('${by}', '${key?.replaceAll("'", "''")}', 'hour', 'shop', since => now() - interval '2 days') order by bucket`);
     const values = rows.map(({ value_ms: value }) => value);
     assert.ok(values.length > 2);
@@ -281,14 +281,14 @@ test('functions and packages have their trends in the table, asked for in view',
     await ready();
     await page.locator(by === 'function' ? '#sort-self_ms_per_load' : '#sort-self_ms').click();
     await ready();
-    assert.equal(await page.locator('tbody tr').first().locator('.spark svg').getAttribute('aria-label'), label);
+    assert.equal(await page.locator('tbody tr').first().locator('.spark canvas').getAttribute('aria-label'), label);
     assert.equal(asked.filter((url) => url === asked[0]).length, 1, 'sorting asks nothing again');
     assert.ok(before >= 1);
   }
   assert.ok(asked.every((url) => url.includes('step=hour')));
   asked.length = 0;
   await open('/shop/where?by=package&since=30d');
-  await page.locator('.spark svg').first().waitFor();
+  await page.locator('.spark canvas').first().waitFor();
   assert.ok(asked.length > 0 && asked.every((url) => url.includes('step=day')));
   await open('/shop/functions?since=2d&marker=gc');
   assert.equal(await page.locator('th.picture').count(), 0, 'a trend has no marker');
