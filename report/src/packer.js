@@ -34,7 +34,17 @@ class Bytes {
   whole() { return this.bytes.subarray(0, this.length); }
 }
 
-/** @typedef {{ level: number[], frame: number[], frames: Record<string, any[]>, parent: Int32Array, self: number[], rest: number[], samples: number[], sample: number }} Own */
+/**
+ * @typedef {object} Own what nodes have without their children
+ * @property {number[]} level
+ * @property {number[]} frame
+ * @property {Record<string, any[]>} frames
+ * @property {Int32Array} parent
+ * @property {number[]} self µs
+ * @property {number[]} rest µs, left out
+ * @property {number[]} samples
+ * @property {number} sample µs of a sample, on the average
+ */
 
 /**
  * Returns what is the own of each node, or null if the tree is not one that can be packed without a loss.
@@ -45,8 +55,12 @@ function ownOf({ level, frame, self, total, samples, frames }) {
   const isExact = (/** @type {number} */ number) => Number.isSafeInteger(number) && Math.abs(number) <= mostNumber;
   if (!columns.every((column) => Array.isArray(column) && column.length === level.length && column.every(isExact)) || level.length === 0) return null;
   const known = [...frameColumns, 'function_key'];
-  if (Object.keys(frames ?? {}).length !== known.length || !known.every((name) => frames[name]?.length === frames.function?.length) || !frames.function_key.every(isKey)) return null;
-  const own = { level, frame, frames, self, parent: new Int32Array(level.length), rest: total.slice(), samples: samples.slice(), sample: samples[0] > 0 && total[0] > samples[0] ? Math.floor(total[0] / samples[0]) : 1 };
+  if (Object.keys(frames ?? {}).length !== known.length || !known.every((name) => frames[name]?.length === frames.function?.length)
+    || !frames.function_key.every(isKey)) return null;
+  const own = {
+    level, frame, frames, self, parent: new Int32Array(level.length), rest: total.slice(), samples: samples.slice(),
+    sample: samples[0] > 0 && total[0] > samples[0] ? Math.floor(total[0] / samples[0]) : 1,
+  };
   return isInOrder(own) && takeChildren(own) ? own : null;
 }
 
