@@ -142,8 +142,6 @@ const size_t fp_comparison_column_count =
     sizeof(fp_comparison_columns) / sizeof(fp_comparison_columns[0]);
 enum { FIRST_EXTRA = 23 };
 
-#define PERCENT(value) "to_char(100 * least(" value ", 9.999e4), 'FMSG9999990') || ' %'"
-
 /* The columns with names in JSON. */
 #define FUNCTION_COLUMNS                                                                           \
     "function_key, function, resource, line, column_number, before_self_ms, after_self_ms, "       \
@@ -155,9 +153,9 @@ enum { FIRST_EXTRA = 23 };
 const char fp_comparison_select[] =
     "verdict, function, "
     "coalesce(resource, '') || coalesce(':' || line, '') || coalesce(':' || column_number, ''), "
-    "before_self_ms, after_self_ms, " PERCENT("change") ", "
-    PERCENT("change_low") " || ' and ' || " PERCENT("change_high") ", "
-    "case verdict when 'no change seen' then " PERCENT("smallest_visible") " end, "
+    "before_self_ms, after_self_ms, " FP_COMPARISON_CHANGE("change") ", "
+    FP_COMPARISON_CHANGE("change_low") " || ' and ' || " FP_COMPARISON_CHANGE("change_high") ", "
+    "case verdict when 'no change seen' then " FP_COMPARISON_CHANGE("smallest_visible") " end, "
     FUNCTION_COLUMNS;
 /* clang-format on */
 
@@ -199,7 +197,8 @@ static const char summary_lines[] =
                                            "unmatched || ' without a name to find them again.' "
                                            "end, "
                                            "case when obstacle is null and abs(common_change) >= "
-                                           "0.005 then 'Everything together: ' || " PERCENT(
+                                           "0.005 then 'Everything together: ' "
+                                           "|| " FP_COMPARISON_CHANGE(
                                                "common_change") " || '. That is taken off before a "
                                                                 "function is judged.' end, "
                                                                 "case when by_time then 'Uploads "

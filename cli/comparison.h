@@ -36,6 +36,12 @@ extern const struct fp_grid_column fp_comparison_columns[];
 extern const size_t fp_comparison_column_count;
 extern const char fp_comparison_select[];
 
+/* SQL of a change (after / before - 1) in words: "+104 %", from ten times on "12 times". */
+#define FP_COMPARISON_CHANGE(value)                                                                \
+    "case when " value " > 999 then '> 1000 times' "                                               \
+    "when " value " >= 8.995 then to_char(1 + " value ", 'FM9990') || ' times' "                   \
+    "else to_char(100 * " value ", 'FMSG9990') || ' %' end"
+
 /* Prints the table: the rows of an answer whose first columns are not part of it; NULL: no row. */
 void fp_comparison_print(const struct fp_comparison *comparison, const PGresult *answer,
                          int first_column);

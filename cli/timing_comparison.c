@@ -34,13 +34,11 @@ enum {
     FIRST_EXTRA = 19
 };
 
-#define PERCENT(value) "to_char(100 * least(" value ", 9.999e4), 'FMSG9999990') || ' %'"
-
 /* clang-format off */
 #define SELECT(before, after, kind)                                                                \
-    "select verdict, name, 'p' || percentile, " before ", " after ", " PERCENT("change") ", "      \
-    PERCENT("change_low") " || ' and ' || " PERCENT("change_high") ", "                            \
-    "case verdict when 'no change seen' then " PERCENT("smallest_visible") " end, "                \
+    "select verdict, name, 'p' || percentile, " before ", " after ", " FP_COMPARISON_CHANGE("change") ", "      \
+    FP_COMPARISON_CHANGE("change_low") " || ' and ' || " FP_COMPARISON_CHANGE("change_high") ", "                            \
+    "case verdict when 'no change seen' then " FP_COMPARISON_CHANGE("smallest_visible") " end, "                \
     "name, " kind ", percentile, " before ", " after ", change, change_low, change_high, "         \
     "smallest_visible, p, verdict, before_count, after_count from fleetprof."
 /* clang-format on */

@@ -212,8 +212,9 @@ static bool save_views(struct saving *saving)
     static const char *const plain[] = {"summary",       "releases", "timings",
                                         "vitals",        "coverage", "interactions",
                                         "third_parties", "refusals", "long_frames"};
-    static const char *const groups[] = {"host",    "resource", "route",  "release",
-                                         "browser", "os",       "device", "marker"};
+    static const char *const groups[] = {"host",     "party",  "entity",  "package",
+                                         "resource", "route",  "release", "browser",
+                                         "os",       "device", "marker"};
     bool fine = save(saving, "flamegraph_columns", EXTRA({"max_nodes", "50000"})) &&
                 save(saving, "hotspots", EXTRA({"top", "500"}));
     for (size_t i = 0; fine && i < FP_COUNT(plain); i++) {
@@ -257,6 +258,17 @@ static bool save_side(struct saving *saving, const char *release, char bounds[2]
                 EXTRA({"since", bounds[0]}, {"until", bounds[1]}, {"release", release}));
 }
 
+/* Saves the page loads and releases of the time from the first hour of a side to the last one. */
+static bool save_strip(struct saving *saving, char sides[2][2][40])
+{
+    if (sides[0][0][0] == '\0' || sides[1][0][0] == '\0')
+        return true;
+    const char *since = sides[strcmp(sides[0][0], sides[1][0]) <= 0 ? 0 : 1][0];
+    const char *until = sides[strcmp(sides[0][1], sides[1][1]) >= 0 ? 0 : 1][1];
+    return save(saving, "summary", EXTRA({"since", since}, {"until", until}, {"release", NULL})) &&
+           save(saving, "releases", EXTRA({"since", since}, {"until", until}));
+}
+
 static bool save_comparison(struct saving *saving, const char *before, const char *after)
 {
     char sides[2][2][40];
@@ -273,7 +285,8 @@ static bool save_comparison(struct saving *saving, const char *before, const cha
         return false;
     saving->is_empty = saving->answer.rows == 0;
     return save(saving, "releases", EXTRA({"since", since != NULL ? since : "30d"})) &&
-           save_side(saving, before, sides[0]) && save_side(saving, after, sides[1]);
+           save_side(saving, before, sides[0]) && save_side(saving, after, sides[1]) &&
+           save_strip(saving, sides);
 }
 
 /* ---- the file ---- */

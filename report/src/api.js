@@ -1,4 +1,5 @@
 /** Asks the server, or the answers that a saved report carries. */
+import { packed as packedAnswers } from './packer.js';
 import { read, unpacked, written } from './packed.js';
 import { filters, twin } from './state.js';
 
@@ -108,15 +109,13 @@ export async function savedPage(questions, begin) {
   const answers = await Promise.all([...addresses].map(async ([address, mayFail]) => {
     try {
       const { response, text } = await replyOf(address);
-      bodyOf(response, text);
-      return [`${JSON.stringify(address)}:${text}`];
+      return [[address, bodyOf(response, text)]];
     } catch (error) {
       if (mayFail) return [];
       throw error;
     }
   }));
-  const json = `{"answers":{${answers.flat().join(',')}}}`;
-  const packed = await new Response(new Blob([json]).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer();
+  const packed = await new Response(packedAnswers(Object.fromEntries(answers.flat())).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer();
   const hash = async (/** @type {string} */ content) => `'sha256-${base64(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(content)))}'`;
   const policy = `default-src 'none'; script-src ${await hash(script)}; style-src ${await hash(style)}; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'`;
   return page
@@ -141,10 +140,12 @@ export const forget = () => kept.clear();
 /**
  * @param {Question} question
  * @param {AbortSignal} [signal]
+ * @param {boolean} [isKept] false: going back asks again
  * @returns {Promise<Answer>}
  */
-export function ask(question, signal) {
+export function ask(question, signal, isKept = true) {
   const { address } = question;
+  if (!isKept) return saved ? fromSaved(question) : fetched(question, signal);
   const found = kept.get(address);
   if (found) {
     kept.delete(address);

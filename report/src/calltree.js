@@ -54,9 +54,27 @@ export function callTree(label, { select, zoom }, others = 'smaller ones are not
   /** Nodes whose children are listed. @type {Set<number>} */
   let open = new Set([0]);
   let current = -1;
+  /** Elements in the list, by node. @type {Map<number, HTMLLIElement>} */
+  let listed = new Map();
+
+  /** Returns the element of a line; one that is in the list already as it now is. @param {Line} line */
+  function element(line) {
+    const found = 'node' in line ? listed.get(line.node) : undefined;
+    if (!found || !('node' in line)) return made(line);
+    const { node } = line;
+    const is = { 'aria-selected': String(node === current), ...node + 1 < tree.end[node] ? { 'aria-expanded': String(open.has(node)) } : {} };
+    for (const [name, value] of Object.entries(is)) if (found.getAttribute(name) !== value) found.setAttribute(name, value);
+    const twig = twigOf(node);
+    if (found.firstChild && found.firstChild.textContent !== twig) found.firstChild.textContent = twig;
+    const tab = node === Math.max(current, 0) ? 0 : -1;
+    if (found.tabIndex !== tab) found.tabIndex = tab;
+    return found;
+  }
+
+  const twigOf = (/** @type {number} */ node) => (node + 1 >= tree.end[node] ? '' : open.has(node) ? '▾' : '▸');
 
   /** @param {Line} line */
-  function element(line) {
+  function made(line) {
     if ('before' in line) return h('li', { role: 'none', class: 'note' }, `${line.before} before these are not listed.`);
     if ('after' in line) return h('li', { role: 'none', class: 'note' }, `${line.after} ${others}`);
     const { node, place, of } = line;
@@ -65,7 +83,7 @@ export function callTree(label, { select, zoom }, others = 'smaller ones are not
     return h('li', {
       role: 'treeitem', 'aria-level': tree.level[node] + 1, 'aria-setsize': of, 'aria-posinset': place + 1, 'aria-selected': String(node === current),
       ...children ? { 'aria-expanded': String(isOpen) } : {}, tabIndex: node === Math.max(current, 0) ? 0 : -1, 'data-node': node, style: { '--level': tree.level[node] },
-    }, h('span', { class: 'twig', 'aria-hidden': 'true' }, children ? (isOpen ? '▾' : '▸') : ''), h('span', { class: 'name' }, name(node)), ' ', h('span', { class: 'figures' }, figures(node)));
+    }, h('span', { class: 'twig', 'aria-hidden': 'true' }, twigOf(node)), h('span', { class: 'name' }, name(node)), ' ', h('span', { class: 'figures' }, figures(node)));
   }
 
   const focus = () => /** @type {HTMLElement | null} */ (list.querySelector(`[data-node="${Math.max(current, 0)}"]`))?.focus();
@@ -105,11 +123,19 @@ export function callTree(label, { select, zoom }, others = 'smaller ones are not
     /** @param {{ tree: Tree, selected: number, name: typeof name, figures: typeof figures }} next */
     show(next) {
       const hadFocus = list.contains(document.activeElement);
+      if (next.tree !== tree || next.name !== name || next.figures !== figures) listed = new Map();
       ({ tree, name, figures, selected: current } = next);
       open = new Set([0, ...pathTo(tree, current)]);
-      const lines = document.createDocumentFragment();
-      for (const line of linesOf(tree, open, current)) lines.append(element(line));
-      list.replaceChildren(lines);
+      const lines = linesOf(tree, open, current);
+      const elements = lines.map(element);
+      const staying = new Set(elements);
+      for (const old of [...list.children]) if (!staying.has(/** @type {HTMLLIElement} */ (old))) old.remove();
+      let place = list.firstChild;
+      for (const each of elements) {
+        if (each === place) place = place.nextSibling;
+        else list.insertBefore(each, place);
+      }
+      listed = new Map(lines.flatMap((line, i) => ('node' in line ? [[line.node, elements[i]]] : [])));
       if (hadFocus) focus();
     },
   };

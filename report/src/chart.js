@@ -35,6 +35,12 @@ export function recolour() {
   }
 }
 
+/** Draws what is in an element, now and when colours change. @param {HTMLElement} box @param {() => void} draw */
+export function keepDrawn(box, draw) {
+  live.set(box, draw);
+  draw();
+}
+
 /** Returns a round step of which at most n are in a width. @param {number} wide @param {number} n */
 export function stepOf(wide, n) {
   const size = 10 ** Math.floor(Math.log10(wide / n));
@@ -152,8 +158,9 @@ function drawMarks(marks, { context, x, y, colour }, [first, last]) {
  * @param {Row[]} hours rows of summary
  * @param {Row[]} releases
  * @param {(since: Date, until: Date) => void} choose
+ * @param {[string, string][]} [sides] hours that are compared
  */
-export function strip(hours, releases, choose) {
+export function strip(hours, releases, choose, sides = []) {
   const by = new Map(hours.map((row) => [Date.parse(row.bucket) / 1000, row.loads ?? 0]));
   const first = Math.min(...by.keys());
   const last = Math.max(...by.keys());
@@ -171,10 +178,13 @@ export function strip(hours, releases, choose) {
   const shown = /** @type {[number, number]} */ ([first - hour / 2, last + hour * 1.5]);
   const whole = (/** @type {number} */ at) => Math.floor(at / hour) * hour * 1000;
   return plot({ class: 'strip', 'aria-label': `Page loads by hour: ${count(bars.reduce((sum, [, loads]) => sum + loads, 0))} from ${time(first * 1000)} to ${time((last + hour) * 1000)} UTC, at most ${count(most)} in ${step > hour ? `${step / hour} hours` : 'an hour'}. Releases: ${
-    marks.map(({ name, at }) => `${visible(name, 40)} from ${time(at * 1000)}`).join('; ') || 'none'}.` }, {
+    marks.map(({ name, at }) => `${visible(name, 40)} from ${time(at * 1000)}`).join('; ') || 'none'}.${
+    sides.length > 0 ? ` Compared: ${sides.map((side) => side.map(time).join(' – ')).join(' and ')}.` : ''}` }, {
     height: 74, x: shown, most: most * 1.15, ticks: ticksOf(...shown), choose: (from, to) => choose(new Date(whole(from)), new Date(whole(to) + hour * 1000)),
     at: (at) => `${time(whole(at))} UTC: ${count(by.get(whole(at) / 1000) ?? 0)} page loads`,
     draw(pen) {
+      pen.context.fillStyle = pen.colour('--band');
+      for (const [from, to] of sides.map((side) => side.map((text) => pen.x(Date.parse(text) / 1000)))) pen.context.fillRect(from, above, to - from, pen.y(0) - above);
       pen.context.fillStyle = pen.colour('--strip');
       for (const [at, sum] of bars) pen.context.fillRect(pen.x(at), pen.y(sum), Math.max(1, (pen.x(at + step) - pen.x(at)) * 0.86), pen.y(0) - pen.y(sum));
       drawMarks(marks, pen, shown);

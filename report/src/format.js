@@ -35,6 +35,8 @@ export function percent(share) {
 /** Returns a change as a percentage with a sign. @param {Maybe} ratio after / before - 1 */
 export function change(ratio) {
   if (isMissing(ratio)) return missing;
+  if (/** @type {number} */ (ratio) > 999) return '> 1,000 times';
+  if (/** @type {number} */ (ratio) >= 8.995) return `${whole.format(1 + /** @type {number} */ (ratio))} times`;
   const value = /** @type {number} */ (ratio) * 100;
   const digits = Math.abs(value) < 9.95 ? 1 : 0;
   return `${value > 0 ? '+' : value < 0 ? '−' : '±'}${whole.format(0) && Math.abs(value).toFixed(digits)} %`;

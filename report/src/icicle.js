@@ -33,14 +33,16 @@ const fontSize = 11;
  */
 export function icicle(label, actions, height = 620) {
   const canvas = h('canvas', { tabIndex: 0, role: 'application', 'aria-roledescription': 'flame graph', 'aria-label': label });
-  const box = h('div', { class: 'icicle' }, canvas);
+  /** What is selected and what is pointed at lie over the picture, which then need not be drawn again. */
+  const marks = { selected: h('div', { class: 'mark selected', hidden: true }), hovered: h('div', { class: 'mark', hidden: true }) };
+  const box = h('div', { class: 'icicle' }, canvas, marks.hovered, marks.selected);
   /** @type {Picture | null} */
   let picture = null;
   let top = 0; // first row in view
   let hovered = -1;
   let width = 0;
   let rows = 0;
-  let hasRest = false;
+  let isDrawn = false;
   /** @type {CanvasPattern | null} */
   let hatch = null;
   let hatchOfDark = false;
@@ -48,7 +50,7 @@ export function icicle(label, actions, height = 620) {
   const shownHeight = () => {
     if (!picture) return rowHeight;
     const { tree, root } = picture;
-    return Math.min(height, (tree.deepest[root] - Math.max(0, tree.level[root] - 3) + 1 + Number(hasRest)) * rowHeight);
+    return Math.min(height, (tree.deepest[root] - Math.max(0, tree.level[root] - 3) + 1 + Number(tree.left > 0)) * rowHeight);
   };
 
   /** @param {CanvasRenderingContext2D} context @param {boolean} isDark */
@@ -68,8 +70,9 @@ export function icicle(label, actions, height = 620) {
   }
 
   function draw() {
+    isDrawn = false;
     if (!picture || !box.isConnected) return;
-    const { tree, root, selected, found, look, whole } = picture;
+    const { tree, root, found, look, whole } = picture;
     const ratio = window.devicePixelRatio || 1;
     width = box.clientWidth;
     const tall = shownHeight();
@@ -82,7 +85,7 @@ export function icicle(label, actions, height = 620) {
     const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
     const style = getComputedStyle(box);
     const isDark = style.getPropertyValue('--is-dark').trim() === '1';
-    const [text, paper, accent, faded, line] = ['--text', '--paper', '--accent', '--faded', '--line'].map((name) => style.getPropertyValue(name).trim());
+    const [text, paper, faded, line] = ['--text', '--paper', '--faded', '--line'].map((name) => style.getPropertyValue(name).trim());
     const hit = isDark ? '#a3186f' : '#ff9bd8';
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = paper;
@@ -110,12 +113,6 @@ export function icicle(label, actions, height = 620) {
         context.setLineDash([3, 2]);
         context.strokeRect(x + 0.5, y + 0.5, Math.max(0, inner - 1), rowHeight - 2);
         context.setLineDash([]);
-      }
-      if (i === selected || i === hovered) {
-        context.strokeStyle = i === selected ? accent : text;
-        context.lineWidth = i === selected ? 2 : 1;
-        context.strokeRect(x + 1, y + 1, Math.max(1, inner - 2), rowHeight - 3);
-        context.lineWidth = 1;
       }
       const indent = hatched && w > 6 ? 10 : 5;
       const letters = Math.floor((w - indent - 3) / letter);
@@ -154,6 +151,9 @@ export function icicle(label, actions, height = 620) {
       i += 1;
     }
     if (tree.rest[root] * scale >= 2) remainder(root, 0);
+    isDrawn = true;
+    mark('selected', picture.selected);
+    mark('hovered', hovered);
 
     /** Time of stacks that the answer leaves out: at the end of a node's children, and never a function. @param {number} i @param {number} x */
     function remainder(i, x) {
@@ -170,6 +170,29 @@ export function icicle(label, actions, height = 620) {
         context.fillText('(left out)', from + 5, (row + 0.5) * rowHeight);
       }
     }
+  }
+
+  /** Lays a mark over a node, if it is in view. @param {'selected' | 'hovered'} name @param {number} node -1: none */
+  function mark(name, node) {
+    const { tree, root } = /** @type {Picture} */ (picture);
+    const row = node < 0 ? -1 : tree.level[node] - top;
+    const isAbove = node >= 0 && node <= root && tree.end[node] >= tree.end[root];
+    const isIn = isAbove || (node > root && node < tree.end[root]);
+    const element = marks[name];
+    element.hidden = !isIn || row < 0 || row >= rows;
+    if (element.hidden) return;
+    const scale = width / (tree.size[root] || 1);
+    const [x, w] = isAbove ? [0, width] : [(tree.start[node] - tree.start[root]) * scale, tree.size[node] * scale];
+    element.style.setProperty('transform', `translate(${x}px, ${row * rowHeight}px)`);
+    element.style.setProperty('width', `${Math.max(3, w - 1)}px`);
+  }
+
+  /** @param {number} node */
+  function point(node) {
+    if (node === hovered) return;
+    hovered = node;
+    actions.hover(node);
+    if (picture) mark('hovered', node);
   }
 
   /** @param {number} x @param {number} y */
@@ -247,19 +270,8 @@ export function icicle(label, actions, height = 620) {
     const node = nodeAt(event.offsetX, event.offsetY);
     if (node >= 0) actions.zoom(node);
   });
-  canvas.addEventListener('mousemove', (event) => {
-    const node = nodeAt(event.offsetX, event.offsetY);
-    if (node === hovered) return;
-    hovered = node;
-    actions.hover(node);
-    draw();
-  });
-  canvas.addEventListener('mouseleave', () => {
-    if (hovered < 0) return;
-    hovered = -1;
-    actions.hover(-1);
-    draw();
-  });
+  canvas.addEventListener('mousemove', (event) => point(nodeAt(event.offsetX, event.offsetY)));
+  canvas.addEventListener('mouseleave', () => point(-1));
   canvas.addEventListener('wheel', (event) => {
     if (!event.ctrlKey && scrollTo(top + Math.sign(event.deltaY) * 2)) event.preventDefault();
   }, { passive: false });
@@ -271,12 +283,16 @@ export function icicle(label, actions, height = 620) {
     redraw: draw,
     /** @param {Picture} next */
     show(next) {
-      if (picture?.tree !== next.tree || picture.root !== next.root) { top = Math.max(0, next.tree.level[next.root] - 3); hovered = -1; }
-      if (picture?.tree !== next.tree) hasRest = next.tree.rest.some((us) => us > 0);
+      const last = picture;
+      const lastTop = top;
+      if (last?.tree !== next.tree || last.root !== next.root) { top = Math.max(0, next.tree.level[next.root] - 3); hovered = -1; }
       picture = next;
       rows = Math.floor(shownHeight() / rowHeight);
       reveal(next.selected);
-      draw();
+      const isSame = isDrawn && last !== null && top === lastTop
+        && /** @type {const} */ (['tree', 'root', 'found', 'look', 'whole']).every((name) => last[name] === next[name]);
+      if (isSame) mark('selected', next.selected);
+      else draw();
     },
   };
 }

@@ -23,6 +23,11 @@ import { views } from './views.js';
  *
  * @typedef {{ loads: number, uploads: number, profiled_ms: number, unattributed_ms: number }} Totals
  *
+ * @typedef {object} Period
+ * @property {string} since
+ * @property {string} until
+ * @property {[string, string][]} sides hours that are compared
+ *
  * @typedef {object} Shown
  * @property {(state: State) => void} update
  * @property {() => Exported | null} [exported]
@@ -37,6 +42,7 @@ import { views } from './views.js';
  * @property {(state: State) => Record<string, Question>} asks names that end in ? may fail
  * @property {(state: State, answers: Record<string, Answer>) => Record<string, Question>} [more] what the answers lead to
  * @property {(state: State, answers: Record<string, Answer>) => Record<string, string> | null} [otherwise] parameters that the address leaves open
+ * @property {(answers: Record<string, Answer>) => Period | null} [period] what the strip of page loads shows, where the address does not say it
  * @property {(page: Page, state: State) => Promise<Node>} [above] what stays above the view when its questions fail
  * @property {(state: State) => unknown} [also] what else `more` depends on
  * @property {(main: HTMLElement, answers: Record<string, Answer>, page: Page, state: State) => Shown} mount
@@ -122,11 +128,12 @@ async function show() {
   main.setAttribute('aria-busy', 'true');
   frame(view);
   try {
-    const [answers] = await Promise.all([answersTo(asks, mine.signal), summarise(mine.signal)]);
+    const [answers] = await Promise.all([answersTo(asks, mine.signal), view.period ? null : summarise(mine.signal)]);
     if (mine.signal.aborted) return undefined;
     const open = view.otherwise?.(state, answers);
     if (open) return page.go(open, { replace: true });
-    Object.assign(answers, await answersTo(view.more?.(state, answers) ?? {}, mine.signal));
+    const [more] = await Promise.all([answersTo(view.more?.(state, answers) ?? {}, mine.signal), view.period ? summarise(mine.signal, view.period(answers)) : null]);
+    Object.assign(answers, more);
     if (mine.signal.aborted) return undefined;
     const focused = focusedInView();
     main.replaceChildren();
@@ -220,21 +227,30 @@ function withFocus(make) {
   if (id && document.activeElement?.id !== id) document.getElementById(id)?.focus({ preventScroll: true });
 }
 
-/** Asks for page loads by hour: what everything rests on. @param {AbortSignal} signal */
-async function summarise(signal) {
+/**
+ * Returns the questions about page loads by hour, and releases.
+ * @param {State} of @param {Period | null} [period]
+ */
+function hoursOf(of, period) {
+  const more = period ? { since: period.since, until: period.until } : {};
+  return /** @type {const} */ (['summary', 'releases']).map((name) => question(name, of, period && name === 'summary' ? { ...more, release: undefined } : more));
+}
+
+/** Asks for page loads by hour: what everything rests on. @param {AbortSignal} signal @param {Period | null} [period] */
+async function summarise(signal, period) {
   if (isAlone()) {
     over.replaceChildren();
     notice.hidden = true;
     return;
   }
   try {
-    const [hours, releases] = await Promise.all([ask(question('summary', state), signal), ask(question('releases', state), signal)]);
+    const [hours, releases] = await Promise.all(hoursOf(state, period).map((wanted) => ask(wanted, signal)));
     if (signal.aborted) return;
     const sum = (/** @type {string} */ name) => hours.rows.reduce((all, row) => all + (row[name] ?? 0), 0);
     totals = { loads: sum('loads'), uploads: sum('uploads'), profiled_ms: sum('profiled_ms'), unattributed_ms: sum('unattributed_ms') };
     knownReleases = releases.rows;
     over.replaceChildren(...hours.rows.length > 0 ? [strip(hours.rows, releases.rows,
-      (since, until) => page.go({ since: since.toISOString(), until: until.toISOString() }))] : []);
+      (since, until) => page.go({ since: since.toISOString(), until: until.toISOString() }), period?.sides)] : []);
     notice.hidden = totals.uploads >= 100 || totals.uploads === 0 || hasOtherPeriod();
     notice.textContent = `Only ${counted(totals.uploads, 'upload')} match: treat these numbers as an anecdote.`;
   } catch (error) {
@@ -295,8 +311,9 @@ async function saveFile() {
   const then = pinned(state, Date.now());
   const asks = view.asks(then);
   try {
-    const more = view.more?.(then, await answersTo(asks, new AbortController().signal)) ?? {};
-    const questions = [...Object.entries({ ...asks, ...more }), ...isAlone() ? [] : ['summary?', 'releases?'].map((name) => /** @type {const} */ ([name, question(name.slice(0, -1), then)]))];
+    const answers = await answersTo(asks, new AbortController().signal);
+    const more = view.more?.(then, answers) ?? {};
+    const questions = [...Object.entries({ ...asks, ...more }), ...isAlone() ? [] : hoursOf(then, view.period?.(answers)).map((wanted) => /** @type {const} */ (['hours?', wanted]))];
     download(`${state.site === '%' ? 'sites' : state.site}-${state.view}.html`, 'text/html',
       await savedPage(questions.map(([name, wanted]) => ({ ...wanted, mayFail: name.endsWith('?') })), format(then)));
   } catch (error) {

@@ -8,7 +8,7 @@ import { button, h } from './h.js';
  * @typedef {object} Column
  * @property {string} name of the row's member
  * @property {string} label
- * @property {'text' | 'number' | 'share' | 'count'} [kind] text without it
+ * @property {'text' | 'number' | 'share' | 'count' | 'picture'} [kind] text without it; a picture cannot be sorted by
  * @property {string} [title] what it means
  * @property {(row: Row) => import('./h.js').Child} [cell] what is shown instead of the value
  * @property {boolean} [bar] a bar behind the number, as long as its part of the greatest
@@ -20,10 +20,12 @@ import { button, h } from './h.js';
  * @property {string} [sort] a column's name, - before it for descending; without it the rows stay as they are
  * @property {(sort: string) => void} onsort
  * @property {number} [most] rows to show; all are exported
+ * @property {number} [all] how many rows there are, where these are the first ones
+ * @property {Record<string, number>} [greatest] values of bars among all rows
  * @property {(row: Row) => boolean} [isMarked]
  */
 
-const shown = { number, share: percent, count, text: (/** @type {any} */ value) => value };
+const shown = { number, share: percent, count, picture: () => null, text: (/** @type {any} */ value) => value };
 
 /** @param {Row[]} rows @param {string | undefined} sort */
 export function sorted(rows, sort) {
@@ -41,13 +43,14 @@ export function sorted(rows, sort) {
 }
 
 /** Returns a table's element. @param {Shown} shown */
-export function table({ columns, rows, caption, sort, onsort, most = 500, isMarked }) {
+export function table({ columns, rows, caption, sort, onsort, most = 500, all = rows.length, greatest: known = {}, isMarked }) {
   const ordered = sorted(rows, sort).slice(0, most);
   const greatest = Object.fromEntries(columns.filter(({ bar }) => bar)
-    .map(({ name }) => [name, Math.max(...rows.map((row) => Math.abs(row[name] ?? 0)), Number.MIN_VALUE)]));
+    .map(({ name }) => [name, known[name] ?? Math.max(...rows.map((row) => Math.abs(row[name] ?? 0)), Number.MIN_VALUE)]));
 
   /** @param {Column} column */
   const heading = ({ name, label, kind, title }) => {
+    if (kind === 'picture') return h('th', { scope: 'col', class: 'picture', title: title ?? null }, label);
     const direction = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none';
     const next = sort === `-${name}` || (sort !== name && (kind ?? 'text') === 'text') ? name : `-${name}`;
     return h('th', { scope: 'col', 'aria-sort': direction, class: kind && kind !== 'text' ? 'number' : null },
@@ -57,7 +60,7 @@ export function table({ columns, rows, caption, sort, onsort, most = 500, isMark
   const cell = ({ name, kind = 'text', cell: write, bar }, row, place) => {
     const value = row[name];
     const content = write ? write(row) : shown[kind](value);
-    const isNumber = kind !== 'text';
+    const isNumber = kind !== 'text' && kind !== 'picture';
     return h(place === 0 ? 'th' : 'td', {
       ...place === 0 ? { scope: 'row' } : {}, class: [isNumber && 'number', bar && 'bar'].filter(Boolean).join(' ') || null,
       ...isNumber && value !== null && value !== undefined ? { 'data-value': String(value) } : {},
@@ -68,5 +71,5 @@ export function table({ columns, rows, caption, sort, onsort, most = 500, isMark
     h('table', null, h('caption', { class: 'unseen' }, caption),
       h('thead', null, h('tr', null, columns.map(heading))),
       h('tbody', null, ordered.map((row) => h('tr', { class: isMarked?.(row) ? 'marked' : null }, columns.map((column, place) => cell(column, row, place)))))),
-    rows.length > ordered.length ? h('p', { class: 'note' }, `${count(ordered.length)} of ${count(rows.length)} rows are shown; an export has all.`) : null);
+    all > ordered.length ? h('p', { class: 'note' }, `${count(ordered.length)} of ${count(all)} rows are shown; an export has all.`) : null);
 }

@@ -27,6 +27,7 @@
  * @property {Int32Array} deepest greatest level in the subtree
  * @property {Float64Array} self
  * @property {Float64Array} rest time in stacks that the answer leaves out
+ * @property {number} left all of rest
  * @property {Float64Array} total
  * @property {Float64Array} samples
  * @property {Float64Array} start where the node begins: what stands to the left of it
@@ -63,42 +64,53 @@ function groupsOf(frames) {
  */
 function grown(frames, { level: levels, frame, self, total, samples }) {
   const count = levels.length;
-  const level = Int32Array.from(levels);
-  const parent = new Int32Array(count).fill(-1);
-  const end = new Int32Array(count);
-  const rest = Float64Array.from(total);
-  const size = new Float64Array(count);
-  const start = new Float64Array(count);
-  const deepest = Int32Array.from(level);
-  /** @type {number[]} */
-  const path = [];
-  for (let i = 0; i < count; i += 1) {
-    if (level[i] > path.length || (i > 0 && level[i] < 1)) throw new Error('The tree is not in order.');
-    while (path.length > level[i]) end[/** @type {number} */ (path.pop())] = i;
-    if (i > 0) {
-      parent[i] = path[path.length - 1];
-      rest[parent[i]] -= total[i];
-    }
-    rest[i] -= self[i];
-    path.push(i);
-  }
-  while (path.length > 0) end[/** @type {number} */ (path.pop())] = count;
-  for (let i = count - 1; i >= 0; i -= 1) {
-    size[i] = Math.max(size[i], total[i], 0);
-    if (i > 0) {
-      size[parent[i]] += size[i];
-      deepest[parent[i]] = Math.max(deepest[parent[i]], deepest[i]);
-    }
-  }
-  const filled = new Float64Array(count);
-  for (let i = 1; i < count; i += 1) {
-    start[i] = start[parent[i]] + filled[parent[i]];
-    filled[parent[i]] += size[i];
-  }
-  return {
-    count, frames, ...groupsOf(frames), frame: Int32Array.from(frame), level, parent, end, deepest, self: Float64Array.from(self),
-    rest: rest.map((us) => Math.max(0, us)), total: Float64Array.from(total), samples: Float64Array.from(samples), start, size,
+  const columns = {
+    frame: new Int32Array(frame), level: new Int32Array(levels), self: new Float64Array(self), total: new Float64Array(total), samples: new Float64Array(samples),
   };
+  const { level } = columns;
+  const parent = new Int32Array(count).fill(-1);
+  const path = new Int32Array(count);
+  for (let i = 0; i < count; i += 1) {
+    if (i === 0 ? level[i] !== 0 : level[i] < 1 || level[i] > level[i - 1] + 1) throw new Error('The tree is not in order.');
+    if (i > 0) parent[i] = path[level[i] - 1];
+    path[level[i]] = i;
+  }
+  return { count, frames, ...groupsOf(frames), ...columns, parent, ...shapeOf(parent, columns) };
+}
+
+/**
+ * Returns where nodes lie, and what is left out on them.
+ * @param {Int32Array} parent
+ * @param {{ level: Int32Array, self: Float64Array, total: Float64Array }} columns
+ */
+function shapeOf(parent, { level, self, total }) {
+  const count = parent.length;
+  const end = new Int32Array(count);
+  const deepest = level.slice();
+  const size = new Float64Array(count);
+  const rest = total.slice();
+  const start = new Float64Array(count);
+  const filled = new Float64Array(count);
+  let left = 0;
+  for (let i = count - 1; i >= 0; i -= 1) { // children are done before their parent
+    if (end[i] === 0) end[i] = i + 1;
+    if (size[i] < total[i]) size[i] = total[i];
+    rest[i] -= self[i];
+    if (rest[i] < 0) rest[i] = 0;
+    left += rest[i];
+    if (i === 0) break;
+    const above = parent[i];
+    if (end[above] === 0) end[above] = end[i];
+    if (deepest[above] < deepest[i]) deepest[above] = deepest[i];
+    size[above] += size[i];
+    rest[above] -= total[i];
+  }
+  for (let i = 1; i < count; i += 1) {
+    const above = parent[i];
+    start[i] = start[above] + filled[above];
+    filled[above] += size[i];
+  }
+  return { end, deepest, size, rest, left, start };
 }
 
 /**
@@ -120,45 +132,58 @@ export function treeOf(answer) {
   return tree.groups === frames.kind.length ? tree : transformed(tree, {});
 }
 
-/** Collects nodes in any order, equal paths once. */
+/** Collects nodes in any order, callers first; equal paths are one node. */
 class Trie {
-  constructor() {
-    this.parent = [-1];
-    this.frame = [-1];
-    this.self = [0];
-    this.rest = [0];
-    this.samples = [0];
+  /** @param {number} most nodes beside the whole */
+  constructor(most) {
+    this.count = 1;
+    this.parent = new Int32Array(most + 1);
+    this.frame = new Int32Array(most + 1);
+    this.frame[0] = -1;
+    this.self = new Float64Array(most + 1);
+    this.rest = new Float64Array(most + 1);
+    this.samples = new Float64Array(most + 1);
     /** Nodes by parent and frame, open addressing: a Map of numbers of this size is several times slower. */
-    this.slots = new Int32Array(1 << 12);
-  }
-
-  /** Returns where a node with this parent and frame is, or a free place for it. @param {number} node @param {number} frame */
-  slot(node, frame) {
-    const { slots, parent, frame: frames } = this;
-    const last = slots.length - 1;
-    let hash = Math.imul(node, 0x9e3779b1) ^ Math.imul(frame, 0x85ebca6b);
-    for (let i = (hash ^= hash >>> 15) & last; ; i = (i + 1) & last) {
-      const found = slots[i];
-      if (found === 0 || (parent[found] === node && frames[found] === frame)) return i;
-    }
+    this.slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * most + 2)));
   }
 
   /** Returns the child of a node with this frame. @param {number} node @param {number} frame */
   child(node, frame) {
-    const slot = this.slot(node, frame);
-    if (this.slots[slot] !== 0) return this.slots[slot];
-    const made = this.parent.length;
-    this.slots[slot] = made;
-    this.parent.push(node);
-    this.frame.push(frame);
-    this.self.push(0);
-    this.rest.push(0);
-    this.samples.push(0);
-    if (made * 2 > this.slots.length) {
-      this.slots = new Int32Array(this.slots.length * 4);
-      for (let i = 1; i <= made; i += 1) this.slots[this.slot(this.parent[i], this.frame[i])] = i;
+    const { slots, parent, frame: frames } = this;
+    const last = slots.length - 1;
+    const hash = Math.imul(node, 0x9e3779b1) ^ Math.imul(frame, 0x85ebca6b);
+    let slot = (hash ^ (hash >>> 15)) & last;
+    for (let found = slots[slot]; found !== 0; found = slots[slot]) {
+      if (parent[found] === node && frames[found] === frame) return found;
+      slot = (slot + 1) & last;
     }
+    const made = slots[slot] = this.count;
+    this.count += 1;
+    parent[made] = node;
+    frames[made] = frame;
     return made;
+  }
+
+  /** Returns total times by node, and children as lists: the first by parent, and the next; 0: none. Sums samples. */
+  summed() {
+    const { count, parent, self, rest, samples } = this;
+    const total = new Float64Array(count);
+    const first = new Int32Array(count);
+    const next = new Int32Array(count);
+    const unsorted = new Set();
+    for (let i = count - 1; i > 0; i -= 1) { // a child comes after its parent
+      const above = parent[i];
+      const following = first[above];
+      total[i] += self[i] + rest[i];
+      total[above] += total[i];
+      samples[above] += samples[i];
+      if (following !== 0 && total[following] > total[i]) unsorted.add(above);
+      next[i] = following;
+      first[above] = i;
+    }
+    total[0] += self[0] + rest[0];
+    for (const node of unsorted) first[node] = sortedList(first[node], next, total);
+    return { total, first, next };
   }
 
   /**
@@ -166,48 +191,43 @@ class Trie {
    * @param {Frames} frames
    */
   tree(frames) {
-    const count = this.parent.length;
-    const total = Float64Array.from(this.self, (self, i) => self + this.rest[i]);
-    const samples = Float64Array.from(this.samples);
-    for (let i = count - 1; i > 0; i -= 1) { // a child comes after its parent
-      total[this.parent[i]] += total[i];
-      samples[this.parent[i]] += samples[i];
-    }
-    const first = new Int32Array(count).fill(-1);
-    const next = new Int32Array(count).fill(-1);
-    for (let i = count - 1; i > 0; i -= 1) {
-      next[i] = first[this.parent[i]];
-      first[this.parent[i]] = i;
-    }
-    for (let i = 0; i < count; i += 1) {
-      if (first[i] < 0 || next[first[i]] < 0) continue; // most have one child
-      const children = [];
-      for (let child = first[i]; child >= 0; child = next[child]) children.push(child);
-      children.sort((a, b) => total[b] - total[a] || a - b);
-      first[i] = children[0];
-      for (const [place, child] of children.entries()) next[child] = children[place + 1] ?? -1;
-    }
+    const { count, parent } = this;
+    const { total, first, next } = this.summed();
     const origin = new Int32Array(count);
     const level = new Int32Array(count);
-    let place = 0;
-    for (let i = 0, depth = 0; i >= 0;) {
+    for (let place = 1, i = 0, depth = 0; place < count; place += 1) {
+      if (first[i] !== 0) {
+        i = first[i];
+        depth += 1;
+      } else {
+        for (; next[i] === 0; depth -= 1) i = parent[i];
+        i = next[i];
+      }
       origin[place] = i;
       level[place] = depth;
-      place += 1;
-      if (first[i] >= 0) { i = first[i]; depth += 1; continue; }
-      while (i >= 0 && next[i] < 0) { i = this.parent[i]; depth -= 1; }
-      if (i >= 0) i = next[i];
     }
-    const at = (/** @type {ArrayLike<number>} */ column) => {
+    const at = (/** @type {Int32Array | Float64Array} */ column) => {
       const moved = new Float64Array(count);
       for (let i = 0; i < count; i += 1) moved[i] = column[origin[i]];
       return moved;
     };
     return {
-      tree: grown(frames, { level, frame: at(this.frame), self: at(this.self), total: at(total), samples: at(samples) }),
+      tree: grown(frames, { level, frame: at(this.frame), self: at(this.self), total: at(total), samples: at(this.samples) }),
       origin,
     };
   }
+}
+
+/**
+ * Puts a list in order, by descending time; returns its new first one.
+ * @param {number} first @param {Int32Array} next 0: none @param {Float64Array} total
+ */
+function sortedList(first, next, total) {
+  const nodes = [];
+  for (let i = first; i !== 0; i = next[i]) nodes.push(i);
+  nodes.sort((a, b) => total[b] - total[a] || a - b);
+  for (let i = 0; i < nodes.length; i += 1) next[nodes[i]] = i + 1 < nodes.length ? nodes[i + 1] : 0;
+  return nodes[0];
 }
 
 /**
@@ -219,7 +239,7 @@ class Trie {
  * @returns {Tree}
  */
 export function treeOfStacks(frames, parent, frame, self) {
-  const trie = new Trie();
+  const trie = new Trie(parent.length);
   const made = new Int32Array(parent.length);
   for (let i = 0; i < parent.length; i += 1) {
     const node = made[i] = i === 0 ? 0 : trie.child(made[parent[i]], frame[i]);
@@ -231,7 +251,7 @@ export function treeOfStacks(frames, parent, frame, self) {
 
 /** Returns samples with exactly this stack, or one that is left out, by node. @param {Tree} tree */
 function ownSamples({ count, parent, samples }) {
-  const own = Float64Array.from(samples);
+  const own = samples.slice();
   for (let i = 1; i < count; i += 1) own[parent[i]] -= samples[i];
   return own;
 }
@@ -254,32 +274,33 @@ function costliest({ count, frames, frame, group, groups, self }) {
  * @param {Transform} transform
  */
 export function transformed(tree, { hide = new Set(), focus = -1, recursion = false }) {
-  const trie = new Trie();
+  const { count, frame: frames, group, level, parent, self, rest } = tree;
+  const trie = new Trie(count);
   const own = ownSamples(tree);
-  const made = new Int32Array(tree.count).fill(-1);
-  const { group } = tree;
+  const made = new Int32Array(count).fill(-1);
   const place = costliest(tree);
+  const isHidden = new Uint8Array(tree.groups);
+  for (const each of hide) if (each >= 0) isHidden[each] = 1;
   /** How often a group is on the path to the node: most are not, and nobody needs to look for them. */
-  const above = new Uint32Array(tree.groups);
-  /** @type {number[]} */
-  const path = [];
+  const above = new Int32Array(tree.groups);
+  const path = new Int32Array(count);
   if (focus < 0) made[0] = 0;
-  for (let i = 0; i < tree.count; i += 1) {
+  for (let i = 0, depth = 0; i < count; i += 1) {
     if (i > 0) {
-      const frame = place[group[tree.frame[i]]];
-      const parent = made[tree.parent[i]];
-      while (path.length >= tree.level[i]) above[/** @type {number} */ (path.pop())] -= 1;
-      const isAbove = above[group[frame]] > 0;
-      above[group[frame]] += 1;
-      path.push(group[frame]);
-      if (parent < 0) made[i] = group[frame] === focus ? trie.child(0, frame) : -1;
-      else if (hide.has(group[frame])) made[i] = parent;
-      else made[i] = (recursion && isAbove && onPath(trie, group, parent, group[frame])) || trie.child(parent, frame);
+      const ours = group[frames[i]];
+      const to = made[parent[i]];
+      while (depth >= level[i]) above[path[depth -= 1]] -= 1;
+      if (to < 0) made[i] = ours === focus ? trie.child(0, place[ours]) : -1;
+      else if (isHidden[ours] === 1) made[i] = to;
+      else made[i] = (recursion && above[ours] > 0 && onPath(trie, group, to, ours)) || trie.child(to, place[ours]);
+      above[ours] += 1;
+      path[depth] = ours;
+      depth += 1;
     }
     const node = made[i];
     if (node < 0) continue;
-    trie.self[node] += tree.self[i];
-    trie.rest[node] += tree.rest[i];
+    trie.self[node] += self[i];
+    trie.rest[node] += rest[i];
     trie.samples[node] += own[i];
   }
   return trie.tree(tree.frames).tree;
@@ -295,6 +316,109 @@ function onPath(trie, group, node, wanted) {
 /** Of an inverted tree, what is less than this share of it is left out. */
 const leastShare = 1 / 20_000;
 
+/** Nodes in order, depth first, whose number is not known before. */
+class Rows {
+  constructor() {
+    this.count = 0;
+    this.level = new Int32Array(1 << 14);
+    this.frame = new Int32Array(1 << 14);
+    this.self = new Float64Array(1 << 14);
+    this.total = new Float64Array(1 << 14);
+    this.samples = new Float64Array(1 << 14);
+  }
+
+  /** Adds a node; its own time is 0. @param {number} level @param {number} frame @param {number} total @param {number} samples */
+  add(level, frame, total, samples) {
+    const { count } = this;
+    if (count === this.level.length) this.grow();
+    this.level[count] = level;
+    this.frame[count] = frame;
+    this.total[count] = total;
+    this.samples[count] = samples;
+    this.count += 1;
+  }
+
+  grow() {
+    for (const name of /** @type {const} */ (['level', 'frame'])) {
+      const column = new Int32Array(2 * this.count);
+      column.set(this[name]);
+      this[name] = column;
+    }
+    for (const name of /** @type {const} */ (['self', 'total', 'samples'])) {
+      const column = new Float64Array(2 * this.count);
+      column.set(this[name]);
+      this[name] = column;
+    }
+  }
+
+  /** Returns the tree of these nodes. @param {Frames} frames */
+  tree(frames) {
+    const { count } = this;
+    return grown(frames, {
+      level: this.level.subarray(0, count), frame: this.frame.subarray(0, count), self: this.self.subarray(0, count),
+      total: this.total.subarray(0, count), samples: this.samples.subarray(0, count),
+    });
+  }
+}
+
+/** Stacks on their way from the top to the first caller. They stand in lists; a list has those that went the same way so far. */
+class Climbers {
+  /** @param {Tree} tree @param {Int32Array} nodes where stacks begin @param {Float64Array} weight by node @param {Float64Array} own samples */
+  constructor({ frame, frames, parent }, nodes, weight, own) {
+    this.frame = frame;
+    this.parent = parent;
+    /** By stack. */
+    this.at = nodes.slice();
+    this.weight = new Float64Array(nodes.length);
+    this.own = new Float64Array(nodes.length);
+    this.next = new Int32Array(nodes.length);
+    for (let k = 0; k < nodes.length; k += 1) {
+      this.weight[k] = weight[nodes[k]];
+      this.own[k] = own[nodes[k]];
+      this.next[k] = k + 1 < nodes.length ? k + 1 : -1;
+    }
+    /** By frame: the list of stacks that go on there, and their sums. */
+    this.first = new Int32Array(frames.kind.length).fill(-1);
+    this.sums = new Float64Array(frames.kind.length);
+    this.samples = new Float64Array(frames.kind.length);
+    /** Time of stacks that ended in the last step. */
+    this.ended = 0;
+  }
+
+  /** Takes each stack of a list one step further; returns the frames where they then are. @param {number} list */
+  step(list) {
+    const { at, first, frame, next, own, parent, samples, sums, weight } = this;
+    const found = [];
+    this.ended = 0;
+    for (let k = list; k >= 0;) {
+      const following = next[k];
+      const to = frame[at[k]];
+      if (to < 0) {
+        this.ended += weight[k];
+      } else {
+        if (first[to] < 0) {
+          found.push(to);
+          sums[to] = samples[to] = 0;
+        }
+        sums[to] += weight[k];
+        samples[to] += own[k];
+        next[k] = first[to];
+        first[to] = k;
+        at[k] = parent[at[k]];
+      }
+      k = following;
+    }
+    return found;
+  }
+
+  /** Adds all callers of a stack that goes its way alone, and its end. @param {number} k @param {number} level @param {Rows} rows */
+  climb(k, level, rows) {
+    const { frame, parent, weight, own } = this;
+    for (let i = this.at[k]; frame[i] >= 0; i = parent[i]) rows.add(level += 1, frame[i], weight[k], own[k]);
+    rows.self[rows.count - 1] = weight[k];
+  }
+}
+
 /**
  * Returns the tree upside down: who calls `wanted`, or without it the functions by their own time. What is too small to be
  * seen is left out.
@@ -305,67 +429,36 @@ export function inverted(tree, wanted = -1) {
   const own = wanted < 0 ? ownSamples(tree) : tree.samples;
   const weight = wanted < 0 ? tree.self : tree.total;
   const nodes = wanted < 0 ? nodesWithOwnTime(tree) : outermost(tree, wanted);
-  const trie = new Trie();
-  let sum = 0;
-  for (const i of nodes) sum += weight[i];
-  if (wanted < 0) trie.rest[0] += tree.rest.reduce((all, us) => all + us, 0);
-  const least = sum * leastShare;
-  /** Where stacks begin, and how far each has gone to its callers; a job is a range of them. */
-  const starts = Int32Array.from(nodes);
-  const at = Int32Array.from(nodes);
-  const [startsNext, atNext] = [new Int32Array(nodes.length), new Int32Array(nodes.length)];
-  /** By frame, of the job: time, how many, and where the next one goes; -1: too little time. */
-  const sums = new Float64Array(tree.frames.kind.length);
-  const counts = new Int32Array(sums.length);
-  const places = new Int32Array(sums.length);
-  const work = [{ node: 0, from: 0, to: nodes.length }];
+  const climbers = new Climbers(tree, nodes, weight, own);
+  const rows = new Rows();
+  const { sums, samples, first } = climbers;
+  const [all, allSamples] = [climbers.weight, climbers.own].map((each) => each.reduce((sum, value) => sum + value, 0));
+  const least = all * leastShare;
+  const work = [{ list: nodes.length > 0 ? 0 : -1, level: 0, frame: -1, total: all + (wanted < 0 ? tree.left : 0), samples: allSamples }];
   for (let job = work.pop(); job; job = work.pop()) {
-    const { node, from, to } = job;
-    const found = [];
-    for (let k = from; k < to; k += 1) {
-      const frame = tree.frame[at[k]];
-      if (frame < 0) continue;
-      if (counts[frame] === 0) found.push(frame);
-      counts[frame] += 1;
-      sums[frame] += weight[starts[k]];
+    const { list, level } = job;
+    rows.add(level, job.frame, job.total, job.samples);
+    if (level > 0 && climbers.next[list] < 0) {
+      climbers.climb(list, level, rows);
+      continue;
     }
-    let free = from;
+    const found = climbers.step(list);
+    rows.self[rows.count - 1] = climbers.ended;
+    if (found.length > 1) found.sort((a, b) => sums[a] - sums[b]); // the costliest is done next
     for (const frame of found) {
-      if (sums[frame] < least) {
-        trie.rest[node] += sums[frame];
-        places[frame] = -1;
-      } else {
-        places[frame] = free;
-        work.push({ node: trie.child(node, frame), from: free, to: free + counts[frame] });
-        free += counts[frame];
-      }
-      counts[frame] = sums[frame] = 0;
+      if (sums[frame] >= least) work.push({ list: first[frame], level: level + 1, frame, total: sums[frame], samples: samples[frame] });
+      first[frame] = -1;
     }
-    for (let k = from; k < to; k += 1) {
-      const start = starts[k];
-      const frame = tree.frame[at[k]];
-      if (frame < 0) {
-        trie.self[node] += weight[start];
-        trie.samples[node] += own[start];
-      } else if (places[frame] < 0) {
-        trie.samples[node] += own[start];
-      } else {
-        startsNext[places[frame]] = start;
-        atNext[places[frame]] = tree.parent[at[k]];
-        places[frame] += 1;
-      }
-    }
-    starts.set(startsNext.subarray(from, free), from);
-    at.set(atNext.subarray(from, free), from);
   }
-  return trie.tree(tree.frames).tree;
+  return rows.tree(tree.frames);
 }
 
 /** @param {Tree} tree */
 function nodesWithOwnTime({ count, self }) {
-  const nodes = [];
-  for (let i = 1; i < count; i += 1) if (self[i] !== 0) nodes.push(i);
-  return nodes;
+  const nodes = new Int32Array(count);
+  let found = 0;
+  for (let i = 1; i < count; i += 1) if (self[i] !== 0) nodes[found++] = i;
+  return nodes.subarray(0, found);
 }
 
 /** Returns the nodes of a group that no other node of it stands below. @param {Tree} tree @param {number} wanted */
@@ -377,7 +470,7 @@ function outermost({ count, frame, group, end }, wanted) {
       i = end[i] - 1;
     }
   }
-  return nodes;
+  return Int32Array.from(nodes);
 }
 
 /** @typedef {{ group: number, frame: number, self: number, total: number, samples: number }} FunctionSum frame: its costliest place */
@@ -474,9 +567,9 @@ export function joined(before, beforeLoads, after, afterLoads) {
   const known = new Map();
   /** @type {Frames} */
   const frames = { function: [], resource: [], line: [], column_number: [], kind: [], function_key: [] };
-  const trie = new Trie();
-  /** @type {[number[], number[]]} */
-  const sides = [[], []];
+  const most = before.count + after.count;
+  const trie = new Trie(most);
+  const sides = [new Float64Array(most + 1), new Float64Array(most + 1)];
   // The later side first: its places are the ones to open.
   for (const [side, tree, loads] of /** @type {const} */ ([[1, after, afterLoads], [0, before, beforeLoads]])) {
     const place = Int32Array.from(tree.frames.function_key, (key, i) => {
@@ -494,12 +587,24 @@ export function joined(before, beforeLoads, after, afterLoads) {
       trie.self[node] += tree.self[i] / loads;
       trie.rest[node] += tree.rest[i] / loads;
       trie.samples[node] += own[i];
-      sides[side][node] = (sides[side][node] ?? 0) + tree.total[i] / loads;
+      sides[side][node] += tree.total[i] / loads;
     }
   }
   const { tree, origin } = trie.tree(frames);
-  const of = (/** @type {number[]} */ side) => Float64Array.from(origin, (i) => side[i] ?? 0);
+  const of = (/** @type {Float64Array} */ side) => Float64Array.from(origin, (i) => side[i]);
   return { ...tree, before: of(sides[0]), after: of(sides[1]) };
+}
+
+/** Hashes of function_keys by frame, which transforms leave as they are. @type {WeakMap<Frames, { low: Int32Array, high: Int32Array }>} */
+const hashed = new WeakMap();
+
+/** @param {Frames} frames */
+function hashesOf(frames) {
+  const made = hashed.get(frames) ?? {
+    low: Int32Array.from(frames.function_key, (key) => mixed(0x811c9dc5, key)), high: Int32Array.from(frames.function_key, (key) => mixed(0x1b873593, key)),
+  };
+  hashed.set(frames, made);
+  return made;
 }
 
 /** @param {number} hash @param {string} text */
@@ -514,8 +619,7 @@ function mixed(hash, text) {
  * @param {Tree} tree
  */
 export function namesOf({ count, frames, frame, parent }) {
-  const low = frames.function_key.map((key) => mixed(0x811c9dc5, key));
-  const high = frames.function_key.map((key) => mixed(0x1b873593, key));
+  const { low, high } = hashesOf(frames);
   const a = new Int32Array(count);
   const b = new Int32Array(count);
   for (let i = 1; i < count; i += 1) {

@@ -218,3 +218,12 @@ test('a finding is posted once, and again only if the post failed', async () => 
   assert.match(spoiled.stderr, /is not a list of posted findings/);
   hook.stop();
 });
+
+test('a change beyond ten times is so many times, never a percentage of many digits', async () => {
+  await fleet.effect(7, 300);
+  const release = await fleet.side({ uploads: 600 });
+  const { code, stdout, stderr } = await fleetprof('compare', String(release - 1), String(release));
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^slower +function7 .* \d+ times +(> )?\d+ times and (> )?\d+ times/m);
+  assert.doesNotMatch(stdout, /\d{4,} %/);
+});

@@ -49,7 +49,7 @@ const report = (...args) => run([program, 'report', '--database', stack.postgres
 /** The parts of a saved report. @param {string} file */
 function parts(file) {
   const text = fs.readFileSync(file, 'utf8');
-  const at = text.indexOf('<script type="application/octet-stream" id="fleetprof-answers">');
+  const at = text.indexOf('<script type="application/octet-stream" id="fleetprof-answers"');
   const packed = text.slice(text.indexOf('>', at) + 1, text.indexOf('</script>', at));
   return { text, packed, answers: unpacked(gunzipSync(read(packed))), page: text.slice(0, at) };
 }
@@ -83,6 +83,8 @@ test('the file has the answers under the addresses that the page asks, with time
   const names = addresses.map(({ pathname }) => pathname.replace('/api/v1/', ''));
   for (const name of ['flamegraph_columns', 'hotspots', 'summary', 'releases', 'timings', 'vitals', 'coverage', 'cost_by'])
     assert.ok(names.includes(name), name);
+  const groups = addresses.filter(({ pathname }) => pathname.endsWith('/cost_by')).map(({ searchParams }) => searchParams.get('by'));
+  for (const by of ['host', 'party', 'entity', 'package', 'resource', 'route', 'release', 'marker']) assert.ok(groups.includes(by), by);
   const hotspots = answers[Object.keys(answers)[names.indexOf('hotspots')]];
   assert.deepEqual(hotspots.rows.map((/** @type {any[]} */ row) => row[0]), [hostile]);
 });
@@ -107,7 +109,7 @@ test('a comparison has both sides', async () => {
   assert.equal(code, 0, stderr);
   const { answers } = parts(file);
   const names = Object.keys(answers).map((address) => new URL(address, 'http://report').pathname.replace('/api/v1/', ''));
-  assert.deepEqual(names, ['compare_summary', 'compare_releases', 'releases', 'flamegraph_columns', 'summary', 'flamegraph_columns', 'summary']);
+  assert.deepEqual(names, ['compare_summary', 'compare_releases', 'releases', 'flamegraph_columns', 'summary', 'flamegraph_columns', 'summary', 'summary', 'releases']);
   const trees = Object.keys(answers).filter((address) => address.includes('flamegraph_columns'));
   assert.deepEqual(trees.map((address) => new URL(address, 'http://report').searchParams.get('release')), ['r1', 'r2']);
 });
@@ -141,6 +143,30 @@ test('a comparison of two trees of 50,000 nodes is a small file, and loses nothi
   assert.ok(bytes <= 600_000, `${bytes} bytes`);
 });
 
+test('the page saves the same comparison as a file that is as small', async () => {
+  const server = await startReport(stack.postgres.conninfo('fleetprof_reader'));
+  const browser = await launchChromium();
+  try {
+    const page = await browser.newPage();
+    await page.goto(`${server.url}/large/compare?before=2.2.9&after=2.3.0`);
+    await page.waitForSelector('main[data-ready]', { timeout: 120_000 });
+    await page.click('#export');
+    const [saved] = await Promise.all([page.waitForEvent('download', { timeout: 120_000 }), page.click('#export-file')]);
+    const file = path.join(dir, 'large-page.html');
+    await saved.saveAs(file);
+    const bytes = fs.statSync(file).size;
+    console.log(`the page's file of the same: ${(bytes / 1000).toFixed(0)} kB`);
+    assert.ok(bytes <= 600_000, `${bytes} bytes`);
+    const treesOf = (/** @type {Record<string, any>} */ answers) => Object.entries(answers).filter(([address]) => address.includes('/flamegraph_columns?')).map(([, { tree }]) => tree);
+    const [ours, theirs] = [treesOf(parts(file).answers), treesOf(parts(path.join(dir, 'large.html')).answers)];
+    assert.deepEqual([ours.length, theirs.length], [2, 2]);
+    for (const name of ['level', 'frame', 'self', 'total', 'samples']) for (const i of [0, 1]) assert.deepEqual(ours[i][name], theirs[i][name], name);
+  } finally {
+    await browser.close();
+    await server.server.stop();
+  }
+});
+
 test('wrong use and a place that cannot be written are errors, and leave no file', async () => {
   for (const args of [[], ['-o', `${dir}/x`, 'r1'], ['-o', `${dir}/x`, '--compare', 'r1'], ['-o', `${dir}/x`, 'r1', 'r2'], ['-o', `${dir}/none/x`],
     ['-o', `${dir}/x`, '--since', 'yesterday-ish'], ['-o', `${dir}/x`, '--marker', 'nope']]) {
@@ -155,7 +181,7 @@ test('wrong use and a place that cannot be written are errors, and leave no file
 test('Chromium opens it from disk without a request and without a message', async () => {
   const browser = await launchChromium();
   try {
-    for (const [name, site] of [['report.html', 'shop'], ['compare.html', 'shop'], ['large.html', 'large']]) {
+    for (const [name, site] of [['report.html', 'shop'], ['compare.html', 'shop'], ['large.html', 'large'], ['large-page.html', 'large']]) {
       const page = await browser.newPage();
       /** @type {string[]} */
       const heard = [];
@@ -167,6 +193,7 @@ test('Chromium opens it from disk without a request and without a message', asyn
       assert.deepEqual(heard, [], name);
       assert.ok((await page.textContent('h1'))?.includes(site), name);
       if (name !== 'report.html') assert.equal(await page.locator('.icicle canvas').count(), 1, name);
+      assert.equal(await page.locator('.strip').count(), 1, `${name}: page loads by hour`);
       await page.close();
     }
   } finally {

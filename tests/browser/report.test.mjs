@@ -261,6 +261,40 @@ test('a session with more events than an answer has: the rest is asked for by ti
   assert.match(await text('main'), /the first 50 are here/);
 });
 
+test('functions and packages have their trends in the table, asked for in view', async () => {
+  /** @type {string[]} */
+  const asked = [];
+  page.on('request', (request) => { if (request.url().includes('/api/v1/trend?')) asked.push(request.url()); });
+  for (const [address, by, name] of [['/shop/functions?since=2d', 'function', 'function'], ['/shop/where?by=package&since=2d', 'package', 'name']]) {
+    await open(address);
+    const spark = page.locator('tbody tr').first().locator('.spark');
+    const key = await spark.getAttribute('data-key');
+    const label = await spark.locator('canvas').getAttribute('aria-label');
+    const rows = await sql(`value_ms from fleetprof.trend('${by}', '${key?.replaceAll("'", "''")}', 'hour', 'shop', since => now() - interval '2 days') order by bucket`);
+    const values = rows.map(({ value_ms: value }) => value);
+    assert.ok(values.length > 2);
+    assert.match(label ?? '', new RegExp(`^From .* to .* ms per page load, at most .*, in ${values.length} hours$`));
+    const [first, last, most] = (label ?? '').replaceAll(',', '').match(/[\d.]+/g)?.map(Number) ?? [];
+    for (const [shown, value] of [[first, values[0]], [last, values[values.length - 1]], [most, Math.max(...values)]]) assert.ok(Math.abs(shown - value) <= 0.05 * value + 0.01, `${shown} for ${value} of ${key}`);
+    const before = asked.length;
+    await page.locator(`#sort-${name}`).click();
+    await ready();
+    await page.locator(by === 'function' ? '#sort-self_ms_per_load' : '#sort-self_ms').click();
+    await ready();
+    assert.equal(await page.locator('tbody tr').first().locator('.spark canvas').getAttribute('aria-label'), label);
+    assert.equal(asked.filter((url) => url === asked[0]).length, 1, 'sorting asks nothing again');
+    assert.ok(before >= 1);
+  }
+  assert.ok(asked.every((url) => url.includes('step=hour')));
+  asked.length = 0;
+  await open('/shop/where?by=package&since=30d');
+  await page.locator('.spark canvas').first().waitFor();
+  assert.ok(asked.length > 0 && asked.every((url) => url.includes('step=day')));
+  await open('/shop/functions?since=2d&marker=gc');
+  assert.equal(await page.locator('th.picture').count(), 0, 'a trend has no marker');
+  assert.deepEqual(complaints, []);
+});
+
 test('a comparison begins with a sentence', async () => {
   await open('/shop/compare?before=2.2.9&after=2.3.0');
   const [row] = await sql("* from fleetprof.compare_summary('shop', '2.2.9', '2.3.0')");
@@ -286,6 +320,18 @@ test('a comparison begins with the latest two releases, and says that their own 
   await page.goBack();
   await arrived('/shop/flame');
   assert.deepEqual(complaints, []);
+});
+
+test('the strip above a comparison shows the hours of both sides', async () => {
+  await open('/shop/compare?before=2.2.9&after=2.3.0');
+  const [{ before, after, loads }] = await sql(`to_char(lower(before_hours) at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as before,
+    to_char(upper(after_hours) at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as after,
+    (select sum(h.loads) from fleetprof.summary('shop', since => lower(before_hours), until => upper(after_hours)) h)::int as loads
+    from fleetprof.compare_summary('shop', '2.2.9', '2.3.0')`);
+  const label = await page.getAttribute('.strip', 'aria-label') ?? '';
+  assert.ok(label.includes(`${loads.toLocaleString('en-US')} from ${before} to `), label);
+  assert.match(label, /Releases: .*2\.2\.9 from .*2\.3\.0 from/);
+  assert.match(label, new RegExp(`Compared: ${before} – .* and .* – ${after}\\.$`));
 });
 
 test('a comparison with a side without uploads says so, and nothing else', async () => {
@@ -424,6 +470,35 @@ test('the keys of the flame graph', async () => {
   assert.deepEqual(complaints, []);
 });
 
+test('a key that only selects draws no graph again, and keeps the lines of the call tree', async () => {
+  await page.addInitScript(() => {
+    const { fillRect } = CanvasRenderingContext2D.prototype;
+    /** @param {number} x @param {number} y @param {number} w @param {number} h */
+    CanvasRenderingContext2D.prototype.fillRect = function draw(x, y, w, h) {
+      document.documentElement.dataset.boxes = String(Number(document.documentElement.dataset.boxes ?? 0) + 1);
+      fillRect.call(this, x, y, w, h);
+    };
+  });
+  const boxes = () => page.evaluate(() => Number(document.documentElement.dataset.boxes));
+  await open('/shop?since=2d');
+  await page.focus('.icicle canvas');
+  await press('ArrowDown');
+  assert.ok(await boxes() > 0);
+  const first = await page.locator('.calltree [data-node="0"]').elementHandle();
+  const before = await boxes();
+  await press('ArrowDown', 'ArrowRight', 'ArrowUp');
+  assert.equal(await boxes(), before);
+  assert.ok(await first?.evaluate((element) => element.isConnected));
+  assert.equal(await page.locator('.calltree [aria-selected="true"]').count(), 1);
+  const selected = await page.locator('.icicle .mark.selected').boundingBox();
+  const picture = await page.locator('.icicle canvas').boundingBox();
+  assert.ok(selected && picture && selected.height === 18 && selected.width > 3);
+  assert.ok(selected.x >= picture.x && selected.y > picture.y && selected.x + selected.width <= picture.x + picture.width, 'the mark lies on the graph');
+  await press('d');
+  assert.notEqual(await boxes(), before, 'other colours are drawn');
+  assert.deepEqual(complaints, []);
+});
+
 test('keys of every view: the list, SQL, the command, dark, releases', async () => {
   await open('/shop/functions?since=2d');
   await press('?');
@@ -550,7 +625,8 @@ test('packages are folded, by the choice and by the key', async () => {
 
 /** What one sees, pictures included. */
 const seen = () => page.evaluate(() => JSON.stringify([document.title, /** @type {HTMLElement} */ (document.querySelector('main')).innerText, document.querySelector('.filters')?.textContent,
-  [...document.querySelectorAll('main .icicle canvas')].map((canvas) => /** @type {HTMLCanvasElement} */ (canvas).toDataURL())]));
+  [...document.querySelectorAll('main .icicle canvas')].map((canvas) => /** @type {HTMLCanvasElement} */ (canvas).toDataURL()),
+  [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('main .icicle .mark'))].map(({ hidden, style }) => !hidden && style.cssText)]));
 
 test('Back, a reload and a copied link show what was seen', async () => {
   let seed = 4;
@@ -906,6 +982,7 @@ test('a database without the schema is said so', async () => {
 test('a view that is saved as a file opens from disk and asks nobody', async () => {
   await open('/shop/compare?before=2.2.9&after=2.3.0');
   const sight = await text('main');
+  const hours = await page.getAttribute('.strip', 'aria-label');
   const file = path.join(temporaryDir('report'), 'report.html');
   fs.writeFileSync(file, await exported('#export-file'));
   const { page: saved, complaints: heard } = await newPage();
@@ -915,6 +992,7 @@ test('a view that is saved as a file opens from disk and asks nobody', async () 
   await saved.goto(pathToFileURL(file).href);
   await ready(saved);
   assert.equal(await saved.locator('main').innerText(), sight, 'it begins with the comparison');
+  assert.equal(await saved.getAttribute('.strip', 'aria-label'), hours);
   await saved.keyboard.press('g');
   await saved.keyboard.press('f');
   await ready(saved);

@@ -9,6 +9,7 @@ import { linesOf } from '../../report/src/calltree.js';
 import * as text from '../../report/src/format.js';
 import { formats } from '../../report/src/exports.js';
 import { itemsOf, mostItems, ownWithin, spansOf, ticksIn, tracksOf, windowOf } from '../../report/src/spans.js';
+import { packed } from '../../report/src/packer.js';
 import { read, unpacked, written } from '../../report/src/packed.js';
 import { changed, format, moment, parse, pinned, sideOf } from '../../report/src/state.js';
 import { sorted } from '../../report/src/table.js';
@@ -212,6 +213,7 @@ test('numbers are short, and say when there is none', () => {
   assert.deepEqual([0, 0.001234, 0.5, 9.876, 12.34, 1234.5, null].map(text.number), ['0', '0.001', '0.50', '9.88', '12.3', '1,235', '–']);
   assert.deepEqual([0, 0.00001, 0.0567, 0.9999, 1, null].map(text.percent), ['0 %', '< 0.01 %', '5.67 %', '100 %', '100 %', '–']);
   assert.deepEqual([1.04, -0.031, 0, null].map(text.change), ['+104 %', '−3.1 %', '±0.0 %', '–']);
+  assert.deepEqual([8.99, 8.995, 98.6, 999, 99_990, Infinity].map(text.change), ['+899 %', '10 times', '100 times', '1,000 times', '> 1,000 times', '> 1,000 times']);
   assert.deepEqual([0.5, 12, 61_000, 600_000, 9_000_000].map(text.duration), ['500 µs', '12.0 ms', '61.0 s', '10.0 min', '2.50 h']);
 });
 
@@ -387,6 +389,33 @@ test('exports have every microsecond of the stacks that are drawn', () => {
   assert.deepEqual(Object.fromEntries(samples.map((sample) => [varints(sample[1]).reverse().map((id) => names.get(id)).join(';'), varints(sample[2])[0]])), drawn);
   const chrome = JSON.parse(/** @type {string} */ (formats.chrome.write(tree, 'x')));
   assert.equal(chrome.endTime, Object.values(drawn).reduce((sum, us) => sum + us));
+});
+
+test('what the page packs is read back, every number of it', async () => {
+  const bytesOf = async (/** @type {Record<string, any>} */ answers) => new Uint8Array(await packed(answers).arrayBuffer());
+  const stacks = { ...shop, 'boot;render;format': 4, 'boot;a@1': 1, 'boot;a@2': 2 };
+  const tree = answerOf(Object.fromEntries(Object.entries(stacks).map(([stack, us]) => [stack, 10 * us])));
+  const all = tree.frames.function;
+  const keys = ['9223372036854775807', '-9223372036854775808', '0', '-1'];
+  const whole = { ...tree, omitted_us: 5, frames: { ...tree.frames, function_key: all.map((_, i) => keys[i] ?? String(i)), generated_resource: all.map((_, i) => (i % 2 ? 'https://cdn.example/min.js' : null)),
+    generated_line: all.map((_, i) => (i % 2 ? i : null)), generated_column: all.map((_, i) => (i % 2 ? 2 * i : null)) } };
+  const odd = { ...whole, self: [...whole.self.slice(0, -1), 0.5] };
+  const other = { ...whole, samples: whole.samples.map((each, i) => each + (i % 3) * 7), self: whole.self.map((us, i) => us - (i === 4 ? 3 : 0)) };
+  const answers = { '/a': { tree: whole, sql: 'é<' }, '/b': { rows: [[1, null]] }, '/c': { tree: other, took_ms: 1.5 }, '/d': { tree: odd }, '/e': { tree: { level: [], frame: [] } } };
+  const bytes = await bytesOf(answers);
+  const again = unpacked(bytes);
+  const plain = (/** @type {any} */ value) => JSON.parse(JSON.stringify(value ?? null, (_, each) => (ArrayBuffer.isView(each) ? [.../** @type {any} */ (each)] : each)));
+  const placesOf = (/** @type {any} */ { frame, frames }) => Array.from(frame, (i) => Object.keys(frames).sort().map((name) => frames[name][i]));
+  assert.deepEqual(Object.keys(again), Object.keys(answers));
+  for (const [name, { tree: from, ...more }] of Object.entries(/** @type {Record<string, any>} */ (answers))) {
+    const { tree: to, ...rest } = again[name];
+    assert.deepEqual(rest, more);
+    if (!from) continue;
+    for (const column of ['level', 'self', 'total', 'samples', 'omitted_us']) assert.deepEqual(plain(to[column]), plain(from[column]), `${name} ${column}`);
+    if (from.frames) assert.deepEqual(placesOf(to), placesOf(from), name);
+  }
+  assert.ok(new TextDecoder('latin1').decode(bytes).includes('"packed"'));
+  assert.deepEqual(unpacked(await bytesOf({})), {});
 });
 
 test('bytes of any length are written as text that ends no element, and read back', () => {

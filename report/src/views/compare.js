@@ -145,6 +145,13 @@ export const compare = {
     }
     return asks;
   },
+  period({ summary }) {
+    const row = summary?.rows[0];
+    if (!row || !both.every((side) => hasHours(row, side))) return null;
+    const sides = both.map((side) => row[`${side}_hours`]);
+    const [since, until] = [sides.map(([from]) => from).sort()[0], sides.map(([, to]) => to).sort()[1]];
+    return { since, until, sides };
+  },
   mount(main, answers, page, first) {
     const known = inOrder(answers.releases.rows);
     const form = chooser(known, first, page);

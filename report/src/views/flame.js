@@ -65,6 +65,39 @@ export function labelsOf({ frames }) {
   return (/** @type {number} */ frame) => labels[frame] ?? (labels[frame] = visible(frames.function[frame], 200));
 }
 
+/**
+ * Returns how frames look, each made when first drawn; transforms keep frames.
+ * @param {Tree} tree @param {import('../colours.js').Party[]} parties by frame @param {(frame: number) => string} label @param {boolean} dark
+ */
+function looksOf({ frames }, parties, label, dark) {
+  /** @type {{ fill: string, hatched: boolean, label: string }[]} */
+  const looks = [];
+  return (/** @type {number} */ frame) => looks[frame] ?? (looks[frame] = {
+    fill: colour(parties[frame], frames.function[frame], frames.resource[frame], dark), hatched: parties[frame] === 'third', label: label(frame),
+  });
+}
+
+/** How many functions the table beside the graph shows. */
+const mostListed = 60;
+
+/**
+ * Returns the functions that a table begins with.
+ * @param {import('../tree.js').FunctionSum[]} sums by descending own time @param {Tree['frames']} frames @param {string} sort as of a table
+ */
+function firstOf(sums, frames, sort) {
+  const ascending = !sort.startsWith('-');
+  const name = ascending ? sort : sort.slice(1);
+  const sign = ascending ? 1 : -1;
+  const value = (/** @type {import('../tree.js').FunctionSum} */ { frame, self, total, samples }) => (
+    name === 'function' ? frames.function[frame] : name === 'total_ms_per_load' ? total : name === 'samples' ? samples : self);
+  const isAsIs = !ascending && !['function', 'total_ms_per_load', 'samples'].includes(name);
+  const ordered = isAsIs ? sums : [...sums].sort((one, other) => {
+    const [a, b] = [value(one), value(other)];
+    return sign * (a < b ? -1 : Number(a > b));
+  });
+  return ordered.slice(0, mostListed);
+}
+
 export const isDark = () => document.documentElement.dataset.theme === 'dark';
 
 /** @type {import('../main.js').View} */
@@ -94,12 +127,13 @@ export const flame = {
     let foundKey = '';
     /** @type {Map<number, { self: number, total: number, samples: number }>} */
     let sums = new Map();
+    /** @type {import('../tree.js').FunctionSum[]} */
+    let allFunctions = [];
     let sumsOf = /** @type {Tree | null} */ (null);
-    /** By frame; transforms keep frames. @type {{ fill: string, hatched: boolean, label: string }[]} */
-    let looks = [];
     let looksDark = isDark();
+    let look = looksOf(whole, parties, label, looksDark);
     let tableKey = '';
-    /** @type {import('../api.js').Row[]} */
+    /** @type {import('../tree.js').FunctionSum[]} */
     let listed = [];
 
     const input = searchBox(first, page, 'Search functions or scripts, /regular expression/');
@@ -204,15 +238,12 @@ export const flame = {
       const own = `${transformKey} ${root} ${foundKey} ${state.params.sort ?? ''}`;
       if (own === tableKey && list.childElementCount > 0) return;
       tableKey = own;
-      const loads = totals.loads || 1;
-      listed = functionsOf(tree, root).filter(({ frame }) => !found || found.isFound[frame]).map(({ frame, self, total, samples, group }) => ({
-        function: tree.frames.function[frame], resource: tree.frames.resource[frame], line: tree.frames.line[frame],
-        column_number: tree.frames.column_number[frame], kind: tree.frames.kind[frame], function_key: tree.frames.function_key[frame],
-        self_ms_per_load: self / 1000 / loads, total_ms_per_load: total / 1000 / loads, share: self / (tree.total[root] || 1), samples, group,
-      }));
+      listed = (root === 0 ? allFunctions : functionsOf(tree, root)).filter(({ frame }) => !found || found.isFound[frame]);
+      const sort = state.params.sort ?? '-self_ms_per_load';
       const focused = list.contains(document.activeElement) ? document.activeElement?.id : '';
       list.replaceChildren(h('h2', null, `Functions${root > 0 || found ? ' in view' : ''}`), table({
-        caption: 'Functions of the graph', rows: listed, sort: state.params.sort ?? '-self_ms_per_load', most: 60, onsort: (sort) => page.go({ sort }, { replace: true }),
+        caption: 'Functions of the graph', rows: firstOf(listed, tree.frames, sort).map(listedRow), sort, most: mostListed, all: listed.length,
+        greatest: { self_ms_per_load: perLoadMs(listed.reduce((most, { self }) => Math.max(most, Math.abs(self)), 0)) || 1 }, onsort: (sort) => page.go({ sort }, { replace: true }),
         columns: [
           { name: 'function', label: 'Function', cell: (row) => functionCell(page, row) },
           { name: 'self_ms_per_load', label: 'Self ms/load', kind: 'number', bar: true },
@@ -220,6 +251,15 @@ export const flame = {
       }));
       if (focused) document.getElementById(focused)?.focus();
     }
+
+    const perLoadMs = (/** @type {number} */ us) => us / 1000 / (totals.loads || 1);
+    /** @param {import('../tree.js').FunctionSum} sum @returns {import('../api.js').Row} */
+    const listedRow = ({ frame, self, total, samples, group }) => ({
+      function: tree.frames.function[frame], resource: tree.frames.resource[frame], line: tree.frames.line[frame],
+      column_number: tree.frames.column_number[frame], kind: tree.frames.kind[frame], function_key: tree.frames.function_key[frame],
+      self_ms_per_load: perLoadMs(self), total_ms_per_load: perLoadMs(total), share: self / (tree.total[root] || 1), samples, group,
+    });
+    const figures = (/** @type {number} */ node) => `${duration(tree.total[node] / 1000 / (totals.loads || 1))}, ${shareOf(tree.total[node])}`;
 
     function showChips() {
       const chip = (/** @type {string} */ text, /** @type {Record<string, string | null>} */ off) => h('span', { class: 'chip' }, h('span', null, text),
@@ -274,28 +314,24 @@ export const flame = {
         if (sumsOf !== tree) {
           sumsOf = tree;
           colours.replaceChildren(...legend(tree, parties, guessed && `guessed: those of ${visible(guessed, 60)}${hosts.failure ? '' : '; set sites[].origins'}`, nodesOf(first), hasMore ? () => page.go({ nodes: 'most' }) : null));
-          sums = new Map(functionsOf(tree).map((sum) => [sum.group, sum]));
+          allFunctions = functionsOf(tree);
+          sums = new Map(allFunctions.map((sum) => [sum.group, sum]));
         }
         const dark = isDark();
-        if (dark !== looksDark) { looks = []; looksDark = dark; }
-        graph.show({
-          tree, root, selected, found: found?.isFound ?? null, whole: wholeLabel(),
-          look: (frame) => looks[frame] ?? (looks[frame] = {
-            fill: colour(parties[frame], tree.frames.function[frame], tree.frames.resource[frame], dark), hatched: parties[frame] === 'third', label: label(frame),
-          }),
-        });
+        if (dark !== looksDark) { look = looksOf(whole, parties, label, dark); looksDark = dark; }
+        graph.show({ tree, root, selected, found: found?.isFound ?? null, whole: wholeLabel(), look });
         if (selected > 0) page.say(sentence(selected));
         else if (rootName && root === 0) page.say('The place that this address zooms to is not in this selection.');
         showChips();
         showCrumbs();
         describe();
         showTable();
-        calls.show({ tree, selected, name: nameOf, figures: (node) => `${duration(tree.total[node] / 1000 / (totals.loads || 1))}, ${shareOf(tree.total[node])}` });
+        calls.show({ tree, selected, name: nameOf, figures });
       },
       key,
       tree: () => tree,
       exported: () => ({
-        name: 'flame', columns: ['function', 'resource', 'line', 'column_number', 'kind', 'function_key', 'self_ms_per_load', 'total_ms_per_load', 'samples'], rows: listed,
+        name: 'flame', columns: ['function', 'resource', 'line', 'column_number', 'kind', 'function_key', 'self_ms_per_load', 'total_ms_per_load', 'samples'], rows: listed.map(listedRow),
       }),
     };
   },
@@ -313,9 +349,13 @@ function legend(tree, parties, guess, most, more) {
   /** @type {Map<import('../colours.js').Party, number>} */
   const sums = new Map();
   const byFrame = new Float64Array(parties.length);
-  for (let i = 1; i < tree.count; i += 1) byFrame[tree.frame[i]] += tree.self[i];
-  for (const frame of new Set(tree.frame.subarray(1))) sums.set(parties[frame], (sums.get(parties[frame]) ?? 0) + byFrame[frame]);
-  const omitted = tree.rest.reduce((sum, us) => sum + us, 0);
+  const isThere = new Uint8Array(parties.length);
+  for (let i = 1; i < tree.count; i += 1) {
+    byFrame[tree.frame[i]] += tree.self[i];
+    isThere[tree.frame[i]] = 1;
+  }
+  for (const [frame, party] of parties.entries()) if (isThere[frame]) sums.set(party, (sums.get(party) ?? 0) + byFrame[frame]);
+  const omitted = tree.left;
   return [...[...sums].sort((a, b) => b[1] - a[1]).map(([party, us]) => h('li', null, h('span', { class: `swatch ${party}` }), `${partyNames[party]}${guess && party === 'own' ? ` (${guess})` : ''} ${percent(us / (tree.total[0] || 1))}`)),
   ...omitted > 0 ? [h('li', null, h('span', { class: 'swatch rest' }), `left out ${percent(omitted / (tree.total[0] || 1))}: too small for a graph of ${count(most)} places; a filter shows more`,
     more ? [', or ', button(`a graph of ${count(mostNodes)}`, more, { id: 'more' })] : null)] : []];

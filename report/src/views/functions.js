@@ -3,6 +3,7 @@ import { question } from '../api.js';
 import { count } from '../format.js';
 import { h } from '../h.js';
 import { functionColumn, nothing, tableView } from '../parts.js';
+import { sparkColumn } from '../spark.js';
 
 /** How many functions are asked for, and how many nodes of a flame graph. */
 const top = 500;
@@ -32,7 +33,7 @@ export const functions = {
   asks: (state) => ({ rows: question('hotspots', state, { top }) }),
   mount: (main, { rows: { rows } }, page, state) => tableView(main, page, state, {
     name: 'functions', caption: 'Functions', rows, sort: '-self_ms_per_load', search: ['function', 'resource'], empty: nothing,
-    columns: hotspotColumns(page),
+    columns: [...hotspotColumns(page), ...sparkColumn(state, 'function', (row) => row.function_key)],
     after: rows.length < top ? null : h('p', { class: 'note' }, `These are the ${count(top)} functions with the most self time. A filter shows others; the SQL takes a greater top.`),
   }),
 };

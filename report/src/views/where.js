@@ -3,6 +3,7 @@ import { question } from '../api.js';
 import { size, visible } from '../format.js';
 import { h } from '../h.js';
 import { nothing, tableView, tabs } from '../parts.js';
+import { sparkColumn } from '../spark.js';
 import { dimensions } from '../state.js';
 
 /** @typedef {import('../api.js').Row} Row */
@@ -60,6 +61,7 @@ export const where = {
         { name: 'samples', label: 'Samples', kind: 'count' },
         { name: 'uploads', label: 'Uploads', kind: 'count' },
         ...hasResponses ? ofResponses : [],
+        ...sparkColumn(state, by, ({ name }) => name),
       ],
       after: hasResponses && hasMarker ? h('p', { class: 'note' }, 'The filter marker does not apply to responses.') : null,
     });
