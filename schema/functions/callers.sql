@@ -41,6 +41,7 @@ begin
     sums := '{}';
     samples := '{}';
     if call_edges.fold is null then
+        -- Each frame on a stack has facts of its own, which are far fewer than those of stacks.
         used := array(
             select distinct frame_id
             from (
