@@ -27,6 +27,7 @@ declare
     totals bigint[];
     counts bigint[];
     inward integer[];
+    used bigint[];
     wanted bigint[];
     is_wanted boolean[]; -- by place
     node integer;
@@ -39,20 +40,29 @@ begin
     frame_ids := '{}';
     sums := '{}';
     samples := '{}';
-    select * into stack_ids, parents, levels, frames, own_sums, totals, counts, inward
-    from stack_sums(call_edges.selected, call_edges.markers);
-    if stack_ids is null then
-        return;
-    end if;
-    if call_edges.fold is not null then
+    if call_edges.fold is null then
+        -- Each frame on a stack has facts of its own, which are far fewer than those of stacks.
+        used := array(
+            select distinct frame_id
+            from (
+                select unnest(frame_id) as frame_id
+                from frame_packed
+                where is_selected(call_edges.selected, sealed, group_id, bucket, span)
+            ) as entry);
+    else
+        select * into stack_ids, parents, levels, frames, own_sums, totals, counts, inward
+        from stack_sums(call_edges.selected, call_edges.markers);
+        if stack_ids is null then
+            return;
+        end if;
         select * into stack_ids, parents, levels, frames, own_sums, totals, counts, inward, packages
         from folded_tree(call_edges.fold, stack_ids, parents, levels, frames, own_sums, totals, counts, inward);
+        used := array(select distinct frame_id from unnest(frames) as frame_id);
     end if;
 
     wanted := array(
         select frame_id
-        from (select distinct frame_id from unnest(frames) as frame_id) as frame
-        join named_frame using (frame_id)
+        from named_frames(used)
         where matches(function, call_edges.function_name)
             and (call_edges.key is null
                 or call_edges.key = function_key::text)
@@ -64,12 +74,16 @@ begin
     if cardinality(wanted) = 0 then
         return;
     end if;
+    if call_edges.fold is null then
+        select * into parents, frames, own_sums, totals, counts
+        from stack_sums_above(call_edges.selected, call_edges.markers, wanted);
+    end if;
     is_wanted := array(select coalesce(frame_id = any(wanted), false) from unnest(frames) as frame_id);
 
     -- The first place is the whole.
     for node in 2..cardinality(parents) loop
         parent := parents[node];
-        continue when not (is_wanted[node] or (not call_edges.of_callers and is_wanted[parent]));
+        continue when totals[node] is null or not (is_wanted[node] or (not call_edges.of_callers and is_wanted[parent]));
         -- A sample counts once, however often the function, or the same call, is on its stack.
         is_outermost := is_wanted[node];
         is_counted := false;

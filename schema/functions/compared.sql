@@ -241,16 +241,31 @@ begin
     return query
     select number, stratum, sum(self_us), sum(spread), sum(product)
     from (
+        -- Sums of floating point are exact up to 285 years, and faster than those of bigint.
         select
-            frame_id, stratum, sum(self_us)::double precision as self_us, sqrt(sum(self_us2::double precision)) as spread,
-            sum(product::double precision) as product
+            frame_id, stratum, sum(self_us[place]::double precision) as self_us,
+            sqrt(sum(self_us2[place]::double precision)) as spread, sum(self_profiled[place]::double precision) as product
         from (
+            -- Most entries are not wanted: of these only the key is unpacked.
             select
-                stratum, unnest(frame_id) as frame_id, unnest(self_us) as self_us, unnest(self_us2) as self_us2,
-                unnest(self_profiled) as product
-            from frame_packed
-            join unnest(group_ids, places) as member (group_id, stratum) using (group_id)
-            where is_selected(compared_parts.side, sealed, group_id, bucket, span)
+                stratum, unnest(frame_id) as frame_id, generate_subscripts(frame_id, 1) as place, self_us, self_us2,
+                self_profiled
+            from (
+                -- || reads each array once, not for each element.
+                select
+                    stratum, frame_id || '{}' as frame_id, self_us || '{}' as self_us, self_us2 || '{}' as self_us2,
+                    self_profiled || '{}' as self_profiled
+                from (
+                    -- One stratum after the other: what is added up at one time fits the processor's caches.
+                    select stratum, frame_id, self_us, self_us2, self_profiled
+                    from frame_packed
+                    join unnest(group_ids, places) as member (group_id, stratum) using (group_id)
+                    where is_selected(compared_parts.side, sealed, group_id, bucket, span)
+                    order by stratum
+                ) as packed
+                -- Costs nothing; it keeps the planner from unpacking for each element.
+                order by stratum
+            ) as unpacked
         ) as entry
         -- A look into a hash table, before anything is collected.
         where frame_id = any(compared_parts.frame_ids)

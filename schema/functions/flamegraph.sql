@@ -60,6 +60,7 @@ declare
     markers smallint[] := select_markers(flamegraph.marker, flamegraph.exclude_marker);
     whole record := selected_totals(selected);
     tree record;
+    frame_ids bigint[];
 begin
     if (flamegraph.min_share between 0 and 1) is not true then
         raise invalid_parameter_value using
@@ -68,6 +69,10 @@ begin
     end if;
 
     tree := call_tree(selected, markers, flamegraph.min_share, flamegraph.fold);
+    frame_ids := array(
+        select distinct frame_id
+        from (select unnest(tree.ordinals) as ordinal, unnest(tree.frame_ids) as frame_id) as node
+        where ordinal is not null);
     return query
     with node as materialized (
         select *
@@ -79,15 +84,25 @@ begin
         where ordinal is not null
     ),
     named as materialized (
-        -- The call alone costs more than all else of a row.
-        select *, generated_resource like '%fleetprof%' and fleetprof.is_agent(generated_resource) as is_agent
-        from (select distinct frame_id from node) as frame
-        join named_frame using (frame_id)
+        select
+            frame_id,
+            coalesce(function, package_label(frame_id, tree.packages)) as function,
+            resource,
+            line,
+            column_number,
+            coalesce(function_key, package_key(frame_id, tree.packages))::text as function_key,
+            generated_resource,
+            generated_line,
+            generated_column,
+            -- The call alone costs more than all else of a row.
+            generated_resource like '%fleetprof%' and fleetprof.is_agent(generated_resource) as is_agent
+        from unnest(frame_ids) as frame_id
+        left join named_frames(frame_ids) using (frame_id)
     )
     select
         ordinal,
         level,
-        case level when 0 then '(all)' else coalesce(function, package_label(frame_id, tree.packages)) end,
+        case level when 0 then '(all)' else function end,
         resource,
         line,
         column_number,
@@ -98,7 +113,7 @@ begin
         total_us::double precision / 1000 / whole.loads,
         self_us::double precision / whole.attributed_us,
         coalesce(is_agent, false),
-        coalesce(function_key, package_key(frame_id, tree.packages))::text,
+        function_key,
         generated_resource,
         generated_line,
         generated_column

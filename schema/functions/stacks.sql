@@ -6,6 +6,7 @@
 create or replace function fleetprof_data.sampled_stacks(
     selected        fleetprof_data.selection,
     markers         smallint[],
+    wanted          bigint[],
     out stack_ids   bigint[],
     out self_sums   bigint[],
     out sample_sums bigint[]
@@ -28,6 +29,7 @@ begin
                 from stack_packed
                 where is_selected(sampled_stacks.selected, sealed, group_id, bucket, span)
             ) as entry
+            where sampled_stacks.wanted is null or stack_id = any(sampled_stacks.wanted)
             group by stack_id
         ) as sums;
     else
@@ -45,6 +47,7 @@ begin
                 where is_selected(sampled_stacks.selected, sealed, group_id, bucket, span)
             ) as entry
             where marker = any(sampled_stacks.markers)
+                and (sampled_stacks.wanted is null or stack_id = any(sampled_stacks.wanted))
             group by stack_id
         ) as sums;
     end if;
@@ -52,7 +55,7 @@ end
 $$;
 
 comment on function fleetprof_data.sampled_stacks is
-    'Returns the stacks of a selection that have samples of their own, with their time (microseconds) and samples, in parallel arrays. Null if there are none.';
+    'Returns the stacks of a selection that have samples of their own, with their time (microseconds) and samples, in parallel arrays. wanted: only these stacks; null for all. Null if there are none.';
 
 create or replace function fleetprof_data.stack_sums(
     selected        fleetprof_data.selection,
@@ -80,7 +83,7 @@ declare
     missing bigint[];
     node integer;
 begin
-    select * into stack_ids, self_sums, sample_sums from sampled_stacks(stack_sums.selected, stack_sums.markers);
+    select * into stack_ids, self_sums, sample_sums from sampled_stacks(stack_sums.selected, stack_sums.markers, null);
     if stack_ids is null then
         return;
     end if;
@@ -135,6 +138,109 @@ $$;
 
 comment on function fleetprof_data.stack_sums is
     'Returns every stack of a selection and all stacks below it in parallel arrays, by place; parents: the place of a stack''s caller. self_sums: microseconds in exactly this stack; total_sums: in this stack or one on top of it; sample_sums: samples, as total_sums. The first element, with level 0 and no stack, is the whole. inward: the places of the others, each before its caller''s. Null if nothing is selected.';
+
+create or replace function fleetprof_data.stacks_above(frame_ids bigint[], most integer)
+returns table (stack_id bigint, parent_id bigint, frame_id bigint, level integer, is_above boolean)
+language plpgsql stable parallel safe rows 1000
+set search_path = fleetprof_data, pg_temp
+-- Each stack is found by index, whatever the planner knows of a dictionary that has grown since it was analyzed.
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+begin
+    return query
+    with recursive above (stack_id, parent_id, frame_id, level) as (
+        select stack_id, parent_id, frame_id, level from stack where frame_id = any(stacks_above.frame_ids)
+        union
+        select child.stack_id, child.parent_id, child.frame_id, child.level
+        from above
+        join stack as child on child.parent_id = above.stack_id
+    ),
+    found as materialized (
+        select * from above limit stacks_above.most
+    )
+    select *, true
+    from found
+    union all
+    select stack_id, parent_id, frame_id, level, false
+    from stack
+    where stack_id = any(array(select parent_id from found except select stack_id from found));
+end
+$$;
+
+comment on function fleetprof_data.stacks_above is
+    'Returns the stacks that contain one of these frames, and the callers right below them (not is_above). most: how many stacks at most, callers not counted.';
+
+create or replace function fleetprof_data.stack_sums_above(
+    selected        fleetprof_data.selection,
+    markers         smallint[],
+    wanted          bigint[],
+    -- The dictionary has stacks of all releases. Of so many, those that the selection has are found sooner by what it has.
+    most            integer default 20000,
+    out parents     integer[],
+    out frame_ids   bigint[],
+    out self_sums   bigint[],
+    out total_sums  bigint[],
+    out sample_sums bigint[]
+)
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+set work_mem = '64MB'
+set enable_material = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+    stack_ids bigint[];
+    parent_ids bigint[];
+    sampled record;
+    parent integer;
+begin
+    select
+        null::bigint || array_agg(stack_id), null::bigint || array_agg(case when is_above then parent_id end),
+        null::bigint || array_agg(frame_id)
+    into stack_ids, parent_ids, frame_ids
+    from (select * from stacks_above(stack_sums_above.wanted, stack_sums_above.most) order by level) as stack;
+    if cardinality(stack_ids) > stack_sums_above.most then
+        select * into parents, frame_ids, self_sums, total_sums, sample_sums
+        from (
+            select parents, frame_ids, self_sums, total_sums, sample_sums
+            from stack_sums(stack_sums_above.selected, stack_sums_above.markers)
+        ) as sums;
+        return;
+    end if;
+    sampled := sampled_stacks(stack_sums_above.selected, stack_sums_above.markers, stack_ids);
+    select array_agg(coalesce(parent_place, 1)), array_agg(self_us), array_agg(samples)
+    into parents, self_sums, sample_sums
+    from (
+        select parent.place as parent_place, self_us, samples
+        from (
+            select unnest(stack_ids) as stack_id, unnest(parent_ids) as parent_id, generate_subscripts(stack_ids, 1) as place
+        ) as node
+        left join (
+            select unnest(stack_ids) as parent_id, generate_subscripts(stack_ids, 1) as place
+        ) as parent using (parent_id)
+        left join (
+            select unnest(sampled.stack_ids) as stack_id, unnest(sampled.self_sums) as self_us,
+                unnest(sampled.sample_sums) as samples
+        ) as sampled using (stack_id)
+        order by node.place
+    ) as node;
+
+    total_sums := self_sums;
+    for node in reverse cardinality(parents)..2 loop
+        continue when total_sums[node] is null;
+        parent := parents[node];
+        total_sums[parent] := coalesce(total_sums[parent], 0) + total_sums[node];
+        sample_sums[parent] := coalesce(sample_sums[parent], 0) + sample_sums[node];
+    end loop;
+end
+$$;
+
+comment on function fleetprof_data.stack_sums_above is
+    'Returns the stacks that contain one of the wanted frames, and the callers right below them, in parallel arrays, as stack_sums does. Sums are null for stacks that the selection does not have; those of callers are not whole. Where the dictionary has more such stacks than most, all stacks of the selection.';
 
 create or replace function fleetprof_data.call_tree(
     selected        fleetprof_data.selection,
@@ -235,5 +341,11 @@ $$;
 comment on function fleetprof_data.call_tree is
     'Returns a selection''s stacks as a tree in parallel arrays; ordinals: each node''s number from 1, depth first, siblings by descending time, null for nodes below min_share of the profiled time and for what stands on them; microseconds. Level 0, with no frame, is the whole. fold, packages: as in folded_tree; null leaves frames as they are. Null if nothing is selected.';
 
-revoke execute on function fleetprof_data.sampled_stacks, fleetprof_data.stack_sums, fleetprof_data.call_tree from public;
-grant execute on function fleetprof_data.sampled_stacks, fleetprof_data.stack_sums, fleetprof_data.call_tree to fleetprof_reader;
+revoke execute on function
+    fleetprof_data.sampled_stacks, fleetprof_data.stack_sums, fleetprof_data.stacks_above, fleetprof_data.stack_sums_above,
+    fleetprof_data.call_tree
+from public;
+grant execute on function
+    fleetprof_data.sampled_stacks, fleetprof_data.stack_sums, fleetprof_data.stacks_above, fleetprof_data.stack_sums_above,
+    fleetprof_data.call_tree
+to fleetprof_reader;

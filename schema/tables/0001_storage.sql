@@ -117,6 +117,9 @@ create table fleetprof_data.stack (
     last_seen date not null
 );
 
+create index stack_parent_id on fleetprof_data.stack (parent_id);
+create index stack_frame_id on fleetprof_data.stack (frame_id);
+
 create table fleetprof_data.timing (
     timing_id bigint primary key,
     name      text not null,

@@ -14,7 +14,7 @@ insert into sample (segment_id, us, marker, path) values
     (2, 70000, '(none)', null);
 select pg_temp.store() \g /dev/null
 
-select plan(19);
+select plan(21);
 
 prepare callers_of(text) as
     select function, line, total_ms, round(share::numeric, 6), samples from callers($1, 'shop', '2026-01-05Z', '2026-01-06Z');
@@ -54,6 +54,30 @@ select is(
 select results_eq(
     $$ select function, total_ms from callers('fib', 'shop', '2026-01-05Z', '2026-01-06Z', release => 'v1') $$,
     $$ select 'x', 1::float8 where false $$, 'filters hold');
+-- A dictionary may have more stacks with a function than the selection has stacks.
+create function pg_temp.sums_of_fib(most integer)
+returns table (nodes bigint, total_us numeric, samples numeric)
+language sql
+set search_path = fleetprof_data, pg_temp
+as $fib$
+    with wanted as (select array_agg(frame_id) as frame_ids from frame where function = 'fib'),
+    tree as (
+        select sums.*
+        from wanted
+        cross join lateral stack_sums_above(
+            select_segments('shop', '2026-01-05Z', '2026-01-06Z', null, null, null, null, null, null, null, null),
+            select_markers(null), wanted.frame_ids, sums_of_fib.most) as sums
+    )
+    select count(*), sum(total_us), sum(samples)
+    from (
+        select unnest(frame_ids) as frame_id, unnest(total_sums) as total_us, unnest(sample_sums) as samples from tree
+    ) as node
+    where total_us is not null and frame_id in (select unnest(frame_ids) from wanted);
+$fib$;
+select results_eq(
+    'select * from pg_temp.sums_of_fib(20000)', 'values (5::bigint, 22000::numeric, 5::numeric)', 'stacks with a function, from the dictionary');
+select results_eq(
+    'select * from pg_temp.sums_of_fib(2)', 'select * from pg_temp.sums_of_fib(20000)', 'the same stacks, from the selection');
 select throws_ok($$ select * from callers(null, 'shop') $$, '22023', 'function_name is null', 'a function is named');
 
 create temp table columns as select flamegraph_columns('shop', '2026-01-05Z', '2026-01-06Z')::jsonb as tree;

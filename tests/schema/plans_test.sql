@@ -68,7 +68,7 @@ language sql
 return format('select * from fleetprof.%I(%s''shop'', %L, %L, %L%s)',
     question.name, question.first_argument, since, until, route, question.arguments);
 
-select plan(66);
+select plan(68);
 select is_empty(
     $$ select attrelid::regclass, attname
        from pg_attribute
@@ -103,6 +103,23 @@ select is(
     format('%s(%s) reads a site''s %s of a day and half of the next one', name, arguments, kind))
 from question
 where name not in ('estimated_hotspots', 'vitals_by', 'coverage');
+
+-- The dictionary has the stacks of all sites and days.
+create function pg_temp.whole_scans(relation regclass, query text)
+returns bigint
+language plpgsql
+as $$
+declare
+    before bigint := pg_stat_get_xact_numscans(relation);
+begin
+    execute query;
+    return pg_stat_get_xact_numscans(relation) - before;
+end
+$$;
+select is(
+    pg_temp.whole_scans('fleetprof_data.stack', format('select * from fleetprof.%s(''f7'', ''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', name)),
+    0::bigint, name || ' finds stacks by index')
+from unnest('{callers,callees}'::text[]) as name;
 
 -- A regular expression for each frame of a site would cost more than the sums.
 set local track_functions = 'all';
