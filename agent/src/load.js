@@ -76,7 +76,7 @@ export function openLoad(options, given) {
   /** Collects what profilers hand over. @type {Part | undefined} */
   let part;
   let parts = 0;
-  let lastEnd = 0;
+  let lastEnd = performance.now();
   /** @type {string | undefined} */
   let coverage;
   let truncated = false;

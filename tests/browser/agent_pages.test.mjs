@@ -349,7 +349,10 @@ test('a prerendered page is profiled from the moment at which it is seen, and no
   assert.ok(activated > 0);
   const parts = envelopes();
   assertOneLoad(parts);
-  assert.ok(parts.every(({ trace, start, page }) => page.route === '/seen' && (!trace || start >= activated)));
+  for (const { trace, start, page } of parts) {
+    assert.equal(page.route, '/seen');
+    assert.ok(!trace || start >= activated, `profiled from ${start}, seen from ${activated}`);
+  }
   assert.ok(functionsAt('/page').has('busy'));
   assert.deepEqual(parts.flatMap(({ marks }) => marks).map(({ name }) => name), ['early']);
   const vitals = Object.fromEntries(parts.flatMap(({ vitals: own = [] }) => own).map((vital) => [vital.name, vital]));
