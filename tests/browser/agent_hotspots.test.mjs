@@ -111,20 +111,24 @@ async function visit() {
   return { handled, sent };
 }
 
-/** Returns when samples were taken in a stretch of the page's time. @param {[number, number]} stretch ms @param {any[]} sent */
+/**
+ * Returns the samples that were taken in a stretch of the page's time.
+ * @param {[number, number]} stretch ms @param {any[]} sent
+ * @returns {{ timestamp: number, stackId?: number }[]}
+ */
 const samplesIn = ([start, end], sent) => sent.flatMap(({ trace }) => trace?.samples ?? [])
-  .map(({ timestamp }) => timestamp).filter((time) => time >= start && time < end).sort((a, b) => a - b);
+  .filter(({ timestamp }) => timestamp >= start && timestamp < end).sort((a, b) => a.timestamp - b.timestamp);
 
 /**
- * Returns how long a stretch of the page's time was, without what the browser did not sample: on a busy machine samples
- * are late, and a gap counts for at most two intervals.
+ * Returns how long a stretch of the page's time was, without what the browser did not sample, or without a stack: on a busy
+ * machine samples are late, and a gap counts for at most two intervals.
  * @param {[number, number]} stretch ms @param {any[]} sent
  */
 function sampledMs([start, end], sent) {
   const { sampleInterval } = sent[0];
-  const ends = [start, ...samplesIn([start, end], sent), end];
-  const gaps = ends.slice(1).map((time, i) => time - ends[i]);
-  return gaps.reduce((sum, gap) => sum - Math.max(0, gap - 2 * sampleInterval), end - start);
+  const samples = [{ timestamp: start, stackId: 0 }, ...samplesIn([start, end], sent)];
+  return samples.reduce((sum, { timestamp, stackId }, i) => (
+    sum + (stackId === undefined ? 0 : Math.min((samples[i + 1]?.timestamp ?? end) - timestamp, 2 * sampleInterval))), 0);
 }
 
 /** Of all visits. */
