@@ -78,7 +78,7 @@ function looksOf({ frames }, parties, label, dark) {
 }
 
 /** How many functions the table beside the graph shows. */
-const mostListed = 60;
+const mostListed = 40;
 
 /**
  * Returns the functions that a table begins with.
