@@ -187,6 +187,7 @@ declare
     -- By stack: its ticks and those of all stacks inside. Element -1 takes what is around no stack.
     below bigint[];
     outside bigint; -- ticks outside all known code
+    every double precision; -- ticks
     -- By function.
     selves bigint[];
     totals bigint[];
@@ -212,6 +213,7 @@ begin
         below[stack_parents[stack + 1]] := below[stack_parents[stack + 1]] + below[stack];
         totals[stack_functions[stack + 1]] := totals[stack_functions[stack + 1]] + below[stack];
     end loop;
+    every := below[-1];
     for place in 1..cardinality(recursive_stacks) loop
         at := stack_functions[recursive_stacks[place] + 1];
         totals[at] := totals[at] - below[recursive_stacks[place]];
@@ -224,29 +226,20 @@ begin
         union all
         select null, null, null, outside, outside
         where outside > 0
-    ),
-    every as (
-        select sum(self) as ticks from sums
-    ),
-    -- Sorted by texts first, and then by numbers: many functions may have the same ticks.
-    placed as (
-        select *, row_number() over (order by shown collate "C", url collate "C", line) as place
-        from sums
-        cross join lateral (
-            select case when name is null then '(unattributed)' else coalesce(nullif(name, ''), '(anonymous)') end as shown
-        ) as shown_as
     )
     select
         shown,
         nullif(url, ''),
         line,
-        self::bigint,
-        total::bigint,
-        (self / ticks)::double precision,
-        (total / ticks)::double precision
-    from placed
-    cross join every
-    order by self desc, total desc, place;
+        self,
+        total,
+        self / every,
+        total / every
+    from sums
+    cross join lateral (
+        select case when name is null then '(unattributed)' else coalesce(nullif(name, ''), '(anonymous)') end as shown
+    ) as shown_as
+    order by self desc, total desc, shown collate "C", url collate "C", line;
 end
 $$;
 

@@ -18,7 +18,7 @@ comment on function fleetprof_data.number is 'Returns a JSON number; null for an
 create or replace function fleetprof_data.status_of(value jsonb)
 returns integer
 language sql immutable parallel safe
-return case when value between '0' and '999' then value::double precision::integer end; -- no other JSON is between two numbers
+return case when value between '0' and '999' then value::integer end; -- no other JSON is between two numbers
 
 comment on function fleetprof_data.status_of is 'Returns an HTTP status; null for anything else.';
 
@@ -110,73 +110,73 @@ as $$
 begin
     return query
     with every as (
-        select event, type, start_us, resource, detail
+        select event, type, start_us, resource, detail || '{}' as detail -- unpacks a compressed one once
         from speed_tracer_events(merged_requests.session_id, network_types())
         where type_number >= 0
             and (merged_requests.request_ids is null or detail ->> 'requestId' in (select unnest(merged_requests.request_ids)))
+        offset 0
     ),
-    -- Unpacks each detail once: large ones are compressed. Headers and timing, which are the largest members, stay there.
-    recorded as materialized (
+    -- Headers and timing, which are the largest members, stay in the details.
+    recorded as (
         select
             event, type, start_us, resource as url,
-            member."requestId" collate "C" as request_id,
-            member."hasQuery" as has_query,
+            detail ->> 'requestId' collate "C" as request_id,
+            detail -> 'hasQuery' as has_query,
             case type
-                when 'NETWORK_RESOURCE_START' then member."requestMethod"
-                when 'NETWORK_RESOURCE_UPDATE' then nullif(member."requestMethod", '')
-                when 'NETWORK_REQUEST_WILL_BE_SENT' then coalesce(request ->> 'requestMethod', request ->> 'method')
+                when 'NETWORK_RESOURCE_START' then detail ->> 'requestMethod'
+                when 'NETWORK_RESOURCE_UPDATE' then nullif(detail ->> 'requestMethod', '')
+                when 'NETWORK_REQUEST_WILL_BE_SENT' then coalesce(detail -> 'request' ->> 'requestMethod', detail -> 'request' ->> 'method')
             end as method,
-            status_of(case type when 'NETWORK_RESPONSE_RECEIVED' then response -> 'status' else member."statusCode" end) as status,
-            coalesce(member."mimeType", response ->> 'mimeType') as mime_type,
-            case type when 'NETWORK_RESPONSE_RECEIVED' then response -> 'fromDiskCache' else member."fromDiskCache" end = 'true' as from_cache,
-            coalesce(member."didFail", failed) = 'true' as failed,
-            case type when 'NETWORK_DATA_RECEIVED' then number(member."dataLength") end as chunk,
-            case type when 'NETWORK_RESOURCE_UPDATE' then number(member."resourceSize") end as size,
+            status_of(case type when 'NETWORK_RESPONSE_RECEIVED' then detail -> 'response' -> 'status' else detail -> 'statusCode' end) as status,
+            coalesce(detail ->> 'mimeType', detail -> 'response' ->> 'mimeType') as mime_type,
+            case type when 'NETWORK_RESPONSE_RECEIVED' then detail -> 'response' -> 'fromDiskCache' else nullif(detail -> 'fromDiskCache', 'null') end = 'true' as from_cache,
+            coalesce(nullif(detail -> 'didFail', 'null'), nullif(detail -> 'failed', 'null')) = 'true' as failed,
+            case type when 'NETWORK_DATA_RECEIVED' then number(detail -> 'dataLength') end as chunk,
+            case type when 'NETWORK_RESOURCE_UPDATE' then number(detail -> 'resourceSize') end as size,
             -- By the timeline.
             case when type = 'NETWORK_RESOURCE_START' then start_us / 1000::double precision end as start_ms,
             case when type = 'NETWORK_RESOURCE_RESPONSE' then start_us / 1000::double precision end as response_ms,
             case when type = 'NETWORK_RESOURCE_FINISH' then start_us / 1000::double precision end as end_ms,
             -- By the browser's network stack, which may not know it.
             case type
-                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(member."startTime"), 0)
+                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'startTime'), 0)
                 when 'NETWORK_REQUEST_WILL_BE_SENT' then nullif(start_us, 0) / 1000::double precision
             end as stack_start_ms,
             case type
-                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(member."responseReceivedTime"), 0)
+                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'responseReceivedTime'), 0)
                 when 'NETWORK_RESPONSE_RECEIVED' then nullif(start_us, 0) / 1000::double precision
             end as stack_response_ms,
             case type
-                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(member."endTime"), 0)
+                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'endTime'), 0)
                 when 'NETWORK_LOADING_FINISHED' then nullif(start_us, 0) / 1000::double precision
             end as stack_end_ms,
             jsonb_typeof(case type
-                when 'NETWORK_RESPONSE_RECEIVED' then response -> 'timing'
-                when 'NETWORK_RESOURCE_UPDATE' then timing
+                when 'NETWORK_RESPONSE_RECEIVED' then detail -> 'response' -> 'timing'
+                when 'NETWORK_RESOURCE_UPDATE' then detail -> 'timing'
             end) = 'object' as has_timing,
             jsonb_typeof(case type
-                when 'NETWORK_RESOURCE_START' then headers
-                when 'NETWORK_REQUEST_WILL_BE_SENT' then request -> 'headers'
-                when 'NETWORK_RESOURCE_UPDATE' then member."requestHeaders"
+                when 'NETWORK_RESOURCE_START' then detail -> 'headers'
+                when 'NETWORK_REQUEST_WILL_BE_SENT' then detail -> 'request' -> 'headers'
+                when 'NETWORK_RESOURCE_UPDATE' then detail -> 'requestHeaders'
             end) = 'object' as has_request_headers,
             jsonb_typeof(case type
-                when 'NETWORK_RESOURCE_RESPONSE' then headers
-                when 'NETWORK_RESPONSE_RECEIVED' then response -> 'headers'
-                when 'NETWORK_RESOURCE_UPDATE' then member."responseHeaders"
+                when 'NETWORK_RESOURCE_RESPONSE' then detail -> 'headers'
+                when 'NETWORK_RESPONSE_RECEIVED' then detail -> 'response' -> 'headers'
+                when 'NETWORK_RESOURCE_UPDATE' then detail -> 'responseHeaders'
             end) = 'object' as has_response_headers,
-            type = 'NETWORK_REQUEST_WILL_BE_SENT' and jsonb_typeof(redirect) = 'object' as is_redirect,
+            coalesce(jsonb_typeof(redirect) = 'object', false) as is_redirect,
             status_of(redirect -> 'status') as redirect_status,
             redirect ->> 'mimeType' as redirect_mime_type,
             redirect -> 'fromDiskCache' = 'true' as redirect_from_cache,
             jsonb_typeof(redirect -> 'timing') = 'object' as redirect_has_timing,
             jsonb_typeof(redirect -> 'headers') = 'object' as redirect_has_headers
-        from every
-        cross join lateral jsonb_to_record(detail) as member (
-            "requestId" text, "hasQuery" jsonb, "requestMethod" text, request jsonb, "statusCode" jsonb, "mimeType" text,
-            response jsonb, "fromDiskCache" jsonb, "didFail" jsonb, failed jsonb, "dataLength" jsonb, "resourceSize" jsonb,
-            "startTime" jsonb, "responseReceivedTime" jsonb, "endTime" jsonb, timing jsonb, headers jsonb,
-            "requestHeaders" jsonb, "responseHeaders" jsonb, "redirectResponse" jsonb)
-        cross join lateral (select "redirectResponse" as redirect) as redirecting
-        where member."requestId" is not null
+        from (
+            select *, case type when 'NETWORK_REQUEST_WILL_BE_SENT' then detail -> 'redirectResponse' end as redirect
+            from every
+            offset 0
+        ) as redirecting
+        where detail ->> 'requestId' is not null
+        offset 0
     ),
     numbered as (
         select
