@@ -295,6 +295,46 @@ test('functions and packages have their trends in the table, asked for in view',
   assert.deepEqual(complaints, []);
 });
 
+test('functions have the verdict on what changed since the release before, asked for once', async () => {
+  const verdicts = (/** @type {string} */ more) => sql(`function_key, verdict, change from fleetprof.compare_releases('shop', '2.2.9', '2.3.0', since => now() - interval '2 days', top => 500${more})`);
+  const shown = () => page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => /** @type {[string, string]} */ ([
+    row.querySelector('a')?.getAttribute('href')?.match(/\/function\/(-?\d+)/)?.[1] ?? '', row.querySelector('.badge')?.textContent ?? ''])));
+  let asked = 0;
+  page.on('request', (request) => { if (request.url().includes('/api/v1/compare_releases?')) asked += 1; });
+  for (const [filter, more] of [['', ''], ['&release=2.3.0', ''], ['&route=%2Fcart', ", route => '/cart'"]]) {
+    await open(`/shop/functions?since=2d${filter}`);
+    await page.locator('.note', { hasText: 'Changes are those of 2.3.0 against 2.2.9' }).waitFor();
+    const known = new Map((await verdicts(more)).map((row) => [row.function_key, row]));
+    const badges = await shown();
+    assert.ok(badges.some(([, badge]) => badge), filter);
+    for (const [key, badge] of badges) {
+      const row = known.get(key);
+      assert.equal(badge.replace(/^[^a-z]*/, '').replace(/ [+−±].*/, ''), row?.verdict ?? '', `${key} with ${filter || 'no filter'}`);
+      const amount = Number(badge.match(/([+−][\d.]+) %/)?.[1].replace('−', '-') ?? NaN) / 100;
+      if (['slower', 'faster'].includes(row?.verdict) && row?.change < 8) assert.ok(Math.abs(amount - row?.change) <= 0.006, `${badge} for ${row?.change}`);
+    }
+    if (!filter) {
+      assert.ok(badges.some(([, badge]) => badge.startsWith('▲ slower +')));
+      await page.locator('#sort-function').click();
+      await ready();
+      assert.deepEqual(new Map(await shown()), new Map(badges));
+      assert.equal(asked, 1, 'sorting asks nothing again');
+    }
+  }
+  await page.getByRole('link', { name: 'Compare them' }).click();
+  await arrived('/shop/compare?');
+  assert.match(page.url(), /before=2\.2\.9&after=2\.3\.0/);
+  assert.match(page.url(), /route=%2Fcart/);
+  const [{ release: first }] = await sql("release from fleetprof.releases('shop', since => now() - interval '2 days') where release <> '' order by first_hour");
+  await open(`/shop/functions?since=2d&release=${first}`);
+  await page.locator('.note', { hasText: 'this period has no release with one before it' }).waitFor();
+  for (const address of ['/shop/functions?since=2d&marker=gc', '/-/functions?since=2d']) {
+    await open(address);
+    assert.doesNotMatch(await text('main'), /since the release before/i);
+  }
+  assert.deepEqual(complaints, []);
+});
+
 test('a comparison begins with a sentence', async () => {
   await open('/shop/compare?before=2.2.9&after=2.3.0');
   const [row] = await sql("* from fleetprof.compare_summary('shop', '2.2.9', '2.3.0')");

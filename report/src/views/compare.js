@@ -1,5 +1,6 @@
 /** Two releases, or two periods: what changed beyond noise. */
 import { ask, question } from '../api.js';
+import { inOrder, mostCompared, releasesOf, successors, verdictBadge } from '../changes.js';
 import { verdictLook } from '../colours.js';
 import { change, count, counted, number, percent, time, visible } from '../format.js';
 import { h } from '../h.js';
@@ -23,14 +24,8 @@ const both = /** @type {const} */ (['before', 'after']);
 
 /** @param {State} state */
 const comparison = (state) => ({
-  summary: question('compare_summary', state, sides(state)), rows: question('compare_releases', state, { ...sides(state), top: 500 }),
+  summary: question('compare_summary', state, sides(state)), rows: question('compare_releases', state, { ...sides(state), top: mostCompared }),
 });
-
-/** @param {import('../api.js').Row[]} releases */
-const inOrder = (releases) => [...releases].sort((a, b) => Date.parse(a.first_hour) - Date.parse(b.first_hour));
-
-/** Returns a question for releases: those of a month, if no period is given. @param {State} state */
-const releasesOf = (state) => question('releases', state, { since: state.params.since ?? '30d' });
 
 /**
  * Returns the tree and the page loads of a side, in the hours that the comparison took.
@@ -128,8 +123,7 @@ export const compare = {
   otherwise(state, { releases: { rows } }) {
     // Releases of several sites are not each other's successors.
     if (state.site.includes('%') || sideNames.some((name) => state.params[name])) return null;
-    const [before, after] = inOrder(rows).filter(({ release }) => release).slice(-2).map(({ release }) => release);
-    return after === undefined ? null : { before, after };
+    return successors(rows);
   },
   async above(page, state) {
     return chooser(inOrder((await ask(releasesOf(state))).rows), state, page);
@@ -172,7 +166,7 @@ export const compare = {
     const list = tableView(main, page, first, {
       name: 'compare', caption: 'Functions', rows, search: ['function', 'resource', 'verdict'], empty: 'No function is on a side.',
       columns: [
-        { name: 'verdict', label: 'Verdict', cell: ({ verdict }) => h('span', { class: `badge ${verdict.replaceAll(' ', '-')}` }, `${verdictLook(verdict).sign} ${visible(verdict)}`.trim()) },
+        { name: 'verdict', label: 'Verdict', cell: ({ verdict }) => verdictBadge(verdict) },
         { name: 'function', label: 'Function', cell: (row) => functionCell(page, row) },
         { name: 'before_self_ms', label: 'Before ms/load', kind: 'number' }, { name: 'after_self_ms', label: 'After ms/load', kind: 'number' },
         { name: 'change', label: 'Change, 95 % between', kind: 'number', cell: interval, title: 'Of self time, for the same mix of visitors on both sides' },

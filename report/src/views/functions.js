@@ -1,5 +1,6 @@
 /** The functions by what they cost, as a table. */
 import { question } from '../api.js';
+import { changeColumn } from '../changes.js';
 import { count } from '../format.js';
 import { h } from '../h.js';
 import { functionColumn, nothing, tableView } from '../parts.js';
@@ -31,9 +32,13 @@ export const functions = {
   title: 'Functions',
   key: 'n',
   asks: (state) => ({ rows: question('hotspots', state, { top }) }),
-  mount: (main, { rows: { rows } }, page, state) => tableView(main, page, state, {
-    name: 'functions', caption: 'Functions', rows, sort: '-self_ms_per_load', search: ['function', 'resource'], empty: nothing,
-    columns: [...hotspotColumns(page), ...sparkColumn(state, 'function', (row) => row.function_key)],
-    after: rows.length < top ? null : h('p', { class: 'note' }, `These are the ${count(top)} functions with the most self time. A filter shows others; the SQL takes a greater top.`),
-  }),
+  mount(main, { rows: { rows } }, page, state) {
+    const changes = changeColumn(page, state);
+    return tableView(main, page, state, {
+      name: 'functions', caption: 'Functions', rows, sort: '-self_ms_per_load', search: ['function', 'resource'], empty: nothing,
+      columns: [...hotspotColumns(page), ...sparkColumn(state, 'function', (row) => row.function_key), ...changes.columns],
+      after: h('div', null, rows.length > 0 ? changes.note : null,
+        rows.length < top ? null : h('p', { class: 'note' }, `These are the ${count(top)} functions with the most self time. A filter shows others; the SQL takes a greater top.`)),
+    });
+  },
 };

@@ -1,0 +1,93 @@
+/** What changed since the release before, in the rows of a table: asked for once, when the table comes into view. */
+import { ask, isSaved, question } from './api.js';
+import { verdictLook } from './colours.js';
+import { change, visible } from './format.js';
+import { h } from './h.js';
+
+/**
+ * @typedef {import('./state.js').State} State
+ * @typedef {import('./api.js').Row} Row
+ */
+
+/** How many functions of a comparison are asked for. */
+export const mostCompared = 500;
+
+/** @param {Row[]} releases */
+export const inOrder = (releases) => [...releases].sort((a, b) => Date.parse(a.first_hour) - Date.parse(b.first_hour));
+
+/** Returns a question for releases: those of a month, if no period is given. @param {State} state */
+export const releasesOf = (state) => question('releases', state, { since: state.params.since ?? '30d' });
+
+/**
+ * Returns a release and the one before it; null if there are not two.
+ * @param {Row[]} releases @param {string} [after] the latest without it
+ */
+export function successors(releases, after) {
+  const names = inOrder(releases).map(({ release }) => release).filter(Boolean);
+  const at = after === undefined ? names.length - 1 : names.indexOf(after);
+  return at > 0 ? { before: names[at - 1], after: names[at] } : null;
+}
+
+/** @param {string} verdict of compare_releases @param {number | null} [by] the change of what is slower or faster */
+export const verdictBadge = (verdict, by) => h('span', { class: `badge ${verdict.replaceAll(' ', '-')}` },
+  `${verdictLook(verdict).sign} ${visible(verdict)}${typeof by === 'number' && ['slower', 'faster'].includes(verdict) ? ` ${change(by)}` : ''}`.trim());
+
+/**
+ * Returns a column with the verdict on each function, and a note on what is compared; nothing where a filter does not apply to
+ * comparisons, and in a saved file.
+ * @param {import('./main.js').Page} page @param {State} state
+ * @returns {{ columns: import('./table.js').Column[], note: HTMLElement | null }}
+ */
+export function changeColumn(page, state) {
+  const { params, site } = state;
+  if (isSaved() || site.includes('%') || ['marker', 'exclude_marker', 'exclude_release'].some((name) => params[name] !== undefined)) return { columns: [], note: null };
+  const note = h('p', { class: 'note' });
+  /** Cells by key: sorting and searching ask nothing again. @type {Map<string, HTMLElement>} */
+  const cells = new Map();
+  /** @type {AbortController | null} */
+  let running = null;
+  /** @type {Map<string, Row> | null} */
+  let verdicts = null;
+
+  /** @param {string} key */
+  const badgeOf = (key) => {
+    const row = verdicts?.get(key);
+    return row ? verdictBadge(row.verdict, row.change) : '';
+  };
+  async function compare() {
+    running = new AbortController();
+    const { signal } = running;
+    try {
+      const pair = successors((await ask(releasesOf(state), signal)).rows, params.release);
+      if (pair) {
+        const { rows } = await ask(question('compare_releases', state, { ...pair, top: mostCompared }), signal);
+        verdicts = new Map(rows.map((row) => [row.function_key, row]));
+        for (const [key, cell] of cells) cell.replaceChildren(badgeOf(key));
+        note.append(`Changes are those of ${visible(pair.after, 80)} against ${visible(pair.before, 80)}. `,
+          h('a', { href: page.link({ view: 'compare', ...pair, release: null }) }, 'Compare them'));
+      } else {
+        note.append('Changes: this period has no release with one before it.');
+      }
+      inView.disconnect();
+    } catch {
+      if (!signal.aborted) inView.disconnect(); // the table is right without it
+    }
+    running = null;
+  }
+  const inView = new IntersectionObserver((entries) => {
+    if (entries.some(({ isIntersecting }) => isIntersecting)) { if (!running) void compare(); }
+    else if (entries.some(({ target }) => !target.isConnected)) running?.abort();
+  });
+
+  return { note, columns: [{
+    name: 'change', label: 'Since the release before', kind: 'picture', title: 'Change of self time, beyond noise, for the same mix of visitors',
+    cell({ function_key: key }) {
+      const found = cells.get(key);
+      if (found) return found;
+      const made = h('span', null, badgeOf(key));
+      cells.set(key, made);
+      if (!verdicts) inView.observe(made);
+      return made;
+    },
+  }] };
+}
