@@ -64,7 +64,7 @@ export function changeColumn(page, state) {
         verdicts = new Map(rows.map((row) => [row.function_key, row]));
         for (const [key, cell] of cells) cell.replaceChildren(badgeOf(key));
         note.append(`Changes are those of ${visible(pair.after, 80)} against ${visible(pair.before, 80)}. `,
-          h('a', { href: page.link({ view: 'compare', ...pair, release: null }) }, 'Compare them'));
+          h('a', { class: 'button', href: page.link({ view: 'compare', ...pair, release: null }) }, 'Compare them'));
       } else {
         note.append('Changes: this period has no release with one before it.');
       }
