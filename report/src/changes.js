@@ -68,15 +68,15 @@ export function changeColumn(page, state) {
       } else {
         note.append('Changes: this period has no release with one before it.');
       }
-      inView.disconnect();
-    } catch {
-      if (!signal.aborted) inView.disconnect(); // the table is right without it
+    } catch (error) {
+      if (!signal.aborted) note.append(`Changes are missing: ${visible(/** @type {Error} */ (error).message)}`); // the table is right without them
     }
+    if (!signal.aborted) inView.disconnect();
     running = null;
   }
   const inView = new IntersectionObserver((entries) => {
     if (entries.some(({ isIntersecting }) => isIntersecting)) { if (!running) void compare(); }
-    else if (entries.some(({ target }) => !target.isConnected)) running?.abort();
+    else if (!note.isConnected) running?.abort();
   });
 
   return { note, columns: [{

@@ -336,6 +336,19 @@ test('functions have the verdict on what changed since the release before, asked
     assert.doesNotMatch(await text('main'), /since the release before/i);
   }
   assert.deepEqual(complaints, []);
+  /** @type {() => void} */
+  let answer = () => {};
+  const searched = new Promise((resolve) => { answer = () => resolve(undefined); });
+  await page.route('**/api/v1/compare_releases?**', async (route) => { await searched; await route.continue(); });
+  await open('/shop/functions?since=2d');
+  await page.fill('#search', 'sortReviews');
+  await ready();
+  answer();
+  await page.locator('tbody .badge', { hasText: 'slower' }).waitFor();
+  await page.unrouteAll();
+  await page.route('**/api/v1/compare_releases?**', (route) => route.fulfill({ status: 503, json: { title: 'The question took too long.' } }));
+  await open('/shop/functions?since=2d');
+  await page.locator('.note', { hasText: 'Changes are missing: The question took too long.' }).waitFor();
 });
 
 test('a comparison begins with a sentence', async () => {
