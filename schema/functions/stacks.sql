@@ -204,11 +204,9 @@ begin
     into stack_ids, parent_ids, frame_ids
     from (select * from stacks_above(stack_sums_above.wanted, stack_sums_above.most) order by level) as stack;
     if cardinality(stack_ids) > stack_sums_above.most then
-        select * into parents, frame_ids, self_sums, total_sums, sample_sums
-        from (
-            select parents, frame_ids, self_sums, total_sums, sample_sums
-            from stack_sums(stack_sums_above.selected, stack_sums_above.markers)
-        ) as sums;
+        select parents, frame_ids, self_sums, total_sums, sample_sums
+        into parents, frame_ids, self_sums, total_sums, sample_sums
+        from stack_sums(stack_sums_above.selected, stack_sums_above.markers);
         return;
     end if;
     sampled := sampled_stacks(stack_sums_above.selected, stack_sums_above.markers, stack_ids);
