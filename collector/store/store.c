@@ -19,6 +19,9 @@ enum { SQL_MAX = 32 * 1024, ROWS_MAX = 64 * 1024 * 1024 };
  *
  * The settings of Citus have no effect without it. Its deadlock prevention would let one flush at a
  * time claim upload ids. Instead each flush claims them shard by shard, in one order.
+ *
+ * A value stays compressed as it was when a temporary table stored it first: with lz4, where the server
+ * was built with it.
  */
 static const char session_sql[] = "set search_path = pg_catalog, pg_temp;"
                                   "set synchronous_commit = on;"
@@ -31,7 +34,10 @@ static const char session_sql[] = "set search_path = pg_catalog, pg_temp;"
                                   "set idle_in_transaction_session_timeout = '60s';"
                                   "set client_connection_check_interval = '1s';"
                                   "set citus.enable_deadlock_prevention = off;"
-                                  "set citus.multi_shard_modify_mode = 'sequential'";
+                                  "set citus.multi_shard_modify_mode = 'sequential';"
+                                  "select set_config(name, 'lz4', false) from pg_settings"
+                                  " where name = 'default_toast_compression'"
+                                  " and 'lz4' = any (enumvals)";
 
 struct fp_store *fp_store_create(const struct fp_store_settings *settings)
 {

@@ -72,6 +72,14 @@ test('an Opera Scope session gives its own events back, and the service\'s own r
   assert.deepEqual((await events(id, 1, 'reduce_all')).map(given), [listed(generic)], 'and REDUCE_ALL, except the process');
 });
 
+test('large details are compressed with lz4', async (t) => {
+  const [{ known }] = await stack.sql("select 'lz4' = any(enumvals) as known from pg_settings where name = 'default_toast_compression'");
+  if (!known) return t.skip('this server was built without it');
+  const id = await upload(JSON.stringify({ type: 11, time: 0, data: { message: 'a long message '.repeat(400) } }));
+  const stored = await stack.sql(`select pg_column_compression(detail) as method from fleetprof_data.event where session_id = ${id}`);
+  assert.deepEqual(stored, [{ method: 'lz4' }]);
+});
+
 /** As Dragonfly asks: all events except selectors, then the selectors of the event that was clicked. */
 test('what was asked for inside an event of an earlier list stands inside it', async () => {
   const id = await upload(JSON.stringify({ 'opera-scope': { version: '1.1', session: [1, 2, [[1, 3]]], timelines: [
