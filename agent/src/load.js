@@ -65,7 +65,8 @@ export function openLoad(options, given) {
     for (const name of unknown) tell(`unknown option ${name} (data-${attributeOf(name)})`);
   }
   const load = WORKER && options.load || makeUuid();
-  const profilerOptions = { sampleInterval: Number(sampleInterval) || 10, maxBufferSize: Number(maxBufferSize) || 10_000 };
+  const requestedInterval = Number(sampleInterval) || 10;
+  const samplesMax = Number(maxBufferSize) || 10_000;
   // What becomes of a report of no profile must not hide its reason.
   const sender = makeSender(endpoint, DEBUG ? (text) => { if (!coverage) tell(text); } : tell, () => { finish(); });
 
@@ -81,7 +82,7 @@ export function openLoad(options, given) {
   let coverage;
   let truncated = false;
   let recordedMs = 0;
-  let samplesLeft = profilerOptions.maxBufferSize;
+  let samplesLeft = samplesMax;
   let sliceMs = maxSliceMs;
   /** @type {ReturnType<typeof setTimeout>} */
   let timer;
@@ -132,8 +133,9 @@ export function openLoad(options, given) {
     recordedMs += end - start;
     const size = trace.samples.length * 45 + trace.stacks.length * 30 + trace.frames.length * 90;
     sliceMs = Math.max(minSliceMs, Math.min(maxSliceMs, sliceMs * sliceGrowth, (end - start) * sliceSize / size));
+    // The event of a full buffer may come too late.
+    truncated ||= samplesLeft <= 0 || parts >= maxParts || trace.samples.length >= samplesMax;
     if (isLast || isLarge() || end - into.start >= (Number(partLength) || 10_000)) close(end);
-    truncated ||= samplesLeft <= 0 || parts >= maxParts;
     // Where the page is too busy for timers, the next slice is long enough already.
     if (performance.now() - end > sliceMs) cut(false, true);
     if (truncated || recordedMs >= (Number(maxDuration) || 60_000)) finish();
@@ -195,7 +197,7 @@ export function openLoad(options, given) {
       variant,
       thread: WORKER ? 'worker' : 'window',
       ...recorder && {
-        ...profilerOptions, sampleInterval: recorder.sampleInterval, requestedInterval: profilerOptions.sampleInterval,
+        sampleInterval: recorder.sampleInterval, requestedInterval, maxBufferSize: samplesMax,
       },
       truncated: truncated || timings?.isFull() || undefined,
       timeOrigin: performance.timeOrigin,
@@ -281,7 +283,8 @@ export function openLoad(options, given) {
         tell(DEBUG ? 'marks and measures only: no browser has Profiler in workers' : '', 'profiling');
         return;
       }
-      recorder = record(profilerOptions, take, () => { truncated = true; finish(); }, fail);
+      recorder = record(
+        { sampleInterval: requestedInterval, maxBufferSize: samplesMax }, take, () => { truncated = true; finish(); }, fail);
       timings = collectTimings(guard(() => { if (isLarge()) cut(true, true); }));
       tell(DEBUG ? 'profiling' : '', 'profiling');
       wind();

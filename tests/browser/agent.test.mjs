@@ -250,6 +250,12 @@ test('says so when the sample buffer is full', async () => {
   assert.ok(envelope.trace.samples.length <= 5); // the profiler's own is not sent
 });
 
+test('says so where the event of the full buffer comes too late', async () => {
+  await visit(`<script>Profiler.prototype.addEventListener = () => {}</script>
+    ${tag({ 'max-buffer-size': 5, 'after-load': 100 })}<script>${busy} busy(300)</script>`);
+  assert.equal((await firstUpload()).envelope.truncated, true);
+});
+
 test('has the mark made just before it is stopped', async () => {
   await visit(`<script src="/agent/fleetprof.js"></script><script>
     const handle = fleetprof.start({ endpoint: '/v1/ingest/pk_test' });
