@@ -79,34 +79,14 @@ begin
     -- Reads all headers at once, and keeps of each event what is small: there may be many. Nothing depends on a language,
     -- so the fast collation serves.
     return query
-    with request as materialized (
-        select start_ms, url, bytes, has_query, status, request_event, response_event
+    with request as (
+        select start_ms, url, bytes, has_query, status, request_headers as asked, response_headers as answered
         from merged_requests(cached_responses.session_id, cached_responses.request_ids)
-    ),
-    wanted as materialized (
-        select request_event as event from request where request_event is not null
-        union
-        select response_event from request where response_event is not null
-    ),
-    headers as (
-        select
-            event,
-            case when jsonb_typeof(asked) = 'object' then asked end as asked,
-            case when jsonb_typeof(answered) = 'object' then answered end as answered
-        from speed_tracer_events(cached_responses.session_id, array[
-            'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT',
-            'NETWORK_RESPONSE_RECEIVED'])
-        join wanted using (event)
-        -- Changes nothing, but unpacks a large detail once.
-        cross join lateral (select detail #- '{}' as unpacked offset 0) as whole
-        cross join lateral (
-            select request_headers_of(type, unpacked) as asked, response_headers_of(type, unpacked) as answered
-            offset 0
-        ) as found
     ),
     stated as materialized (
         select
-            event,
+            start_ms, url, bytes, has_query, status,
+            answered is not null as is_answered,
             asked is not null and exists (
                 select from (select jsonb_object_keys(asked) as name) as header
                 where octet_length(name) = 6 and lower(name collate "C") = 'cookie'
@@ -119,7 +99,7 @@ begin
             named ?| '{Set-Cookie, set-cookie}' as sets_cookie,
             header_of(named, 'Expires', 'expires') as expires,
             header_of(named, 'Date', 'date') as dated
-        from headers
+        from request
         -- Most senders use one of two spellings, which an object finds at once. Others are joined and written in one.
         cross join lateral (
             select case when not exists (
@@ -142,18 +122,9 @@ begin
             ) end as named
             offset 0
         ) as usual
-        where asked is not null or answered is not null
-    ),
-    asked as (
-        select event as request_event, has_cookie
-        from stated
-    ),
-    answered as (
-        select event as response_event, content_type, encoding, cache_control, pragma, vary, sets_cookie, expires, dated
-        from stated
     )
     select
-        answered.response_event is not null,
+        is_answered,
         start_ms,
         url,
         case
@@ -174,15 +145,13 @@ begin
                 and cache_control ~ '\m(no-cache|no-store|must-revalidate)\M'
             or pragma like '%no-cache%' or lifetime.fresh_s <= 0,
             false),
-        coalesce(sets_cookie, false) or coalesce(has_cookie, false),
+        coalesce(sets_cookie, false) or has_cookie,
         coalesce(sets_cookie, false),
         vary,
         lifetime.fresh_s,
         has_query,
         status
-    from request
-    left join asked using (request_event)
-    left join answered using (response_event)
+    from stated
     cross join lateral (
         -- HTTP: a max-age that is not a number, or an Expires that is not a date, such as 0, is in the past. A regular
         -- expression without a group is several times faster: what stands before the number is trimmed.

@@ -295,6 +295,7 @@ declare
     at_stacks integer[];
     at_ticks double precision[];
     -- The nodes of the next level.
+    next_nodes bigint;
     next_functions integer[];
     next_parents integer[];
     next_ticks double precision[];
@@ -316,32 +317,42 @@ begin
     select names, urls, lines, functions, parents, s.run_stacks, s.run_ticks
     into function_names, function_urls, function_lines, stack_functions, stack_parents, run_stacks, run_ticks
     from js_profile_stacks(js_profile_bottom_up.session_id, js_profile_bottom_up.event_id, js_profile_bottom_up.state) as s;
-    select
-        array_agg(0) filter (where stack >= 0), array_agg(stack) filter (where stack >= 0),
-        array_agg(ticks) filter (where stack >= 0), coalesce(sum(ticks) filter (where stack < 0), 0), coalesce(sum(ticks), 0)
-    into at_nodes, at_stacks, at_ticks, outside, every
+    -- In the order of stacks, to read the arrays from front to back.
+    select array_agg(stack), array_agg(ticks), coalesce(sum(ticks) filter (where stack < 0), 0), coalesce(sum(ticks), 0)
+    into at_stacks, at_ticks, outside, every
     from (
         select stack, sum(ticks)::double precision as ticks
         -- Not in the from clause, where rows would be stored first.
         from (select unnest(run_stacks) as stack, unnest(run_ticks) as ticks) as run
         group by stack
-    ) as summed
-    where ticks > 0;
+        order by stack
+    ) as summed;
+    at_nodes := array_fill(0, array[coalesce(cardinality(at_stacks), 0)]);
     least_ticks := greatest(js_profile_bottom_up.min_share * every, 1);
     -- Level by level: the planner cannot estimate a recursive query.
     loop
+        steps := steps + coalesce(cardinality(at_nodes), 0);
+        if steps > steps_max then
+            raise program_limit_exceeded using
+                message = format('the ticks have more than %s callers to follow', steps_max),
+                hint = 'Give an event_id, a state, or a greater min_share.';
+        end if;
         with inside as materialized (
             select node, stack_functions[stack + 1] as function, stack_parents[stack + 1] as around, ticks
             from (select unnest(at_nodes) as node, unnest(at_stacks) as stack, unnest(at_ticks) as ticks) as inside
         ),
+        summed as materialized (
+            select node as parent, function, sum(ticks) as ticks
+            from inside
+            where function is not null
+            group by 1, 2
+            having sum(ticks) >= least_ticks
+        ),
+        -- None if there are too many: to sort them would be in vain.
         next as materialized (
             select parent, function, ticks, row_number() over (order by parent, ticks desc, function)::integer as place
-            from (
-                select node as parent, function, sum(ticks) as ticks
-                from inside
-                group by 1, 2
-            ) as summed
-            where ticks >= least_ticks
+            from summed
+            where (select count(*) from summed) <= nodes_max - cardinality(node_functions)
         ),
         listed as (
             select array_agg(function) as functions, array_agg(parent) as parents, array_agg(ticks) as ticks
@@ -356,22 +367,16 @@ begin
             join next on next.parent = inside.node and next.function = inside.function
             where around >= 0
         )
-        select listed.functions, listed.parents, listed.ticks, moved.nodes, moved.stacks, moved.ticks
-        into next_functions, next_parents, next_ticks, moved_nodes, moved_stacks, moved_ticks
+        select (select count(*) from summed), listed.functions, listed.parents, listed.ticks, moved.nodes, moved.stacks, moved.ticks
+        into next_nodes, next_functions, next_parents, next_ticks, moved_nodes, moved_stacks, moved_ticks
         from listed, moved;
-        exit when next_functions is null;
-        level_now := level_now + 1;
-        steps := steps + cardinality(at_nodes);
-        if steps > steps_max then
-            raise program_limit_exceeded using
-                message = format('the ticks have more than %s callers to follow', steps_max),
-                hint = 'Give an event_id, a state, or a greater min_share.';
-        end if;
-        if cardinality(node_functions) + cardinality(next_functions) > nodes_max then
+        exit when next_nodes = 0;
+        if cardinality(node_functions) + next_nodes > nodes_max then
             raise program_limit_exceeded using
                 message = format('the tree has more than %s nodes', nodes_max),
                 hint = 'Give a greater min_share.';
         end if;
+        level_now := level_now + 1;
         at_nodes := moved_nodes;
         at_stacks := moved_stacks;
         at_ticks := moved_ticks;

@@ -19,7 +19,7 @@ begin
         -- Sorted before, not in the aggregate: a sort per group is slow.
         from (
             select request_id collate "C" as request_id, start_ms, end_ms
-            from merged_requests(network_graph.session_id)
+            from merged_requests(network_graph.session_id, has_headers => false)
             order by 1, attempt
         ) as sorted
         group by request_id

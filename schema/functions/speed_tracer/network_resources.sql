@@ -45,6 +45,17 @@ end;
 
 comment on function fleetprof_data.response_headers_of is 'Returns the headers of the response in an event that has them.';
 
+create or replace function fleetprof_data.timing_of(type text, detail jsonb)
+returns jsonb
+language sql immutable parallel safe
+return case type
+    when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,timing}'
+    when 'NETWORK_RESOURCE_UPDATE' then detail -> 'timing'
+    else detail #> '{redirectResponse,timing}'
+end;
+
+comment on function fleetprof_data.timing_of is 'Returns the phases of a request in an event that has them.';
+
 create or replace function fleetprof_data.network_types()
 returns text[]
 language sql immutable parallel safe
@@ -83,25 +94,29 @@ $$;
 comment on function fleetprof_data.first_requests is
     'Returns the ids of the first requests of a session that have at most so many records together, in the order of their first records; more: how many requests follow.';
 
-create or replace function fleetprof_data.merged_requests(session_id bigint, request_ids text[] default null)
+create or replace function fleetprof_data.merged_requests(
+    session_id  bigint,
+    request_ids text[] default null,
+    has_headers boolean default true
+)
 returns table (
-    request_id     text,
-    attempt        bigint,
-    url            text,
-    method         text,
-    status         integer,
-    mime_type      text,
-    from_cache     boolean,
-    failed         boolean,
-    redirected     boolean,
-    bytes          bigint,
-    start_ms       double precision,
-    response_ms    double precision,
-    end_ms         double precision,
-    has_query      boolean,
-    timing_event   bigint,
-    request_event  bigint,
-    response_event bigint
+    request_id       text,
+    attempt          bigint,
+    url              text,
+    method           text,
+    status           integer,
+    mime_type        text,
+    from_cache       boolean,
+    failed           boolean,
+    redirected       boolean,
+    bytes            bigint,
+    start_ms         double precision,
+    response_ms      double precision,
+    end_ms           double precision,
+    has_query        boolean,
+    timing           jsonb,
+    request_headers  jsonb,
+    response_headers jsonb
 )
 language plpgsql stable parallel safe rows 5000
 set search_path = fleetprof_data, pg_temp
@@ -110,72 +125,75 @@ as $$
 begin
     return query
     with every as (
-        select event, type, start_us, resource, detail || '{}' as detail -- unpacks a compressed one once
+        select
+            event, type, start_us, resource,
+            case when merged_requests.has_headers then detail end as detail,
+            detail || '{}' as unpacked -- once
         from speed_tracer_events(merged_requests.session_id, network_types())
         where type_number >= 0
             and (merged_requests.request_ids is null or detail ->> 'requestId' in (select unnest(merged_requests.request_ids)))
         offset 0
     ),
-    -- Headers and timing, which are the largest members, stay in the details.
+    -- Headers and timing, which are the largest members, stay in the details, which stay packed.
     recorded as (
         select
-            event, type, start_us, resource as url,
-            detail ->> 'requestId' collate "C" as request_id,
-            detail -> 'hasQuery' as has_query,
+            event, type, detail, resource as url,
+            unpacked ->> 'requestId' collate "C" as request_id,
+            unpacked -> 'hasQuery' = 'true' as has_query,
             case type
-                when 'NETWORK_RESOURCE_START' then detail ->> 'requestMethod'
-                when 'NETWORK_RESOURCE_UPDATE' then nullif(detail ->> 'requestMethod', '')
-                when 'NETWORK_REQUEST_WILL_BE_SENT' then coalesce(detail -> 'request' ->> 'requestMethod', detail -> 'request' ->> 'method')
+                when 'NETWORK_RESOURCE_START' then unpacked ->> 'requestMethod'
+                when 'NETWORK_RESOURCE_UPDATE' then nullif(unpacked ->> 'requestMethod', '')
+                when 'NETWORK_REQUEST_WILL_BE_SENT' then coalesce(unpacked -> 'request' ->> 'requestMethod', unpacked -> 'request' ->> 'method')
             end as method,
-            status_of(case type when 'NETWORK_RESPONSE_RECEIVED' then detail -> 'response' -> 'status' else detail -> 'statusCode' end) as status,
-            coalesce(detail ->> 'mimeType', detail -> 'response' ->> 'mimeType') as mime_type,
-            case type when 'NETWORK_RESPONSE_RECEIVED' then detail -> 'response' -> 'fromDiskCache' else nullif(detail -> 'fromDiskCache', 'null') end = 'true' as from_cache,
-            coalesce(nullif(detail -> 'didFail', 'null'), nullif(detail -> 'failed', 'null')) = 'true' as failed,
-            case type when 'NETWORK_DATA_RECEIVED' then number(detail -> 'dataLength') end as chunk,
-            case type when 'NETWORK_RESOURCE_UPDATE' then number(detail -> 'resourceSize') end as size,
+            status_of(case type when 'NETWORK_RESPONSE_RECEIVED' then unpacked -> 'response' -> 'status' else unpacked -> 'statusCode' end) as status,
+            coalesce(unpacked ->> 'mimeType', unpacked -> 'response' ->> 'mimeType') as mime_type,
+            case type when 'NETWORK_RESPONSE_RECEIVED' then unpacked -> 'response' -> 'fromDiskCache' else nullif(unpacked -> 'fromDiskCache', 'null') end = 'true' as from_cache,
+            coalesce(nullif(unpacked -> 'didFail', 'null'), nullif(unpacked -> 'failed', 'null')) = 'true' as failed,
+            case type when 'NETWORK_DATA_RECEIVED' then number(unpacked -> 'dataLength') end as chunk,
+            case type when 'NETWORK_RESOURCE_UPDATE' then number(unpacked -> 'resourceSize') end as size,
             -- By the timeline.
             case when type = 'NETWORK_RESOURCE_START' then start_us / 1000::double precision end as start_ms,
             case when type = 'NETWORK_RESOURCE_RESPONSE' then start_us / 1000::double precision end as response_ms,
             case when type = 'NETWORK_RESOURCE_FINISH' then start_us / 1000::double precision end as end_ms,
             -- By the browser's network stack, which may not know it.
             case type
-                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'startTime'), 0)
+                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(unpacked -> 'startTime'), 0)
                 when 'NETWORK_REQUEST_WILL_BE_SENT' then nullif(start_us, 0) / 1000::double precision
             end as stack_start_ms,
             case type
-                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'responseReceivedTime'), 0)
+                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(unpacked -> 'responseReceivedTime'), 0)
                 when 'NETWORK_RESPONSE_RECEIVED' then nullif(start_us, 0) / 1000::double precision
             end as stack_response_ms,
             case type
-                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'endTime'), 0)
+                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(unpacked -> 'endTime'), 0)
                 when 'NETWORK_LOADING_FINISHED' then nullif(start_us, 0) / 1000::double precision
             end as stack_end_ms,
-            jsonb_typeof(case type
-                when 'NETWORK_RESPONSE_RECEIVED' then detail -> 'response' -> 'timing'
-                when 'NETWORK_RESOURCE_UPDATE' then detail -> 'timing'
+            merged_requests.has_headers and jsonb_typeof(case type
+                when 'NETWORK_RESPONSE_RECEIVED' then unpacked -> 'response' -> 'timing'
+                when 'NETWORK_RESOURCE_UPDATE' then unpacked -> 'timing'
             end) = 'object' as has_timing,
-            jsonb_typeof(case type
-                when 'NETWORK_RESOURCE_START' then detail -> 'headers'
-                when 'NETWORK_REQUEST_WILL_BE_SENT' then detail -> 'request' -> 'headers'
-                when 'NETWORK_RESOURCE_UPDATE' then detail -> 'requestHeaders'
+            merged_requests.has_headers and jsonb_typeof(case type
+                when 'NETWORK_RESOURCE_START' then unpacked -> 'headers'
+                when 'NETWORK_REQUEST_WILL_BE_SENT' then unpacked -> 'request' -> 'headers'
+                when 'NETWORK_RESOURCE_UPDATE' then unpacked -> 'requestHeaders'
             end) = 'object' as has_request_headers,
-            jsonb_typeof(case type
-                when 'NETWORK_RESOURCE_RESPONSE' then detail -> 'headers'
-                when 'NETWORK_RESPONSE_RECEIVED' then detail -> 'response' -> 'headers'
-                when 'NETWORK_RESOURCE_UPDATE' then detail -> 'responseHeaders'
+            merged_requests.has_headers and jsonb_typeof(case type
+                when 'NETWORK_RESOURCE_RESPONSE' then unpacked -> 'headers'
+                when 'NETWORK_RESPONSE_RECEIVED' then unpacked -> 'response' -> 'headers'
+                when 'NETWORK_RESOURCE_UPDATE' then unpacked -> 'responseHeaders'
             end) = 'object' as has_response_headers,
-            coalesce(jsonb_typeof(redirect) = 'object', false) as is_redirect,
+            jsonb_typeof(redirect) = 'object' as is_redirect,
             status_of(redirect -> 'status') as redirect_status,
             redirect ->> 'mimeType' as redirect_mime_type,
             redirect -> 'fromDiskCache' = 'true' as redirect_from_cache,
-            jsonb_typeof(redirect -> 'timing') = 'object' as redirect_has_timing,
-            jsonb_typeof(redirect -> 'headers') = 'object' as redirect_has_headers
+            merged_requests.has_headers and jsonb_typeof(redirect -> 'timing') = 'object' as redirect_has_timing,
+            merged_requests.has_headers and jsonb_typeof(redirect -> 'headers') = 'object' as redirect_has_headers
         from (
-            select *, case type when 'NETWORK_REQUEST_WILL_BE_SENT' then detail -> 'redirectResponse' end as redirect
+            select *, case type when 'NETWORK_REQUEST_WILL_BE_SENT' then unpacked -> 'redirectResponse' end as redirect
             from every
             offset 0
         ) as redirecting
-        where detail ->> 'requestId' is not null
+        where unpacked ->> 'requestId' is not null
         offset 0
     ),
     numbered as (
@@ -198,22 +216,7 @@ begin
             end) as attempt
         from numbered
     ),
-    -- Fields of each record. If several records have one, the last wins.
-    said as (
-        select
-            request_id, attempt, event, url, has_query = 'true' as has_query, method, status, mime_type, from_cache, failed, chunk, size,
-            start_ms, response_ms, end_ms, stack_start_ms, stack_response_ms, stack_end_ms,
-            has_timing, has_request_headers, has_response_headers
-        from attempted
-        union all
-        -- The redirect is the response to the attempt before; its time is unknown.
-        select
-            request_id, attempt - 1, event, null, null, null, redirect_status, redirect_mime_type, redirect_from_cache, null, null, null,
-            null, null, null, null, null, null,
-            redirect_has_timing, null, redirect_has_headers
-        from attempted
-        where is_redirect and attempt > 1
-    ),
+    -- If several records have a field, the last wins.
     last_said as (
         select
             request_id,
@@ -229,11 +232,17 @@ begin
             coalesce(min(start_ms), min(stack_start_ms)) as start_ms,
             coalesce(min(response_ms), min(stack_response_ms)) as response_ms,
             coalesce(max(end_ms), max(stack_end_ms)) as end_ms,
-            max(event) filter (where has_timing) as timing_event,
-            max(event) filter (where has_request_headers) as request_event,
-            max(event) filter (where has_response_headers) as response_event
+            (array_agg(timing_of(type, detail)) filter (where has_timing))[count(*) filter (where has_timing)] as timing,
+            (array_agg(request_headers_of(type, detail)) filter (where has_request_headers))[count(*) filter (where has_request_headers)] as request_headers,
+            (array_agg(response_headers_of(type, detail)) filter (where has_response_headers))[count(*) filter (where has_response_headers)] as response_headers,
+            -- At most one record of an attempt has a redirect.
+            min(redirect_status) filter (where is_redirect) as redirect_status,
+            min(redirect_mime_type) filter (where is_redirect) as redirect_mime_type,
+            bool_or(redirect_from_cache) filter (where is_redirect) as redirect_from_cache,
+            (array_agg(detail #> '{redirectResponse,timing}') filter (where redirect_has_timing))[1] as redirect_timing,
+            (array_agg(detail #> '{redirectResponse,headers}') filter (where redirect_has_headers))[1] as redirect_headers
         -- Sorted before, not in each aggregate: a sort per group is slow.
-        from (select * from said order by request_id, attempt, event) as sorted
+        from (select * from attempted order by request_id, attempt, event) as sorted
         group by request_id, attempt
     )
     select
@@ -241,9 +250,10 @@ begin
         attempt,
         url,
         method,
-        status,
-        mime_type,
-        from_cache,
+        -- A redirect is the response to the attempt before; its time is unknown.
+        coalesce(lead(redirect_status) over attempts, status),
+        coalesce(lead(redirect_mime_type) over attempts, mime_type),
+        greatest(lead(redirect_from_cache) over attempts, from_cache),
         failed,
         lead(attempt) over attempts is not null,
         bytes,
@@ -251,16 +261,16 @@ begin
         response_ms,
         coalesce(end_ms, lead(start_ms) over attempts),
         has_query,
-        timing_event,
-        request_event,
-        response_event
+        coalesce(lead(redirect_timing) over attempts, timing),
+        request_headers,
+        coalesce(lead(redirect_headers) over attempts, response_headers)
     from last_said
     window attempts as (partition by request_id order by attempt);
 end
 $$;
 
 comment on function fleetprof_data.merged_requests is
-    'Returns the requests of a session with these ids (null: all), each merged from all its records, without what is large: that is in the details of three events, by their numbers.';
+    'Returns the requests of a session with these ids (null: all), each merged from all its records. has_headers false: without headers and timing, which may be large.';
 
 create or replace function fleetprof.network_resources(session_id bigint)
 returns table (
@@ -298,57 +308,17 @@ as $$
 #variable_conflict use_column
 begin
     return query
-    with request as materialized (
-        select *, row_number() over (order by start_ms, request_id, attempt) as number
-        from merged_requests(network_resources.session_id)
-    ),
-    kept as materialized (
-        select event, type, detail
-        from speed_tracer_events(network_resources.session_id, array[
-            'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT',
-            'NETWORK_RESPONSE_RECEIVED'])
-    ),
-    -- Headers may be large: they are read only from the events that are wanted.
-    asked as (
-        select number, request_headers_of(type, detail) as request_headers
-        from request
-        join kept on event = request_event
-        where request_event is not null
-    ),
-    answered as (
-        select number, response_headers_of(type, detail) as response_headers
-        from request
-        join kept on event = response_event
-        where response_event is not null
-    ),
-    timed as (
+    with request as (
         select
-            number,
-            least(
-                case when proxy_ms >= 0 then proxy_ms end, case when dns_ms >= 0 then dns_ms end,
-                case when connect_ms >= 0 then connect_ms end, case when send_ms >= 0 then send_ms end) as blocked_ms,
-            span_ms(proxy_ms, number("proxyEnd")) as proxy_ms,
-            span_ms(dns_ms, dns_end_ms) as dns_ms,
-            -- The connect phase includes the DNS lookup.
-            span_ms(connect_ms, number("connectEnd")) - coalesce(span_ms(dns_ms, dns_end_ms), 0) as connect_ms,
-            span_ms(number("sslStart"), number("sslEnd")) as ssl_ms,
-            span_ms(send_ms, number("sendEnd")) as send_ms
-        from request
-        join kept on event = timing_event
-        cross join lateral jsonb_to_record(case type
-            when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,timing}'
-            when 'NETWORK_RESOURCE_UPDATE' then detail -> 'timing'
-            else detail #> '{redirectResponse,timing}'
-        end) as phase (
-            "proxyStart" jsonb, "proxyEnd" jsonb, "dnsStart" jsonb, "dnsEnd" jsonb, "connectStart" jsonb, "connectEnd" jsonb,
-            "sslStart" jsonb, "sslEnd" jsonb, "sendStart" jsonb, "sendEnd" jsonb)
-        cross join lateral (
-            select
-                number("proxyStart") as proxy_ms, number("dnsStart") as dns_ms, number("dnsEnd") as dns_end_ms,
-                number("connectStart") as connect_ms, number("sendStart") as send_ms
-            offset 0
-        ) as begun
-        where timing_event is not null
+            *,
+            number(timing -> 'proxyStart') as proxy_begin, number(timing -> 'proxyEnd') as proxy_end,
+            number(timing -> 'dnsStart') as dns_begin, number(timing -> 'dnsEnd') as dns_end,
+            number(timing -> 'connectStart') as connect_begin, number(timing -> 'connectEnd') as connect_end,
+            number(timing -> 'sslStart') as ssl_begin, number(timing -> 'sslEnd') as ssl_end,
+            number(timing -> 'sendStart') as send_begin, number(timing -> 'sendEnd') as send_end
+        from merged_requests(network_resources.session_id)
+        order by start_ms, request_id, attempt
+        offset 0
     )
     select
         request_id,
@@ -367,20 +337,19 @@ begin
         response_ms - start_ms,
         end_ms - response_ms,
         end_ms - start_ms,
-        blocked_ms,
-        proxy_ms,
-        dns_ms,
-        connect_ms,
-        ssl_ms,
-        send_ms,
+        least(
+            case when proxy_begin >= 0 then proxy_begin end, case when dns_begin >= 0 then dns_begin end,
+            case when connect_begin >= 0 then connect_begin end, case when send_begin >= 0 then send_begin end),
+        span_ms(proxy_begin, proxy_end),
+        span_ms(dns_begin, dns_end),
+        -- The connect phase includes the DNS lookup.
+        span_ms(connect_begin, connect_end) - coalesce(span_ms(dns_begin, dns_end), 0),
+        span_ms(ssl_begin, ssl_end),
+        span_ms(send_begin, send_end),
         request_headers,
         response_headers,
         has_query
-    from request
-    left join timed using (number)
-    left join asked using (number)
-    left join answered using (number)
-    order by number;
+    from request;
 end
 $$;
 
@@ -393,6 +362,7 @@ revoke execute on function
     fleetprof_data.status_of,
     fleetprof_data.request_headers_of,
     fleetprof_data.response_headers_of,
+    fleetprof_data.timing_of,
     fleetprof_data.network_types,
     fleetprof_data.first_requests,
     fleetprof_data.merged_requests,
@@ -404,6 +374,7 @@ grant execute on function
     fleetprof_data.status_of,
     fleetprof_data.request_headers_of,
     fleetprof_data.response_headers_of,
+    fleetprof_data.timing_of,
     fleetprof_data.network_types,
     fleetprof_data.first_requests,
     fleetprof_data.merged_requests,

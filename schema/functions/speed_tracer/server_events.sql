@@ -35,10 +35,9 @@ begin
     traced as materialized (
         select request_id, attempt, url, start_ms, answer.trace_url
         from merged_requests(server_events.session_id)
-        join (select event as response_event, type, detail from every) as response using (response_event)
         cross join lateral (
             select value
-            from jsonb_each_text(response_headers_of(type, detail)) as header (name, value)
+            from jsonb_each_text(response_headers) as header (name, value)
             where octet_length(name) = 10 and lower(name collate "C") = 'x-traceurl'
             limit 1
         ) as header
