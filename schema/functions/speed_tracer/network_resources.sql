@@ -27,34 +27,32 @@ returns jsonb
 language sql immutable parallel safe
 return case type
     when 'NETWORK_RESOURCE_START' then detail -> 'headers'
-    when 'NETWORK_REQUEST_WILL_BE_SENT' then detail #> '{request,headers}'
-    else detail -> 'requestHeaders'
+    when 'NETWORK_REQUEST_WILL_BE_SENT' then detail -> 'request' -> 'headers'
+    when 'NETWORK_RESOURCE_UPDATE' then detail -> 'requestHeaders'
 end;
 
-comment on function fleetprof_data.request_headers_of is 'Returns the headers of the request in an event that has them.';
+comment on function fleetprof_data.request_headers_of is 'Returns the headers of the request in a record; null: it has none.';
 
 create or replace function fleetprof_data.response_headers_of(type text, detail jsonb)
 returns jsonb
 language sql immutable parallel safe
 return case type
     when 'NETWORK_RESOURCE_RESPONSE' then detail -> 'headers'
-    when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,headers}'
+    when 'NETWORK_RESPONSE_RECEIVED' then detail -> 'response' -> 'headers'
     when 'NETWORK_RESOURCE_UPDATE' then detail -> 'responseHeaders'
-    else detail #> '{redirectResponse,headers}'
 end;
 
-comment on function fleetprof_data.response_headers_of is 'Returns the headers of the response in an event that has them.';
+comment on function fleetprof_data.response_headers_of is 'Returns the headers of the response in a record; null: it has none.';
 
 create or replace function fleetprof_data.timing_of(type text, detail jsonb)
 returns jsonb
 language sql immutable parallel safe
 return case type
-    when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,timing}'
+    when 'NETWORK_RESPONSE_RECEIVED' then detail -> 'response' -> 'timing'
     when 'NETWORK_RESOURCE_UPDATE' then detail -> 'timing'
-    else detail #> '{redirectResponse,timing}'
 end;
 
-comment on function fleetprof_data.timing_of is 'Returns the phases of a request in an event that has them.';
+comment on function fleetprof_data.timing_of is 'Returns the phases of the request in a record; null: it has none.';
 
 create or replace function fleetprof_data.network_types()
 returns text[]
@@ -128,13 +126,13 @@ begin
         select
             event, type, start_us, resource,
             case when merged_requests.has_headers then detail end as detail,
-            detail || '{}' as unpacked -- once
+            detail || '{}' as unpacked -- unpacks a compressed detail once for all members
         from speed_tracer_events(merged_requests.session_id, network_types())
         where type_number >= 0
             and (merged_requests.request_ids is null or detail ->> 'requestId' in (select unnest(merged_requests.request_ids)))
         offset 0
     ),
-    -- Headers and timing, which are the largest members, stay in the details, which stay packed.
+    -- Headers and timing, which may be large, stay in the compressed details until requests are merged.
     recorded as (
         select
             event, type, detail, resource as url,
@@ -168,26 +166,15 @@ begin
                 when 'NETWORK_RESOURCE_UPDATE' then nullif(number(unpacked -> 'endTime'), 0)
                 when 'NETWORK_LOADING_FINISHED' then nullif(start_us, 0) / 1000::double precision
             end as stack_end_ms,
-            merged_requests.has_headers and jsonb_typeof(case type
-                when 'NETWORK_RESPONSE_RECEIVED' then unpacked -> 'response' -> 'timing'
-                when 'NETWORK_RESOURCE_UPDATE' then unpacked -> 'timing'
-            end) = 'object' as has_timing,
-            merged_requests.has_headers and jsonb_typeof(case type
-                when 'NETWORK_RESOURCE_START' then unpacked -> 'headers'
-                when 'NETWORK_REQUEST_WILL_BE_SENT' then unpacked -> 'request' -> 'headers'
-                when 'NETWORK_RESOURCE_UPDATE' then unpacked -> 'requestHeaders'
-            end) = 'object' as has_request_headers,
-            merged_requests.has_headers and jsonb_typeof(case type
-                when 'NETWORK_RESOURCE_RESPONSE' then unpacked -> 'headers'
-                when 'NETWORK_RESPONSE_RECEIVED' then unpacked -> 'response' -> 'headers'
-                when 'NETWORK_RESOURCE_UPDATE' then unpacked -> 'responseHeaders'
-            end) = 'object' as has_response_headers,
+            jsonb_typeof(timing_of(type, unpacked)) = 'object' as has_timing,
+            jsonb_typeof(request_headers_of(type, unpacked)) = 'object' as has_request_headers,
+            jsonb_typeof(response_headers_of(type, unpacked)) = 'object' as has_response_headers,
             jsonb_typeof(redirect) = 'object' as is_redirect,
             status_of(redirect -> 'status') as redirect_status,
             redirect ->> 'mimeType' as redirect_mime_type,
             redirect -> 'fromDiskCache' = 'true' as redirect_from_cache,
-            merged_requests.has_headers and jsonb_typeof(redirect -> 'timing') = 'object' as redirect_has_timing,
-            merged_requests.has_headers and jsonb_typeof(redirect -> 'headers') = 'object' as redirect_has_headers
+            jsonb_typeof(redirect -> 'timing') = 'object' as redirect_has_timing,
+            jsonb_typeof(redirect -> 'headers') = 'object' as redirect_has_headers
         from (
             select *, case type when 'NETWORK_REQUEST_WILL_BE_SENT' then unpacked -> 'redirectResponse' end as redirect
             from every
@@ -239,8 +226,8 @@ begin
             min(redirect_status) filter (where is_redirect) as redirect_status,
             min(redirect_mime_type) filter (where is_redirect) as redirect_mime_type,
             bool_or(redirect_from_cache) filter (where is_redirect) as redirect_from_cache,
-            (array_agg(detail #> '{redirectResponse,timing}') filter (where redirect_has_timing))[1] as redirect_timing,
-            (array_agg(detail #> '{redirectResponse,headers}') filter (where redirect_has_headers))[1] as redirect_headers
+            (array_agg(detail -> 'redirectResponse' -> 'timing') filter (where redirect_has_timing))[1] as redirect_timing,
+            (array_agg(detail -> 'redirectResponse' -> 'headers') filter (where redirect_has_headers))[1] as redirect_headers
         -- Sorted before, not in each aggregate: a sort per group is slow.
         from (select * from attempted order by request_id, attempt, event) as sorted
         group by request_id, attempt
