@@ -348,7 +348,7 @@ begin
             group by 1, 2
             having sum(ticks) >= least_ticks
         ),
-        -- None if there are too many: to sort them would be in vain.
+        -- None if there are too many: then the answer is an error.
         next as materialized (
             select parent, function, ticks, row_number() over (order by parent, ticks desc, function)::integer as place
             from summed
