@@ -54,6 +54,8 @@ const endings = [
 
 const repeats = process.env.FLEETPROF_LONG === '1' ? 20 : 1;
 const atOnce = 2;
+/** How often a visit is made whose page the browser ends without a word to it, as it does on a busy machine: it tells nothing. */
+const attempts = 3;
 /** @type {Browser} */
 let browser;
 /** @type {Browser} */
@@ -111,14 +113,20 @@ const deliveryOf = (path) => delivery(told(path), partsOf(path));
 
 test('of what a page recorded until 100 ms before its end, 99 % arrive, whatever ends it', { timeout: 1_200_000 }, async () => {
   const visits = Array.from({ length: repeats }, (_, i) => endings.map((ending, j) => ({ ending, path: `/visit/${j}/${i}` }))).flat();
-  const waiting = [...visits];
   /** @type {(() => Promise<unknown>)[]} */
   const open = [];
-  await Promise.all(Array.from({ length: atOnce }, async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) open.push(await visit(next.ending, next.path));
-  }));
-  // A kept or hidden page is still there to be told apart; the others have told all by now.
-  await waitFor(() => visits.every(({ path }) => isHere(deliveryOf(path))), { what: 'parts', timeoutMs: 5000 }).catch(() => {});
+  let waiting = [...visits];
+  for (let attempt = 1; attempt <= attempts && waiting.length > 0; attempt += 1) {
+    await Promise.all(Array.from({ length: atOnce }, async () => {
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        next.path += `/${attempt}`;
+        open.push(await visit(next.ending, next.path));
+      }
+    }));
+    // A kept or hidden page is still there to be told apart; the others have told all by now.
+    await waitFor(() => visits.every(({ path }) => isHere(deliveryOf(path))), { what: 'parts', timeoutMs: 5000 }).catch(() => {});
+    waiting = visits.filter(({ path }) => !deliveryOf(path).wasTold);
+  }
   await Promise.all(open.map((close) => close().catch(() => {})));
 
   judge(endings.map(({ name }, j) => [
