@@ -20,8 +20,7 @@ enum { SQL_MAX = 32 * 1024, ROWS_MAX = 64 * 1024 * 1024 };
  * The settings of Citus have no effect without it. Its deadlock prevention would let one flush at a
  * time claim upload ids. Instead each flush claims them shard by shard, in one order.
  *
- * A value stays compressed as it was when a temporary table stored it first: with lz4, where the server
- * was built with it.
+ * Values stay as the temporary tables compress them: with lz4, where the server was built with it.
  */
 static const char session_sql[] = "set search_path = pg_catalog, pg_temp;"
                                   "set synchronous_commit = on;"
