@@ -3,8 +3,8 @@ select json_build_object(
   'at', extract(epoch from clock_timestamp())::float8,
   'site', 'demo',
   'release', 'demo-1',
-  'uploads', (
-    select count(*)
+  'loads', (
+    select count(distinct load_id)
     from fleetprof.upload_log
     where site = 'demo' and release = 'demo-1'),
   'hotspots', coalesce((

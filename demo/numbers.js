@@ -5,7 +5,7 @@
 
 /**
  * @typedef {object} Numbers
- * @property {number} uploads page loads counted so far
+ * @property {number} loads page loads counted so far
  * @property {{ function: string, resource: string, total_ms_per_load: number }[]} hotspots
  */
 
@@ -23,14 +23,14 @@ export async function latestNumbers() {
 }
 
 /**
- * Waits until more uploads are counted than before.
- * @param {number} uploads
+ * Waits until more page loads are counted than before.
+ * @param {number} loads
  * @returns {Promise<Numbers | null>} null when that takes too long
  */
-export async function numbersWithUpload(uploads) {
+export async function numbersWithLoad(loads) {
   for (let poll = 0; poll < maxPolls; poll++) {
     const numbers = await latestNumbers();
-    if (numbers && numbers.uploads > uploads) return numbers;
+    if (numbers && numbers.loads > loads) return numbers;
     await new Promise((resolve) => { setTimeout(resolve, pollMs); });
   }
   return null;

@@ -3,7 +3,7 @@
  * those times in `window.demo` for whoever wants to compare a profiler's numbers with them. After the upload
  * it shows what fleetprof counted.
  */
-import { latestNumbers, numbersWithUpload, totalMsPerLoad } from './numbers.js';
+import { latestNumbers, numbersWithLoad, totalMsPerLoad } from './numbers.js';
 import { countPrimes, countRabbits, renderTables, shuffleInCallbacks, thrashLayout } from './work.js';
 
 /**
@@ -113,8 +113,8 @@ async function showCounted(sent) {
   const before = await numbersBefore;
   if (!before) return 'This server does not show fleetprof’s numbers: ask the database, as below.';
   say(`${sent} Waiting for the collector to count it …`);
-  const numbers = await numbersWithUpload(before.uploads);
+  const numbers = await numbersWithLoad(before.loads);
   if (!numbers) return 'It was not counted within 30 s: see the collector’s log.';
   for (const [i, { shown }] of steps.entries()) rows[i].showCounted(totalMsPerLoad(numbers, shown));
-  return `The collector has counted it: page load ${numbers.uploads} of this demo.`;
+  return `The collector has counted it: page load ${numbers.loads} of this demo.`;
 }
