@@ -149,7 +149,7 @@ from (values
     (51, 90, null, 'LOG_MESSAGE'), (51, 91, null, 'TAB_CHANGED'), (51, 92, null, 'MARK_DOM_CONTENT'),
     (52, 90, 1, 'LAYOUT'), (52, 91, null, 'NETWORK_RESOURCE_START'), (56, 92, null, 'PROFILE_DATA')) as custom (session_id, event, parent, type);
 
-select plan(53);
+select plan(55);
 
 -- Windows of 75 ms at 0, 35, 70, …: 75 of 75; 40 of 75; 5 + 0; from 105 35 (145 to 180); from 140 35; from 175 5.
 select results_eq(
@@ -272,6 +272,23 @@ set detail = jsonb_build_object('profile', jsonb_build_object(
 where session_id = 56 and event = 2;
 select results_eq('select self_ticks, total_ticks from js_profile(56, 2)', 'values (40000::bigint, 40000::bigint)', 'one function on all stacks');
 select throws_ok('select js_profile_bottom_up(56, 2)', '54000', 'the ticks have more than 1000000 callers to follow', 'too many deep stacks');
+-- Each of n functions under each: n nodes and n * n below them.
+create function pg_temp.make_pairs(n integer) returns void language sql as $$
+    update fleetprof_data.event
+    set detail = jsonb_build_object('profile', jsonb_build_object(
+        'firstFunction', 0, 'names', to_jsonb(array(select 'f' || i from generate_series(1, n) as i)),
+        'urls', to_jsonb(array_fill(''::text, array[n])), 'lines', array_fill(-1, array[n])::text, 'firstStack', 0,
+        'functions', array(select i % n from generate_series(0, n + n * n - 1) as i)::text, 'recursive', '{}',
+        'parents', array(select i / n - 1 from generate_series(0, n + n * n - 1) as i)::text,
+        'stacks', array(select generate_series(n, n + n * n - 1))::text,
+        'states', array_fill(0, array[n * n])::text, 'ticks', array_fill(1, array[n * n])::text))
+    where session_id = 56 and event = 2
+$$;
+select pg_temp.make_pairs(315);
+select results_eq('select level, count(*), sum(ticks) from js_profile_bottom_up(56, 2, min_share => 0) group by level order by level',
+    'values (1, 315::bigint, 99225::numeric), (2, 99225, 99225)', 'almost as many nodes as a tree may have');
+select pg_temp.make_pairs(316);
+select throws_ok('select js_profile_bottom_up(56, 2, min_share => 0)', '54000', 'the tree has more than 100000 nodes', 'and too many');
 select throws_ok($$ select js_profile_bottom_up(56, min_share => 'nan') $$, '22023', 'min_share is NaN', 'no share');
 select results_eq('select request_id, attempt, url, event_id, parent_id, label, self_ms from server_events(55)',
     $$ values ('1', 1::bigint, 'https://a.example/a', 7::bigint, null::bigint, 'GET /a', 6::float8),

@@ -76,7 +76,7 @@ declare
 begin
     -- Citus has no query that joins a function with a distributed table.
     select coalesce(started, received) into seen from session where session_id = cached_responses.session_id;
-    -- Reads all headers at once, and keeps of each event what is small: there may be many. Nothing depends on a language,
+    -- Reads all headers at once, and keeps of each request what is small: there may be many. Nothing depends on a language,
     -- so the fast collation serves.
     return query
     with request as (

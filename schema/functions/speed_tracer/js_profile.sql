@@ -271,7 +271,7 @@ as $$
 #variable_conflict use_column
 declare
     nodes_max constant integer := 100000;
-    steps_max constant bigint := 1000000; -- about two seconds
+    steps_max constant bigint := 1000000; -- about a second
     steps bigint := 0; -- from a function to its caller, so far
     function_names text[];
     function_urls text[];
