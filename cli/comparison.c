@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/empty_answer.h"
+#include "cli/period.h"
 
 enum {
     OPTION_SINCE = FP_OPTION_SHARED + 0xa0,
@@ -20,6 +21,10 @@ static const struct argp_option period_options[] = {
      0},
     {"until", OPTION_UNTIL, "WHEN", 0, "the later side before this time (default: 48 hours later)",
      0},
+    {0},
+};
+
+static const struct argp_option before_options[] = {
     {"before-since", OPTION_BEFORE_SINCE, "WHEN", 0, "the earlier side from this time on", 0},
     {"before-until", OPTION_BEFORE_UNTIL, "WHEN", 0, "the earlier side before this time", 0},
     {0},
@@ -47,12 +52,21 @@ static error_t parse_period(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp period_argp = {.options = period_options, .parser = parse_period};
+static const struct argp before_argp = {.options = before_options, .parser = parse_period};
+
+#define FILTERS_HEADING                                                                            \
+    "Which page loads, of both sides (in a PATTERN, % matches any text; '' matches an absent "     \
+    "value):"
 
 static const struct argp_child children[] = {
-    {&fp_filters_of_both_sides_argp, 0,
-     "Which page loads, of both sides (in a PATTERN, % matches any text; '' matches an absent "
-     "value):",
-     1},
+    {&fp_filters_of_both_sides_argp, 0, FILTERS_HEADING, 1},
+    {&period_argp, 0, "When:", 2},
+    {&fp_database_argp, 0, "The database:", 3},
+    {&before_argp, 0, NULL, 2},
+    {0},
+};
+static const struct argp_child children_of_releases[] = {
+    {&fp_filters_of_both_sides_argp, 0, FILTERS_HEADING, 1},
     {&period_argp, 0, "When:", 2},
     {&fp_database_argp, 0, "The database:", 3},
     {0},
@@ -70,14 +84,26 @@ static error_t parse_comparison(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-const struct argp fp_comparison_argp = {.parser = parse_comparison, .children = children};
+static error_t parse_two_periods(int key, char *arg, struct argp_state *state)
+{
+    error_t error = parse_comparison(key, arg, state);
+    if (error == 0)
+        state->child_inputs[3] = state->input;
+    return error;
+}
+
+const struct argp fp_comparison_argp = {.parser = parse_two_periods, .children = children};
+const struct argp fp_comparison_of_releases_argp = {.parser = parse_comparison,
+                                                    .children = children_of_releases};
 
 bool fp_comparison_open(struct fp_comparison *comparison)
 {
     comparison->connection = fp_database_open(&comparison->database);
     if (comparison->connection == NULL)
         return false;
-    if (!fp_filters_choose_site(&comparison->filters, comparison->connection)) {
+    if (!fp_period_check_sides(&comparison->filters, comparison->before_since,
+                               comparison->before_until, comparison->connection) ||
+        !fp_filters_choose_site(&comparison->filters, comparison->connection)) {
         fp_comparison_close(comparison);
         return false;
     }

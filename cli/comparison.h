@@ -20,11 +20,13 @@ struct fp_comparison {
     PGconn *connection; /* owned while the comparison is open */
 };
 
-/* Reads filters, periods and database into a struct fp_comparison. */
+/* Reads filters, periods and database into a struct fp_comparison, with and without those of the
+ * earlier side's period. */
 extern const struct argp fp_comparison_argp;
+extern const struct argp fp_comparison_of_releases_argp;
 
-/* Connects and chooses the site. Prints an error and returns false on failure; nothing is open
- * then. */
+/* Connects, checks the periods and chooses the site. Prints an error and returns false on failure;
+ * nothing is open then. */
 bool fp_comparison_open(struct fp_comparison *comparison) FP_MUST_CHECK;
 void fp_comparison_close(struct fp_comparison *comparison);
 

@@ -5,6 +5,15 @@
 
 #include "cli/message.h"
 
+/* What the command line gives, and what stands for a limit that it does not give, in SQL. */
+struct period {
+    const char *prefix; /* of the options: "" or "before-" */
+    const char *since;
+    const char *until;
+    const char *since_default;
+    const char *until_default;
+};
+
 /* From this length on a number may be a date: 20260501. */
 enum { DATE_DIGITS_MIN = 6 };
 
@@ -21,15 +30,16 @@ static bool is_bad_value(const PGresult *result)
     return state != NULL && strncmp(state, "22", 2) == 0;
 }
 
-static bool can_read_time(enum fp_filter filter, const char *value, PGconn *connection)
+static bool can_read_time(const char *prefix, const char *name, const char *value,
+                          PGconn *connection)
 {
     struct fp_sql_query query;
     fp_sql_init(&query, "select ");
-    fp_filters_add_value(filter, value, &query);
+    fp_filters_add_value(FP_FILTER_SINCE, value, &query);
     PGresult *result = fp_sql_ask(connection, &query);
     bool can = PQresultStatus(result) == PGRES_TUPLES_OK;
     if (!can && is_bad_value(result)) {
-        fp_message_error("--%s: \"%s\" is not a time", fp_filter_name(filter), value);
+        fp_message_error("--%s%s: \"%s\" is not a time", prefix, name, value);
         fp_message_hint("Write how long ago, such as 30m, 2h, 1d or 1w, or a time, such as "
                         "2026-05-01 or \"2026-05-01 14:00\".");
     } else if (!can) {
@@ -40,24 +50,22 @@ static bool can_read_time(enum fp_filter filter, const char *value, PGconn *conn
     return can;
 }
 
-static bool check_time(const struct fp_filters *filters, enum fp_filter filter, PGconn *connection)
+static bool check_time(const char *prefix, const char *name, const char *value, PGconn *connection)
 {
-    const char *value = filters->values[filter];
     if (value == NULL)
         return true;
     if (!lacks_unit(value))
-        return can_read_time(filter, value, connection);
-    fp_message_error("--%s: %s has no unit", fp_filter_name(filter), value);
+        return can_read_time(prefix, name, value, connection);
+    fp_message_error("--%s%s: %s has no unit", prefix, name, value);
     fp_message_hint("Write %sm, %sh or %sd.", value, value, value);
     return false;
 }
 
-/* Adds a limit of the period; without the option, the default of the SQL functions. */
-static void add_limit(const struct fp_filters *filters, enum fp_filter filter,
-                      const char *by_default, struct fp_sql_query *query)
+/* Adds a limit of the period, or what stands for it. */
+static void add_limit(const char *value, const char *by_default, struct fp_sql_query *query)
 {
-    if (filters->values[filter] != NULL)
-        fp_filters_add_value(filter, filters->values[filter], query);
+    if (value != NULL)
+        fp_filters_add_value(FP_FILTER_SINCE, value, query);
     else
         fp_sql_add(query, by_default);
 }
@@ -69,45 +77,77 @@ static void add_limit(const struct fp_filters *filters, enum fp_filter filter,
 
 /* Asks for one row: is since in the future, is the period empty, both limits, and both as the text
  * of a period. */
-static PGresult *ask_order(const struct fp_filters *filters, PGconn *connection)
+static PGresult *ask_order(const struct period *period, PGconn *connection)
 {
     struct fp_sql_query query;
     fp_sql_init(&query, "select since > now(), since >= until, since, until, "
                         "concat_ws(' to ', " LIMIT_TEXT("since") ", " LIMIT_TEXT(
                             "until") ") || "
                                      "' (UTC)' from (select ");
-    add_limit(filters, FP_FILTER_SINCE, "now() - interval '1 day'", &query);
+    add_limit(period->since, period->since_default, &query);
     fp_sql_add(&query, " as since, ");
-    add_limit(filters, FP_FILTER_UNTIL, "now()", &query);
+    add_limit(period->until, period->until_default, &query);
     fp_sql_add(&query, " as until) as period");
     PGresult *answer = fp_sql_run(connection, &query);
     fp_sql_release(&query);
     return answer;
 }
 
-static bool check_order(struct fp_filters *filters, PGconn *connection)
+/* Writes the text of the period. */
+static bool check_order(const struct period *period, char *text, size_t size, PGconn *connection)
 {
-    PGresult *answer = ask_order(filters, connection);
+    PGresult *answer = ask_order(period, connection);
     if (answer == NULL)
         return false;
     bool is_future = PQgetvalue(answer, 0, 0)[0] == 't';
     bool is_empty = PQgetvalue(answer, 0, 1)[0] == 't';
     const char *since = PQgetvalue(answer, 0, 2);
     if (is_future) {
-        fp_message_error("--since: %s is in the future", since);
+        fp_message_error("--%ssince: %s is in the future", period->prefix, since);
     } else if (is_empty) {
-        fp_message_error("the period ends before it begins");
+        fp_message_error("%s ends before it begins",
+                         period->prefix[0] == '\0' ? "the period" : "the earlier period");
         fp_message_detail("It begins at %s and ends at %s.", since, PQgetvalue(answer, 0, 3));
-        if (filters->values[FP_FILTER_SINCE] == NULL)
+        if (period->since == NULL)
             fp_message_hint("Give --since, too: without it the period begins one day ago.");
     }
-    (void)snprintf(filters->period, sizeof(filters->period), "%s", PQgetvalue(answer, 0, 4));
+    (void)snprintf(text, size, "%s", PQgetvalue(answer, 0, 4));
     PQclear(answer);
     return !is_future && !is_empty;
 }
 
+static bool check(const struct period *period, char *text, size_t size, PGconn *connection)
+{
+    return check_time(period->prefix, "since", period->since, connection) &&
+           check_time(period->prefix, "until", period->until, connection) &&
+           check_order(period, text, size, connection);
+}
+
 bool fp_period_check(struct fp_filters *filters, PGconn *connection)
 {
-    return check_time(filters, FP_FILTER_SINCE, connection) &&
-           check_time(filters, FP_FILTER_UNTIL, connection) && check_order(filters, connection);
+    struct period period = {.prefix = "",
+                            .since = filters->values[FP_FILTER_SINCE],
+                            .until = filters->values[FP_FILTER_UNTIL],
+                            .since_default = "now() - interval '1 day'",
+                            .until_default = "now()"};
+    return check(&period, filters->period, sizeof(filters->period), connection);
+}
+
+bool fp_period_check_sides(const struct fp_filters *after, const char *before_since,
+                           const char *before_until, PGconn *connection)
+{
+    struct period sides[] = {
+        {.prefix = "before-", .since = before_since, .until = before_until},
+        {.prefix = "",
+         .since = after->values[FP_FILTER_SINCE],
+         .until = after->values[FP_FILTER_UNTIL]},
+    };
+    for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++) {
+        char text[sizeof(after->period)];
+        sides[i].since_default = "'-infinity'::timestamptz";
+        sides[i].until_default = "'infinity'::timestamptz";
+        if (!check(&sides[i], text, sizeof(text), connection))
+            return false;
+    }
+    return true;
 }

@@ -1,5 +1,5 @@
 /*
- * Period: checks --since and --until before a question is asked.
+ * Period: checks --since, --until and the like before a question is asked.
  *
  * One thread.
  */
@@ -14,5 +14,12 @@
  * otherwise.
  */
 bool fp_period_check(struct fp_filters *filters, PGconn *connection) FP_MUST_CHECK;
+
+/*
+ * The same for both sides of a comparison, whose limits have no defaults; the values of
+ * --before-since and --before-until may be NULL. Sets no text.
+ */
+bool fp_period_check_sides(const struct fp_filters *after, const char *before_since,
+                           const char *before_until, PGconn *connection) FP_MUST_CHECK;
 
 #endif

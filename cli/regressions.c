@@ -100,17 +100,13 @@ static error_t parse_regressions(int key, char *arg, struct argp_state *state)
             argp_error(state, "one RELEASE is enough: it is compared with the one before it");
         given->release = arg;
         return 0;
-    case ARGP_KEY_SUCCESS:
-        if (given->comparison.before_since != NULL || given->comparison.before_until != NULL)
-            argp_error(state, "--before-since and --before-until are for `fleetprof compare'");
-        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
 static const struct argp_child children[] = {
-    {&fp_comparison_argp, 0, NULL, 0},
+    {&fp_comparison_of_releases_argp, 0, NULL, 0},
     {&fp_form_argp, 0, NULL, 0},
     {0},
 };

@@ -7,6 +7,7 @@
 #include "cli/export/size.h"
 #include "cli/export/source.h"
 #include "cli/output_file.h"
+#include "cli/period.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -378,19 +379,31 @@ static bool export_stacks(const struct export_options *export)
     return fine;
 }
 
+/* Connects, and checks what the source's options say. */
+static bool open_source(struct export_options *export)
+{
+    struct fp_analysis *analysis = &export->analysis;
+    if (source_of(export) == FP_EXPORT_AGGREGATE)
+        return fp_analysis_open(analysis);
+    analysis->connection = fp_database_open(&analysis->database);
+    if (analysis->connection == NULL)
+        return false;
+    bool fine = source_of(export) == FP_EXPORT_SESSION ||
+                (fp_period_check_sides(&analysis->filters, export->before_since,
+                                       export->before_until, analysis->connection) &&
+                 fp_filters_choose_site(&analysis->filters, analysis->connection));
+    if (!fine)
+        fp_analysis_close(analysis);
+    return fine;
+}
+
 /* Opens what a source asks: all of its questions are about one moment. */
 static bool open_database(struct export_options *export)
 {
     struct fp_analysis *analysis = &export->analysis;
     static const char begin[] = "begin transaction isolation level repeatable read, read only";
-    if (source_of(export) != FP_EXPORT_SESSION) {
-        if (!fp_analysis_open(analysis))
-            return false;
-    } else {
-        analysis->connection = fp_database_open(&analysis->database);
-        if (analysis->connection == NULL)
-            return false;
-    }
+    if (!open_source(export))
+        return false;
     PGresult *answer = PQexec(analysis->connection, begin);
     bool fine = PQresultStatus(answer) == PGRES_COMMAND_OK;
     if (!fine) {

@@ -176,6 +176,12 @@ begin
             compared_sides.since as since, compared_sides.until as until,
             compared_sides.before_since as before_since, compared_sides.before_until as before_until
         into period;
+        -- An hour in which one period ends and the other begins belongs to the one that begins.
+        if period.before_until <= period.since then
+            period.before_until := least(period.before_until, date_bin('1 hour', period.since, 'epoch'));
+        elsif period.until <= period.before_since then
+            period.until := least(period.until, date_bin('1 hour', period.before_since, 'epoch'));
+        end if;
     end if;
     before_side := compared_side(
         compared_sides.site, period.before_since, period.before_until, compared_sides.route, compared_sides.before,
@@ -185,6 +191,17 @@ begin
         compared_sides.site, period.since, period.until, compared_sides.route, compared_sides.after,
         compared_sides.environment, compared_sides.variant, compared_sides.browser, compared_sides.os,
         compared_sides.device, compared_sides.thread, compared_sides.exclude);
+    if (before_side.whole).segment_ids && (after_side.whole).segment_ids
+        and greatest((before_side.whole).after, (after_side.whole).after) + interval '1 hour'
+            < least((before_side.whole).before, (after_side.whole).before) then
+        raise invalid_parameter_value using
+            message = 'before and after share uploads',
+            detail = format(
+                'Release "%s" is on both sides, in the same hours.',
+                (select min(release) from segment
+                 where segment_id = any((before_side.whole).segment_ids) and segment_id = any((after_side.whole).segment_ids))),
+            hint = 'Name two releases, or two periods that do not overlap. Numbers are kept by the hour, older ones by the day.';
+    end if;
 end
 $$;
 
@@ -567,6 +584,11 @@ declare
         regressions.browser, regressions.os, regressions.device, regressions.thread, exclude);
     sides record;
 begin
+    if (regressions.least_change >= 0 and regressions.least_change < 'infinity') is not true then
+        raise invalid_parameter_value using
+            message = format('least_change is %s', coalesce(regressions.least_change::text, 'null')),
+            hint = 'least_change is a share, 0 or more: 0.03 is 3 %.';
+    end if;
     -- The first release has nothing to be compared with.
     if names.previous is null then
         return;

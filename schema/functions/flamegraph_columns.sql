@@ -110,10 +110,12 @@ begin
     return (
         select json_build_object(
             'frames', json_build_object(
-                'function', array_agg(function), 'resource', array_agg(resource), 'line', array_agg(line),
-                'column_number', array_agg(column_number), 'kind', array_agg(kind), 'function_key', array_agg(function_key),
-                'generated_resource', array_agg(generated_resource), 'generated_line', array_agg(generated_line),
-                'generated_column', array_agg(generated_column)),
+                'function', coalesce(array_agg(function), '{}'), 'resource', coalesce(array_agg(resource), '{}'),
+                'line', coalesce(array_agg(line), '{}'), 'column_number', coalesce(array_agg(column_number), '{}'),
+                'kind', coalesce(array_agg(kind), '{}'), 'function_key', coalesce(array_agg(function_key), '{}'),
+                'generated_resource', coalesce(array_agg(generated_resource), '{}'),
+                'generated_line', coalesce(array_agg(generated_line), '{}'),
+                'generated_column', coalesce(array_agg(generated_column), '{}')),
             'level', coalesce(levels, '{}'),
             'frame', coalesce(frames, '{}'),
             'self', coalesce(self_sums, '{}'),

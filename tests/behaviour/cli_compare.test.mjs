@@ -108,6 +108,8 @@ test('export --compare gives other tools both sides, the earlier one scaled to t
   assert.deepEqual([periods.code, periods.stderr], [0, '']);
   assert.equal(pprof(fs.readFileSync(file)).total, total, 'each release has a period of its own');
 
+  const until = await fleetprof('export', '--compare', '1', '2', '--until', third, '--since', '20d', '--format', 'folded', '-o', file);
+  assert.deepEqual([until.code, until.stderr], [0, ''], 'a comparison has no period of one day');
   const none = await fleetprof('export', '--compare', '1', 'nosuch', '--format', 'pprof', '-o', `${file}.none`);
   assert.deepEqual([none.code, none.stdout, fs.existsSync(`${file}.none`)], [0, '', false]);
   assert.match(none.stderr, /^fleetprof: nothing was counted for the release "nosuch" of site "site1"\n/);
@@ -144,7 +146,14 @@ test('compare refuses what is no comparison', async () => {
     [['compare', '1', '2', '3'], 'two releases, not more'],
     [['compare', '1', '1'], 'before and after are the same'],
     [['compare', '1', '2', '--top', '0'], '--top takes a number'],
-    [['regressions', '--before-since', '1d'], 'are for `fleetprof compare\''],
+    [['compare', '%', '2'], 'before and after share uploads'],
+    [['compare', '1', '2', '--since', '2099-01-01'], '--since: 2099-01-01 00:00:00+00 is in the future'],
+    [['compare', '1', '2', '--before-since', '7'], '--before-since: 7 has no unit'],
+    [['compare', '--before-since', '2d', '--before-until', '3d', '--since', '1d'], 'the earlier period ends before it begins'],
+    [['export', '--format', 'folded', '--compare', '1', '2', '--since', 'soon'], '--since: "soon" is not a time'],
+    [['regressions', '--since', '2099-01-01', '--fail-on', 'slower'], 'is in the future'],
+    [['regressions', '--since', 'soon', '--site', 'nosuch'], '--since: "soon" is not a time'],
+    [['regressions', '--before-since', '1d'], 'unrecognized option'],
     [['regressions', '--fail-on', 'slower,faster'], 'not "faster"'],
     [['regressions', '--fail-on', ''], 'not ""'],
     [['regressions', '--least-change', 'much'], 'takes a percentage'],

@@ -14,7 +14,7 @@ insert into sample (segment_id, us, marker, path) values
     (2, 70000, '(none)', null);
 select pg_temp.store() \g /dev/null
 
-select plan(21);
+select plan(22);
 
 prepare callers_of(text) as
     select function, line, total_ms, round(share::numeric, 6), samples from callers($1, 'shop', '2026-01-05Z', '2026-01-06Z');
@@ -97,6 +97,9 @@ select is(
 select is(
     flamegraph_columns('shop', '2026-01-05Z', '2026-01-06Z', route => '/nowhere')::jsonb - 'frames',
     '{"level": [], "frame": [], "self": [], "total": [], "samples": [], "omitted_us": 0}', 'of nothing, empty columns');
+select is_empty(
+    $$ select from jsonb_each(flamegraph_columns('shop', '2026-01-05Z', '2026-01-06Z', route => '/nowhere')::jsonb -> 'frames') where value <> '[]' $$,
+    'columns without elements');
 select throws_ok($$ select flamegraph_columns('shop', max_nodes => 0) $$, '22023', 'max_nodes is 0', 'at least one node');
 
 select * from finish();

@@ -48,7 +48,7 @@ join cost using (release, device);
 select pg_temp.pack() \g /dev/null
 
 create temp table answer as select * from compare_releases('shop', 'v1', 'v2');
-select plan(39);
+select plan(45);
 
 -- Desktops cost 15 ms, phones 40 ms an upload; the weights of strata are 240·240/480 and 120·360/480.
 select is(verdict, 'no change seen', 'another mix is not a change') from answer where function = 'same';
@@ -112,6 +112,17 @@ select throws_ok($$ select * from compare_releases('shop') $$, '22023', 'before 
 select throws_ok(
     $$ select * from compare_releases('shop', since => '2026-01-05Z', before_until => '2026-01-06Z') $$, '22023', 'the periods overlap',
     'uploads are not compared with themselves');
+select throws_ok($$ select * from compare_releases('shop', 'v%', 'v2') $$, '22023', 'before and after share uploads', 'nor by a pattern');
+select throws_ok($$ select * from compare_releases('shop', '%', null) $$, '22023', 'before and after share uploads', 'nor is everything with itself');
+select throws_ok($$ select * from compare_releases('shop', 'v1', '%') $$, '22023', 'before and after share uploads', 'on either side');
+select is(
+    (select array[before_uploads, after_uploads, before_uploads + after_uploads] from compare_summary('shop',
+        before_since => '2026-01-05Z', before_until => '2026-01-05 06:30Z', since => '2026-01-05 06:30Z', until => '2026-01-06Z')),
+    (select array[
+        (select sum(uploads)::bigint from summary('shop', '2026-01-05Z', '2026-01-05 06:00Z')),
+        (select sum(uploads)::bigint from summary('shop', '2026-01-05 06:00Z', '2026-01-06Z')),
+        (select sum(uploads)::bigint from summary('shop', '2026-01-05Z', '2026-01-06Z'))]),
+    'an hour in which both periods meet belongs to the later one');
 select throws_ok($$ select * from compare_releases('shop', 'v1', 'v2', top => 0) $$, '22023', 'top is 0', 'top is at least 1');
 
 -- Summary.
@@ -137,6 +148,8 @@ select results_eq(
     'regressions are what the latest release made slower, or brought');
 select is(
     (select array_agg(function) from regressions('shop', 'v2', least_change => 0.6)), '{added}', 'small changes can be left out');
+select throws_ok($$ select * from regressions('shop', 'v2', least_change => null) $$, '22023', 'least_change is null', 'but not by nothing');
+select throws_ok($$ select * from regressions('shop', 'v2', least_change => 'NaN') $$, '22023', 'least_change is NaN', 'nor by no number');
 select is_empty($$ select from regressions('shop', 'v1') $$, 'the first release has nothing before it');
 
 -- Where hours are gone, days stand for them.
