@@ -3,6 +3,7 @@
  * names.
  */
 #include "cli/analysis.h"
+#include "cli/browser_url.h"
 #include "cli/command.h"
 #include "cli/function_table.h"
 #include "cli/memory.h"
@@ -165,12 +166,11 @@ static bool find_id(const char *site, const char *url, int64_t *id)
     return is_same;
 }
 
-static bool add_table(void *context, const struct fp_function_table *table)
+/* Adds a table for a URL, and a row to the grid. */
+static bool add_for(struct adding *adding, const char *url, const struct fp_function_table *table)
 {
-    struct adding *adding = context;
     const struct sourcemap_options *given = adding->given;
     const char *site = given->filters.values[FP_FILTER_SITE];
-    char *url = fp_memory_print("%s%s", given->prefix, table->script);
     int64_t id = 0;
     char id_text[24];
     PGresult *answer = NULL;
@@ -199,8 +199,40 @@ static bool add_table(void *context, const struct fp_function_table *table)
         fp_sql_fill(answer, 0, &adding->grid);
     }
     PQclear(answer);
-    free(url);
     return answer != NULL;
+}
+
+static bool add_table(void *context, const struct fp_function_table *table)
+{
+    struct adding *adding = context;
+    char *name = fp_memory_print("%s%s", adding->given->prefix, table->script);
+    char *url = fp_browser_url(name, "");
+    char *encoded = fp_browser_url(name, "[]");
+    /* Pages spell "[id].js" as it is, or with %5B and %5D, as Next.js does. */
+    bool fine = add_for(adding, url, table) &&
+                (strcmp(url, encoded) == 0 || add_for(adding, encoded, table));
+    free(name);
+    free(url);
+    free(encoded);
+    return fine;
+}
+
+/* Says so if no upload of the site has come: its name may be mistyped. Returns false on failure. */
+static bool warn_of_unknown_site(const struct adding *adding)
+{
+    const char *site = adding->given->filters.values[FP_FILTER_SITE];
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select exists(select from fleetprof_data.segment where site = ");
+    fp_sql_value(&query, "text", site);
+    fp_sql_add(&query, ")");
+    PGresult *answer = fp_sql_run(adding->connection, &query);
+    fp_sql_release(&query);
+    if (answer == NULL)
+        return false;
+    if (PQgetvalue(answer, 0, 0)[0] == 'f')
+        fp_message_notice("no upload of site \"%s\" has come yet", site);
+    PQclear(answer);
+    return true;
 }
 
 static bool add_files(struct adding *adding)
@@ -238,6 +270,8 @@ static enum fp_exit add_command(int argc, char **argv)
         fp_grid_print(&adding.grid, given.form);
     if (code == FP_EXIT_FINE && given.dry_run)
         fp_message_notice("nothing was kept");
+    if (code == FP_EXIT_FINE && !warn_of_unknown_site(&adding))
+        code = FP_EXIT_TROUBLE;
     fp_grid_release(&adding.grid);
     PQfinish(adding.connection);
     return code;

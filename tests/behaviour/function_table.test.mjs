@@ -287,3 +287,19 @@ test('the tool reads maps in every form, and says what it cannot read', async ()
     assert.match(answer.stderr, message);
   }
 });
+
+test('URLs are those that browsers send, however a prefix and a script are spelled', async () => {
+  const file = path.join(dir, 'spelled.jsonl');
+  const [, ...rows] = fs.readFileSync(tableOf(releases[0].file), 'utf8').split('\n');
+  const added = async (/** @type {string} */ urlPrefix, /** @type {string} */ script, site = 'shop') => {
+    fs.writeFileSync(file, [JSON.stringify({ fleetprof_function_table: 1, script, functions: rows.length - 1 }), ...rows].join('\n'));
+    const { code, stdout, stderr } = await fleetprof('sourcemap', 'add', '--dry-run', '--json', '--site', site, '--url-prefix', urlPrefix, file);
+    assert.equal(code, 0, stderr);
+    return { urls: JSON.parse(stdout).map((/** @type {{ url: string }} */ { url }) => url), stderr };
+  };
+  assert.deepEqual((await added('HTTPS://Shop.Example:443/Assets/', 'näme x.js')).urls, ['https://shop.example/Assets/n%C3%A4me%20x.js']);
+  assert.deepEqual((await added('http://[::1]:80/', 'a"<b>`{c}.js')).urls, ['http://[::1]/a%22%3Cb%3E%60%7Bc%7D.js']);
+  assert.deepEqual((await added('http://shop.example:8080/', '%7Ea.js')).urls, ['http://shop.example:8080/%7Ea.js'], 'what is encoded stays');
+  assert.deepEqual((await added(prefix, 'pages/[id].js')).urls, [`${prefix}pages/[id].js`, `${prefix}pages/%5Bid%5D.js`], 'pages spell brackets in two ways');
+  assert.match((await added(prefix, 'a.js', 'nosuch')).stderr, /no upload of site "nosuch" has come yet/);
+});
