@@ -124,7 +124,7 @@ end
 $$;
 
 comment on function fleetprof.flamegraph is
-    'Returns stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. self_ms_per_load, total_ms_per_load, busy_share, is_agent, function_key, generated_resource, generated_line, generated_column: as in fleetprof.hotspots. min_share: share of the profiled time, unattributed included, below which a row is left out, 0 to 1. fold => package: neighbouring frames of one npm package are one node, such as (react-dom); fold => caller: they are a part of the function that called them.';
+    'Returns stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. A function in several builds of a script is one node. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. self_ms_per_load, total_ms_per_load, busy_share, is_agent, function_key, generated_resource, generated_line, generated_column: as in fleetprof.hotspots. min_share: share of the profiled time, unattributed included, below which a row is left out, 0 to 1. fold => package: neighbouring frames of one npm package are one node, such as (react-dom); fold => caller: they are a part of the function that called them.';
 
 create or replace function fleetprof.flamegraph_grafana(
     site        text,

@@ -58,28 +58,32 @@ declare
     groups bigint[] := array_fill(0::bigint, array[cardinality(parents)]);
     depths integer[] := array_fill(0, array[cardinality(parents)]);
 begin
-    if (folded_tree.fold in ('package', 'caller')) is not true then
+    if folded_tree.fold not in ('package', 'caller') then
         raise invalid_parameter_value using
             message = format('nothing is folded into "%s"', folded_tree.fold),
             hint = 'fold is package or caller.';
     end if;
-    with named as materialized (
-        select frame_id, package, has_place
-        from frame_packages(array(select distinct frame_id from unnest(frame_ids) as frame_id where frame_id is not null))
-    ),
-    listed as materialized (
-        select package, row_number() over (order by package collate "C")::integer as number
-        from named
-        where package is not null
-        group by package
-    )
-    select
-        (select array_agg(case when package like '(%' then package else '(' || package || ')' end order by number) from listed),
-        array_agg(case when has_place then coalesce(number, 0) else -1 end order by place)
-    into packages, numbers
-    from unnest(frame_ids) with ordinality as node (frame_id, place)
-    left join named using (frame_id)
-    left join listed using (package);
+    if folded_tree.fold is null then
+        numbers := array_fill(0, array[cardinality(parents)]);
+    else
+        with named as materialized (
+            select frame_id, package, has_place
+            from frame_packages(array(select distinct frame_id from unnest(frame_ids) as frame_id where frame_id is not null))
+        ),
+        listed as materialized (
+            select package, row_number() over (order by package collate "C")::integer as number
+            from named
+            where package is not null
+            group by package
+        )
+        select
+            (select array_agg(case when package like '(%' then package else '(' || package || ')' end order by number) from listed),
+            array_agg(case when has_place then coalesce(number, 0) else -1 end order by place)
+        into packages, numbers
+        from unnest(frame_ids) with ordinality as node (frame_id, place)
+        left join named using (frame_id)
+        left join listed using (package);
+    end if;
 
     for rank in reverse cardinality(inward)..1 loop
         node := inward[rank];
@@ -141,7 +145,7 @@ end
 $$;
 
 comment on function fleetprof_data.folded_tree is
-    'Returns the tree of stack_sums with frames of packages folded. fold => package: neighbours of one package become one node; caller: a frame of a package becomes a part of the nearest function on its stack that is of none, where there is one. Nodes that then have the same path are one. packages: labels of nodes that stand for a package; the frame_id of the nth is -n. Self times add up to what they did.';
+    'Returns the tree of stack_sums with frames of packages folded. fold => package: neighbours of one package become one node; caller: a frame of a package becomes a part of the nearest function on its stack that is of none, where there is one. null: no package is folded. Nodes that then have the same path are one. packages: labels of nodes that stand for a package; the frame_id of the nth is -n. Self times add up to what they did.';
 
 create or replace function fleetprof_data.package_label(frame_id bigint, packages text[])
 returns text

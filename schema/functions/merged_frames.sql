@@ -68,34 +68,42 @@ as $$
 #variable_conflict use_column
 begin
     return query
-    with placed as (
-        -- Two places of one name in one build are two functions. Which is which in another build, nobody knows.
-        select *, max(place) over (partition by function_key) > 1 as is_ambiguous
+    with named as materialized (
+        select named.*, weight
+        from unnest(merged_frames.frame_ids, merged_frames.weights) as given (frame_id, weight)
+        join named_frames(merged_frames.frame_ids) as named using (frame_id)
+    ),
+    -- Two places of one name in one build are two functions. Which is which in another build, nobody knows.
+    ambiguous as materialized (
+        select distinct function_key
         from (
-            select
-                named.*, weight,
-                dense_rank() over (partition by function_key, generated_resource order by line, column_number) as place
-            from unnest(merged_frames.frame_ids, merged_frames.weights) as given (frame_id, weight)
-            join named_frames(merged_frames.frame_ids) as named using (frame_id)
-        ) as place
+            select function_key
+            from named
+            group by function_key, generated_resource
+            having min(coalesce(line, -1)) <> max(coalesce(line, -1))
+                or min(coalesce(column_number, -1)) <> max(coalesce(column_number, -1))
+        ) as build
     )
     select
         frame_id,
         first_value(frame_id) over (
-            partition by
-                function_key, case when is_ambiguous then generated_resource end, case when is_ambiguous then line end,
-                case when is_ambiguous then column_number end
+            -- A number: to sort by texts takes several times as long.
+            partition by case
+                when ambiguous.function_key is null then named.function_key
+                else hashtextextended(concat(generated_resource, '|', line, '|', column_number), named.function_key)
+            end
             order by weight desc, frame_id),
         function,
         resource,
         line,
         column_number,
         kind,
-        function_key,
+        named.function_key,
         generated_resource,
         generated_line,
         generated_column
-    from placed;
+    from named
+    left join ambiguous on ambiguous.function_key = named.function_key;
 end
 $$;
 

@@ -240,6 +240,57 @@ $$;
 comment on function fleetprof_data.stack_sums_above is
     'Returns the stacks that contain one of the wanted frames, and the callers right below them, in parallel arrays, as stack_sums does. Sums are null for stacks that the selection does not have; those of callers are not whole. Where the dictionary has more such stacks than most, all stacks of the selection.';
 
+create or replace function fleetprof_data.shown_frames(
+    frame_ids     bigint[],
+    self_sums     bigint[],
+    out is_split  boolean,
+    out shown_ids bigint[]
+)
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+set work_mem = '64MB'
+set enable_material = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+    used bigint[];
+    weights double precision[];
+    merged_ids bigint[];
+    merged_into bigint[];
+begin
+    select array_agg(frame_id), array_agg(self_us)
+    into used, weights
+    from (
+        select frame_id, sum(self_us)::double precision as self_us
+        from (
+            select unnest(shown_frames.frame_ids) as frame_id, unnest(shown_frames.self_sums) as self_us
+        ) as node
+        where frame_id is not null
+        group by frame_id
+    ) as used;
+    select array_agg(frame_id), array_agg(shown_id)
+    into merged_ids, merged_into
+    from merged_frames(used, weights)
+    where shown_id <> frame_id;
+    is_split := merged_ids is not null;
+    if is_split then
+        shown_ids := array(
+            select coalesce(shown_id, frame_id)
+            from (
+                select unnest(shown_frames.frame_ids) as frame_id, generate_subscripts(shown_frames.frame_ids, 1) as place
+            ) as node
+            left join (
+                select unnest(merged_ids) as frame_id, unnest(merged_into) as shown_id
+            ) as merged using (frame_id)
+            order by place);
+    end if;
+end
+$$;
+
+comment on function fleetprof_data.shown_frames is
+    'Returns the frames of a tree by place, each replaced by the one that stands for its function, as merged_frames finds it. is_split: false where each frame stands for itself; shown_ids is null then.';
+
 create or replace function fleetprof_data.call_tree(
     selected        fleetprof_data.selection,
     markers         smallint[],
@@ -271,13 +322,20 @@ declare
     ranked integer[];
     distances integer[];
     node integer;
+    is_split boolean;
+    shown_ids bigint[];
 begin
     select * into stack_ids, parents, levels, frame_ids, self_sums, total_sums, sample_sums, inward
     from stack_sums(call_tree.selected, call_tree.markers);
     if stack_ids is null then
         return;
     end if;
-    if call_tree.fold is not null then
+    -- A function in several builds of a script is one, as in hotspots.
+    select * into is_split, shown_ids from shown_frames(frame_ids, self_sums);
+    if is_split then
+        frame_ids := shown_ids;
+    end if;
+    if is_split or call_tree.fold is not null then
         select * into stack_ids, parents, levels, frame_ids, self_sums, total_sums, sample_sums, inward, packages
         from folded_tree(
             call_tree.fold, stack_ids, parents, levels, frame_ids, self_sums, total_sums, sample_sums, inward);
@@ -337,13 +395,13 @@ end
 $$;
 
 comment on function fleetprof_data.call_tree is
-    'Returns a selection''s stacks as a tree in parallel arrays; ordinals: each node''s number from 1, depth first, siblings by descending time, null for nodes below min_share of the profiled time and for what stands on them; microseconds. Level 0, with no frame, is the whole. fold, packages: as in folded_tree; null leaves frames as they are. Null if nothing is selected.';
+    'Returns a selection''s stacks as a tree in parallel arrays; ordinals: each node''s number from 1, depth first, siblings by descending time, null for nodes below min_share of the profiled time and for what stands on them; microseconds. Level 0, with no frame, is the whole. A function in several builds of a script is one frame. fold, packages: as in folded_tree. Null if nothing is selected.';
 
 revoke execute on function
     fleetprof_data.sampled_stacks, fleetprof_data.stack_sums, fleetprof_data.stacks_above, fleetprof_data.stack_sums_above,
-    fleetprof_data.call_tree
+    fleetprof_data.shown_frames, fleetprof_data.call_tree
 from public;
 grant execute on function
     fleetprof_data.sampled_stacks, fleetprof_data.stack_sums, fleetprof_data.stacks_above, fleetprof_data.stack_sums_above,
-    fleetprof_data.call_tree
+    fleetprof_data.shown_frames, fleetprof_data.call_tree
 to fleetprof_reader;

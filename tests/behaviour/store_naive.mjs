@@ -353,8 +353,8 @@ export function timings(store, filters) {
 }
 
 /**
- * @typedef {{ id: string, frame: Frame, level: number, above: string | undefined, self: number, total: number,
- *   samples: number }} Sum of a stack
+ * @typedef {{ path: string, frame: Frame, level: number, above: string, self: number, total: number, samples: number }} Sum of a
+ *   stack: its path are the frames as they are shown, whatever their ids
  */
 
 /** Every stack with samples and all below it. @param {Upload[]} uploads @param {string | null} marker */
@@ -364,9 +364,12 @@ function stackSums(uploads, marker) {
   const sums = new Map();
   for (const entry of uploads.flatMap(({ entries }) => entries)) {
     if (!wanted.has(entry.marker)) continue;
-    for (const { id, frame, level, above } of entry.path) {
-      const found = sums.get(id) ?? { id, frame, level, above: above?.id, self: 0, total: 0, samples: 0 };
-      sums.set(id, found);
+    let path = '';
+    for (const { id, frame, level } of entry.path) {
+      const above = path;
+      path += `${JSON.stringify(frame)}\n`;
+      const found = sums.get(path) ?? { path, frame, level, above, self: 0, total: 0, samples: 0 };
+      sums.set(path, found);
       if (id === entry.stack.id) found.self += entry.us;
       found.total += entry.us;
       found.samples += entry.samples;
@@ -393,13 +396,12 @@ export function flamegraph(store, filters, minShare) {
     self_ms_per_load: per(self / 1000, whole.loads), total_ms_per_load: per(total / 1000, whole.loads),
     busy_share: per(self, whole.attributed), is_agent: isAgent(frame.resource),
   });
-  const children = grouped(sums.filter(isKept), ({ above }) => above ?? '');
-  const walk = (/** @type {string} */ id) => {
-    const inside = (children.get(id) ?? []).sort((a, b) => b.total - a.total
-      || asShown(a.frame, b.frame) || (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
+  const children = grouped(sums.filter(isKept), ({ above }) => above);
+  const walk = (/** @type {string} */ path) => {
+    const inside = (children.get(path) ?? []).sort((a, b) => b.total - a.total || asShown(a.frame, b.frame));
     for (const node of inside) {
       put(node);
-      walk(node.id);
+      walk(node.path);
     }
   };
   put({ frame: all, level: 0, self: 0, total: sum(roots, ({ total }) => total), samples: sum(roots, (one) => one.samples) });
@@ -473,7 +475,7 @@ export function flamegraphGrafana(store, filters, minShare) {
 export function folded(store, filters) {
   const wanted = markersOf(filters.marker);
   const entries = store.select(filters).flatMap((upload) => upload.entries).filter(({ marker }) => wanted.has(marker));
-  const lines = [...grouped(entries, ({ stack }) => stack.id).values()]
+  const lines = [...grouped(entries, ({ path }) => JSON.stringify(path.map(({ frame }) => frame))).values()]
     .map((group) => ({ path: pathOf(group[0]).join(';'), us: sum(group, ({ us }) => us) }))
     .filter(({ us }) => us > 0);
   return [...grouped(lines, ({ path }) => path)]
@@ -489,16 +491,16 @@ const pathOf = ({ path }) => path.map(({ frame }) => label(frame));
 export function eventBreakdown(store, filters) {
   const sums = stackSums(store.select(filters), filters.marker);
   const events = [...sums.values()].filter(({ frame }) => frame.kind === 'event');
-  const inside = grouped(events, ({ above }) => above ?? '');
+  const inside = grouped(events, ({ above }) => above);
   const isOutermost = (/** @type {Sum} */ { frame, above }) => {
-    for (let next = sums.get(above ?? ''); next; next = sums.get(next.above ?? '')) {
+    for (let next = sums.get(above); next; next = sums.get(next.above)) {
       if (next.frame.kind === 'event' && next.frame.name === frame.name) return false;
     }
     return true;
   };
   return [...grouped(events, ({ frame }) => frame.name)].map(([name, group]) => ({
     event_type: name,
-    count: sum(group, (one) => one.samples - sum(inside.get(one.id) ?? [], (child) => child.samples)),
+    count: sum(group, (one) => one.samples - sum(inside.get(one.path) ?? [], (child) => child.samples)),
     self_ms: sum(group, ({ self }) => self) / 1000,
     total_ms: sum(group.filter(isOutermost), ({ total }) => total) / 1000,
   })).sort((a, b) => b.self_ms - a.self_ms || b.count - a.count || ascending(a.event_type, b.event_type));
