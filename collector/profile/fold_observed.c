@@ -129,15 +129,14 @@ static bool add_window(struct fp_fold *fold, struct fp_str name, struct span spa
 
 /* Vitals. */
 
-/* Finds the interaction whose duration is the INP. */
-static bool find_interaction(const struct fp_profile *profile, int64_t duration_us,
-                             struct span *span)
+/* Finds the interaction that the INP is of: the longest of its events takes as long. */
+static bool find_interaction(const struct fp_profile *profile, int64_t inp_us, struct span *span)
 {
     for (uint32_t i = 0; i < profile->interaction_count; i++) {
         const struct fp_profile_interaction *interaction = &profile->interactions[i];
-        if (interaction->duration_us != duration_us)
+        if (interaction->longest_us != inp_us)
             continue;
-        *span = (struct span){interaction->start_us, duration_us};
+        *span = (struct span){interaction->start_us, interaction->duration_us};
         return true;
     }
     return false;
@@ -193,14 +192,23 @@ static bool add_vital(struct fp_fold *fold, const struct fp_profile_vital *vital
     return !is_first_paint || !has_window || add_window(fold, FP_STR("(blocking)"), span);
 }
 
+/* Adds the time to the first paint, from when the visitor waits for it. */
+static bool add_first_paint(struct fp_fold *fold)
+{
+    const struct fp_profile *profile = fold->profile;
+    struct span span = {profile->shown_us, profile->first_paint_us - profile->shown_us};
+    if (span.duration_us < 0)
+        span.duration_us = 0;
+    return !profile->has_first_paint || add_window(fold, FP_STR("(blocking)"), span);
+}
+
 static bool add_vitals(struct fp_fold *fold)
 {
     const struct fp_profile *profile = fold->profile;
     for (uint32_t i = 0; i < profile->vital_count; i++)
         if (!add_vital(fold, &profile->vitals[i]))
             return false;
-    return !profile->has_first_paint ||
-           add_window(fold, FP_STR("(blocking)"), (struct span){0, profile->first_paint_us});
+    return add_first_paint(fold);
 }
 
 /* Interactions. */

@@ -56,6 +56,7 @@ struct fp_profile_interaction {
     struct fp_str target; /* a selector, unscrubbed; "" for none */
     int64_t start_us;
     int64_t duration_us;   /* to the next paint */
+    int64_t longest_us;    /* of its events, the longest: what an INP is */
     int64_t delay_us;      /* before processing */
     int64_t processing_us; /* of the event's handlers */
 };
@@ -196,7 +197,8 @@ struct fp_profile {
     struct fp_profile_script *scripts; /* frame by frame */
     struct fp_profile_responses *responses;
     int64_t *response_durations_us;
-    int64_t first_paint_us;
+    int64_t first_paint_us; /* from the page's start */
+    int64_t shown_us;       /* when a page rendered in advance was shown, 0 for others */
 
     struct fp_profile_session session;
     struct fp_profile_timeline *timelines;

@@ -117,6 +117,63 @@ test('the same facts as entries are the same timings', async () => {
   assert.ok(asEntries.length > 9);
 });
 
+/** Of a click on a phone: three events of one frame. */
+const clickEntries = [
+  { name: 'pointerdown', startTime: 1000, processingStart: 1002, processingEnd: 1002.1, target: '#buy' },
+  { name: 'pointerup', startTime: 1000.8, processingStart: 1002.5, processingEnd: 1002.6 },
+  { name: 'click', startTime: 1000.8, processingStart: 1003.2, processingEnd: 1153.4 },
+].map((entry) => ({ entryType: 'event', duration: 168, interactionId: 9, ...entry }));
+
+test('entries of one frame are one interaction, with the time of all its handlers', async () => {
+  const release = await upload({ entries: clickEntries, vitals: [{ name: 'INP', value: 168 }] });
+  const [row, ...others] = await stack.sql(`select * from fleetprof.interactions('shop', release => '${release}')`);
+  assert.deepEqual(others, []);
+  assert.deepEqual([row.type, row.target, Number(row.count), row.max_ms], ['click', '#buy', 1, 168.8]);
+  const near = (/** @type {number} */ share, /** @type {number} */ ms) => assert.ok(Math.abs(share - ms / 168.8) < 1e-6, JSON.stringify(row));
+  near(row.input_delay_share, 2);
+  near(row.processing_share, 151.4);
+  near(row.presentation_share, 15.4);
+  const windows = await timingsOf(release, 'window');
+  assert.deepEqual(windows.find(([, name]) => name === '(INP) good'), ['window', '(INP) good', '', '', 1, 168_800],
+    'the INP is that of the longest event, and finds its interaction');
+});
+
+/** The entries are Chromium's, of a click whose handler calls alert(). */
+test('a handler that ends after its frame is clipped to it, and the rest of the upload counts', async () => {
+  const release = await upload({
+    marks: [{ name: 'ready', entryType: 'mark', startTime: 5 }],
+    entries: [
+      { name: 'pointerdown', entryType: 'event', startTime: 429.79999999701977, processingStart: 433.8999999985099, processingEnd: 434.3999999985099 },
+      { name: 'pointerdown', entryType: 'first-input', startTime: 429.79999999701977, processingStart: 433.8999999985099,
+        processingEnd: 434.3999999985099 },
+      { name: 'pointerup', entryType: 'event', startTime: 429.8999999985099, processingStart: 435, processingEnd: 435.1000000014901 },
+      { name: 'click', entryType: 'event', startTime: 429.8999999985099, processingStart: 435.1000000014901, processingEnd: 945.6999999955297 },
+    ].map((entry) => ({ ...entry, duration: 64, interactionId: 6338, cancelable: true, navigationId: 2834 })),
+  });
+  assert.deepEqual((await timingsOf(release, 'mark')).map(([, name]) => name), ['ready']);
+  assert.deepEqual(await timingsOf(release, 'interaction'), [['interaction', 'click', '', '', 1, 64_100]]);
+  assert.deepEqual(await timingsOf(release, 'processing'), [['processing', 'click', '', '', 1, 60_000]]);
+});
+
+test('a page rendered in advance is measured from when it was shown, whatever the order of entries', async () => {
+  const shown = { entryType: 'navigation', responseStart: 40, activationStart: 5000 };
+  const paints = [
+    { entryType: 'paint', name: 'first-paint', startTime: 5080 },
+    { entryType: 'paint', name: 'first-contentful-paint', startTime: 5090 },
+    { entryType: 'largest-contentful-paint', startTime: 5200 },
+  ];
+  for (const entries of [[shown, ...paints], [...paints, shown]]) {
+    const release = await upload({ entries });
+    assert.deepEqual(await timingsOf(release, 'vital'), [
+      ['vital', 'FCP', '', '', 1, 90_000], ['vital', 'LCP', '', '', 1, 200_000], ['vital', 'TTFB', '', '', 1, 0]]);
+    const windows = await timingsOf(release, 'window');
+    assert.deepEqual(windows.find(([, name]) => name === '(lcp)')?.[5], 200_000);
+    assert.deepEqual(windows.find(([, name]) => name === '(blocking)')?.[5], 80_000);
+    const { id: _, ...part } = partOf(4000, 6000, { load: randomUUID(), release: `${release} profiled` });
+    assert.deepEqual(await insideOf(await upload({ ...part, entries }), '(lcp)'), [200, 100], 'of the samples since then');
+  }
+});
+
 test('windows own the samples of a real trace, to the microsecond', async () => {
   const times = trace.samples.map((/** @type {{ timestamp: number }} */ sample) => sample.timestamp);
   const [first, last] = [Math.min(...times), Math.max(...times)];

@@ -8,7 +8,11 @@
 #include "collector/format/web/user_timing_points.h"
 #include "collector/profile/scrub_selector.h"
 
-enum { MEMBERS_MAX = 36 };
+enum {
+    MEMBERS_MAX = 36,
+    /* Of performance.timing or a navigation entry, with entryType and activationStart. */
+    ATTRIBUTES_MAX = FP_POINTS_ATTRIBUTES + 2,
+};
 
 /* The shape of a value that was read; other values are skipped. */
 struct shape {
@@ -167,7 +171,7 @@ static const struct shape envelope_members[] = {
 };
 static const struct shape envelope = OBJECT(NULL, envelope_members);
 
-_Static_assert(FP_COUNT(envelope_members) <= MEMBERS_MAX && FP_POINTS_ATTRIBUTES + 1 <= MEMBERS_MAX,
+_Static_assert(FP_COUNT(envelope_members) <= MEMBERS_MAX && ATTRIBUTES_MAX <= MEMBERS_MAX,
                "any object's members fit");
 
 static bool is_scalar(yyjson_val *value)
@@ -267,10 +271,10 @@ static void add_members(struct fp_decoder *decoder, yyjson_val *object, const st
 
 static void add_attributes(struct fp_decoder *decoder, yyjson_val *object)
 {
-    struct shape members[FP_POINTS_ATTRIBUTES + 1] = {SCALAR("entryType")};
+    struct shape members[ATTRIBUTES_MAX] = {SCALAR("entryType"), NUMBER("activationStart")};
     for (size_t i = 0; i < FP_POINTS_ATTRIBUTES; i++)
-        members[i + 1] = (struct shape)NUMBER(fp_points_attribute(i));
-    add_members(decoder, object, members, FP_POINTS_ATTRIBUTES + 1);
+        members[i + 2] = (struct shape)NUMBER(fp_points_attribute(i));
+    add_members(decoder, object, members, ATTRIBUTES_MAX);
 }
 
 /* True for a member of a `detail` that is kept. */

@@ -146,6 +146,7 @@ bool fp_observed_fill_interaction(struct fp_decoder *decoder, const struct fp_ob
         return fp_fail_field(decoder, event->processing_end, "is after the interaction ends");
     interaction->start_us = event->start_us;
     interaction->duration_us = event->duration_us;
+    interaction->longest_us = event->duration_us;
     interaction->delay_us = event->processing_start_us - event->start_us;
     interaction->processing_us = event->processing_end_us - event->processing_start_us;
     return true;

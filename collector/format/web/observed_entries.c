@@ -3,10 +3,17 @@
  *
  * Older agents sent these entries and had them skipped. So an entry that lacks a member is skipped;
  * one with a member of a wrong type, or out of range, is refused.
+ *
+ * Events of one interaction that were presented in the same frame are one, as in the agent: a
+ * click's pointerdown, pointerup and click mostly have the same end, and one of them has the time.
  */
 #include "collector/format/web/observed_entries.h"
 
 #include "collector/format/web/observed.h"
+
+/* Browsers round durations to 8 ms: events whose ends are at most so far apart have the same frame.
+ */
+#define SAME_FRAME_US (8 * FP_US_PER_MS)
 
 /* The names of the entry that is being read, and where it is. */
 struct entry {
@@ -45,8 +52,68 @@ static bool are_there(const struct fp_field *fields, size_t needed)
 
 /* event, first-input: Event Timing. */
 
-/* Adds an interaction. Of the events of one interaction, such as pointerdown and click, the longest
- * stands for it. */
+/* Returns the place of a type among those by which people know an interaction: less is better.
+ * Enter on a button is a key and a click; it counts as a key, as the agent counts it. */
+static size_t rank_type(struct fp_str type)
+{
+    static const char *const known[] = {"keydown", "keyup", "click", "pointerup", "pointerdown"};
+    size_t rank = 0;
+    while (rank < FP_COUNT(known) && !fp_str_equal(type, fp_str_of(known[rank])))
+        rank++;
+    return rank;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t greater(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t end_of(const struct fp_profile_interaction *event)
+{
+    return event->start_us + event->duration_us;
+}
+
+/* Makes events that were presented in the same frame one: processed from the first handler's start
+ * to the last one's end. */
+static void merge_event(struct fp_profile_interaction *known,
+                        const struct fp_profile_interaction *event)
+{
+    const int64_t known_us = known->start_us + known->delay_us;
+    const int64_t event_us = event->start_us + event->delay_us;
+    const int64_t processing_us = smaller(known_us, event_us);
+    const int64_t processed_us =
+        greater(known_us + known->processing_us, event_us + event->processing_us);
+    const int64_t end_us = greater(end_of(known), end_of(event));
+    known->start_us = smaller(known->start_us, event->start_us);
+    known->duration_us = end_us - known->start_us;
+    known->longest_us = greater(known->longest_us, event->longest_us);
+    known->delay_us = processing_us - known->start_us;
+    known->processing_us = processed_us - processing_us;
+    if (rank_type(event->type) < rank_type(known->type))
+        known->type = event->type;
+}
+
+/* Takes another event of an interaction, such as its click after its pointerdown: one of the same
+ * frame into it, as the agent does, and otherwise the longest instead of it. */
+static void take_event(struct fp_profile_interaction *known,
+                       const struct fp_profile_interaction *event)
+{
+    const int64_t apart_us = end_of(known) - end_of(event);
+    const struct fp_str target = known->target;
+    const bool is_same_frame = apart_us >= -SAME_FRAME_US && apart_us <= SAME_FRAME_US;
+    if (is_same_frame)
+        merge_event(known, event);
+    else if (event->duration_us > known->duration_us)
+        *known = *event;
+    if (known->target.len == 0)
+        known->target = target.len > 0 ? target : event->target;
+}
+
 static bool add_interaction(const struct entry *entry, const struct fp_field *id_field,
                             const struct fp_profile_interaction *interaction)
 {
@@ -61,41 +128,65 @@ static bool add_interaction(const struct entry *entry, const struct fp_field *id
         return fp_fail_memory(entry->decoder);
     if (index == profile->interaction_count)
         return fp_observed_add_interaction(entry->decoder, entry->place, interaction);
-    if (interaction->duration_us > profile->interactions[index].duration_us)
-        profile->interactions[index] = *interaction;
+    take_event(&profile->interactions[index], interaction);
+    return true;
+}
+
+enum event_field {
+    EVENT_NAME,
+    EVENT_START,
+    EVENT_PROCESSING_START,
+    EVENT_PROCESSING_END,
+    EVENT_DURATION,
+    EVENT_ID,
+    EVENT_TARGET,
+    EVENT_FIELD_COUNT
+};
+
+/* Reads an event's moments, and clips its processing to it: the browser may present a frame before
+ * a handler ends, as one that calls alert(). */
+static bool read_moments(struct fp_decoder *decoder, const struct fp_field *fields,
+                         struct fp_observed_event *event)
+{
+    if (!fp_observed_read_span(decoder, &fields[EVENT_START], &event->start_us) ||
+        !fp_observed_read_span(decoder, event->processing_start, &event->processing_start_us) ||
+        !fp_observed_read_span(decoder, event->processing_end, &event->processing_end_us) ||
+        !fp_observed_read_span(decoder, &fields[EVENT_DURATION], &event->duration_us))
+        return false;
+    const int64_t end_us = event->start_us + event->duration_us;
+    event->processing_start_us =
+        greater(event->start_us, smaller(event->processing_start_us, end_us));
+    event->processing_end_us =
+        greater(event->processing_start_us, smaller(event->processing_end_us, end_us));
     return true;
 }
 
 static bool read_event(const struct entry *entry, bool *taken)
 {
-    enum { NAME, START, PROCESSING_START, PROCESSING_END, DURATION, ID, TARGET, COUNT };
-    struct fp_field fields[COUNT] = {
-        [NAME] = {.name = FP_STR("name")},
-        [START] = {.name = FP_STR("startTime")},
-        [PROCESSING_START] = {.name = FP_STR("processingStart")},
-        [PROCESSING_END] = {.name = FP_STR("processingEnd")},
-        [DURATION] = {.name = FP_STR("duration")},
-        [ID] = {.name = FP_STR("interactionId")},
-        [TARGET] = {.name = FP_STR("target")},
+    struct fp_field fields[EVENT_FIELD_COUNT] = {
+        [EVENT_NAME] = {.name = FP_STR("name")},
+        [EVENT_START] = {.name = FP_STR("startTime")},
+        [EVENT_PROCESSING_START] = {.name = FP_STR("processingStart")},
+        [EVENT_PROCESSING_END] = {.name = FP_STR("processingEnd")},
+        [EVENT_DURATION] = {.name = FP_STR("duration")},
+        [EVENT_ID] = {.name = FP_STR("interactionId")},
+        [EVENT_TARGET] = {.name = FP_STR("target")},
     };
     struct fp_decoder *decoder = entry->decoder;
-    struct fp_observed_event event = {.processing_start = &fields[PROCESSING_START],
-                                      .processing_end = &fields[PROCESSING_END]};
+    struct fp_observed_event event = {.processing_start = &fields[EVENT_PROCESSING_START],
+                                      .processing_end = &fields[EVENT_PROCESSING_END]};
     struct fp_profile_interaction interaction = {.target = FP_STR("")};
-    if (!read_members(entry, fields, COUNT))
+    if (!read_members(entry, fields, EVENT_FIELD_COUNT))
         return false;
     /* An event with the id 0 is not part of an interaction. */
-    bool is_other = yyjson_is_num(fields[ID].value) && !(yyjson_get_num(fields[ID].value) != 0);
-    *taken = are_there(fields, ID) && !is_other;
-    return !*taken ||
-           (fp_read_text(decoder, &fields[NAME], &interaction.type) &&
-            fp_read_text(decoder, &fields[TARGET], &interaction.target) &&
-            fp_observed_read_span(decoder, &fields[START], &event.start_us) &&
-            fp_observed_read_span(decoder, event.processing_start, &event.processing_start_us) &&
-            fp_observed_read_span(decoder, event.processing_end, &event.processing_end_us) &&
-            fp_observed_read_span(decoder, &fields[DURATION], &event.duration_us) &&
-            fp_observed_fill_interaction(decoder, &event, &interaction) &&
-            add_interaction(entry, &fields[ID], &interaction));
+    yyjson_val *id = fields[EVENT_ID].value;
+    bool is_other = yyjson_is_num(id) && !(yyjson_get_num(id) != 0);
+    *taken = are_there(fields, EVENT_ID) && !is_other;
+    return !*taken || (fp_read_text(decoder, &fields[EVENT_NAME], &interaction.type) &&
+                       fp_read_text(decoder, &fields[EVENT_TARGET], &interaction.target) &&
+                       read_moments(decoder, fields, &event) &&
+                       fp_observed_fill_interaction(decoder, &event, &interaction) &&
+                       add_interaction(entry, &fields[EVENT_ID], &interaction));
 }
 
 /* long-animation-frame, longtask. */
@@ -188,22 +279,20 @@ static bool read_paint(const struct entry *entry, bool *taken)
     return true;
 }
 
-/* Takes the time to the first byte: from the page's start or, if it was rendered in advance, from
- * when it was shown. */
+/* Takes the time to the first byte, and when a page that was rendered in advance was shown. */
 static bool read_navigation(const struct entry *entry, bool *taken)
 {
     struct fp_field fields[] = {{.name = FP_STR("responseStart")},
                                 {.name = FP_STR("activationStart")}};
+    struct fp_profile *profile = entry->decoder->profile;
     int64_t response_us = 0;
-    int64_t activation_us = 0;
     if (!read_members(entry, fields, FP_COUNT(fields)) ||
         !fp_observed_read_optional(entry->decoder, &fields[0], &response_us) ||
-        !fp_observed_read_optional(entry->decoder, &fields[1], &activation_us))
+        !fp_observed_read_optional(entry->decoder, &fields[1], &profile->shown_us))
         return false;
     *taken = response_us > 0;
     if (*taken)
-        set_vital(entry, FP_VITAL_TTFB,
-                  response_us > activation_us ? response_us - activation_us : 0);
+        set_vital(entry, FP_VITAL_TTFB, response_us);
     return true;
 }
 
@@ -333,6 +422,22 @@ static bool has_vital(const struct fp_profile *profile, enum fp_vital vital)
     return false;
 }
 
+/* Returns a vital of an array. Those of the page's start are measured, in a page that was rendered
+ * in advance, from when it was shown: its visitor did not wait before. */
+static struct fp_profile_vital vital_of(const struct fp_observed_entries *entries,
+                                        enum fp_vital vital, int64_t shown_us)
+{
+    struct fp_profile_vital found = {
+        .vital = vital, .value_us = entries->vitals_us[vital], .is_of_start = true};
+    if (shown_us == 0 || vital == FP_VITAL_CLS)
+        return found;
+    found.value_us = greater(found.value_us - shown_us, 0);
+    found.has_window = true;
+    found.start_us = shown_us;
+    found.duration_us = found.value_us;
+    return found;
+}
+
 /* Adds the long tasks as frames, unless there are frames. */
 static bool add_tasks(struct fp_observed_entries *entries, struct fp_decoder *decoder,
                       const struct fp_place *place)
@@ -349,8 +454,7 @@ bool fp_observed_entries_finish(struct fp_observed_entries *entries, struct fp_d
                                 const struct fp_place *place)
 {
     for (enum fp_vital vital = FP_VITAL_LCP; vital < FP_VITAL_COUNT; vital++) {
-        const struct fp_profile_vital found = {
-            .vital = vital, .value_us = entries->vitals_us[vital], .is_of_start = true};
+        const struct fp_profile_vital found = vital_of(entries, vital, decoder->profile->shown_us);
         if (entries->has_vital[vital] && !has_vital(decoder->profile, vital) &&
             !fp_observed_add_vital(decoder, place, &found))
             return false;

@@ -17,7 +17,7 @@ struct fp_observed_entries {
     struct fp_profile_long_frame *tasks;
     uint32_t task_count;
     size_t entry_max;
-    int64_t vitals_us[FP_VITAL_COUNT];
+    int64_t vitals_us[FP_VITAL_COUNT]; /* from the page's start, not from when it was shown */
     bool has_vital[FP_VITAL_COUNT];
     /* Layout shifts: the score of the current window of them. */
     double shift_score;

@@ -123,6 +123,38 @@ static void the_inp_finds_its_interaction(void **state)
     assert_int_equal(find(&delta, FP_TIMING_PROCESSING, "pointer", "#go-*")->sum_us, 2000);
 }
 
+/* Their ends are 1 ms apart: the whole is longer than the INP, which is that of the longest. */
+static void the_inp_finds_the_events_of_a_frame(void **state)
+{
+    struct fp_delta delta = fold_json(
+        *state,
+        "{" TRACE ",'vitals':[{'name':'INP','value':16}],'entries':[{'entryType':'event',"
+        "'name':'pointerup','startTime':20,'processingStart':21,'processingEnd':22,'duration':16,"
+        "'interactionId':7},{'entryType':'event','name':'click','startTime':21,'processingStart':"
+        "23,'processingEnd':30,'duration':16,'interactionId':7}]}",
+        64);
+    assert_counted(&delta, FP_TIMING_WINDOW, "(INP) good", 1, 17000);
+    assert_int_equal(inside_of(&delta, "(INP) good").f_us, 20000);
+    assert_int_equal(find(&delta, FP_TIMING_PROCESSING, "click", "")->sum_us, 9000);
+}
+
+#define SHOWN_AT_30(first_paint)                                                                   \
+    "{" TRACE ",'entries':[{'entryType':'paint','name':'first-paint','startTime':" first_paint     \
+    "},{'entryType':'largest-contentful-paint','startTime':60},"                                   \
+    "{'entryType':'navigation','responseStart':10,'activationStart':30}]}"
+
+static void a_page_rendered_in_advance_has_windows_from_when_it_was_shown(void **state)
+{
+    struct fp_delta delta = fold_json(*state, SHOWN_AT_30("40"), 64);
+    assert_counted(&delta, FP_TIMING_VITAL, "LCP", 1, 30000);
+    assert_int_equal(inside_of(&delta, "(lcp)").profiled_us, 30000);
+    assert_int_equal(inside_of(&delta, "(lcp)").f_us, 10000);
+    assert_counted(&delta, FP_TIMING_WINDOW, "(blocking)", 1, 10000);
+    assert_int_equal(inside_of(&delta, "(blocking)").f_us, 10000);
+    delta = fold_json(*state, SHOWN_AT_30("20"), 64);
+    assert_counted(&delta, FP_TIMING_WINDOW, "(blocking)", 1, 0);
+}
+
 static void a_page_that_came_back_has_no_window_from_its_start(void **state)
 {
     struct fp_delta delta =
@@ -258,6 +290,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(vitals_are_values_ratings_and_windows),
         TEST(the_inp_finds_its_interaction),
+        TEST(the_inp_finds_the_events_of_a_frame),
+        TEST(a_page_rendered_in_advance_has_windows_from_when_it_was_shown),
         TEST(a_page_that_came_back_has_no_window_from_its_start),
         TEST(a_frame_divides_its_blocking_time),
         TEST(a_long_task_needs_no_scripts),

@@ -71,6 +71,12 @@ static const struct {
      "{'trace':" EMPTY_TRACE ",'entries':[{'name':'cdn.example','entryType':'resource'},"
      "{'entryType':'navigation','fetchStart':1},{'name':'m','entryType':'measure','endMark':'"
      "fetchStart'}]}"},
+    {"when a page that was rendered in advance was shown",
+     "{'trace':" EMPTY_TRACE ",'entries':[{'entryType':'largest-contentful-paint','startTime':9,"
+     "'url':'secret'},{'entryType':'navigation','type':'secret','activationStart':5,"
+     "'responseStart':2}]}",
+     "{'trace':" EMPTY_TRACE ",'entries':[{'entryType':'largest-contentful-paint','startTime':9},"
+     "{'entryType':'navigation','activationStart':5,'responseStart':2}]}"},
     {"maps, of equal names all times",
      "{'trace':" EMPTY_TRACE ",'marks':{'a\\u00fc/':[1,2.5],'b':['secret'],'b':[3]},"
      "'measures':{'m':[]}}",
@@ -135,6 +141,9 @@ static void assert_same_profile(const struct fp_profile *before, const struct fp
     assert_int_equal(after->vital_count, before->vital_count);
     assert_int_equal(after->interaction_count, before->interaction_count);
     assert_int_equal(after->script_count, before->script_count);
+    assert_int_equal(after->shown_us, before->shown_us);
+    for (uint32_t i = 0; i < before->vital_count; i++)
+        assert_int_equal(after->vitals[i].value_us, before->vitals[i].value_us);
     assert_int_equal(after->response_duration_count, before->response_duration_count);
     for (uint32_t i = 0; i < before->timing_count; i++) {
         const struct fp_profile_timing *timing = &after->timings[i];

@@ -4,6 +4,8 @@
  */
 #include "../bad_upload_test.h"
 
+#include <stdio.h>
+
 static const struct fp_profile *decode_good(struct decoded *decoded, const char *text)
 {
     decode(decoded, text, "");
@@ -136,6 +138,103 @@ static void takes_interactions_from_entries_once(void **state)
     release(&decoded);
 }
 
+#define EVENT_ENTRY(name, start, from, to, duration, more)                                         \
+    "{'entryType':'event','name':'" name "','startTime':" start ",'processingStart':" from         \
+    ",'processingEnd':" to ",'duration':" duration ",'interactionId':7" more "}"
+#define POINTERDOWN EVENT_ENTRY("pointerdown", "1000", "1002", "1002.1", "168", ",'target':'#buy'")
+#define POINTERUP EVENT_ENTRY("pointerup", "1000.8", "1002.5", "1002.6", "168", "")
+#define CLICK EVENT_ENTRY("click", "1000.8", "1003.2", "1153.4", "168", "")
+
+/* A click on a phone: all three have the same frame, and nearly all of the time is in the last. */
+static void events_of_one_frame_are_one_interaction(void **state)
+{
+    (void)state;
+    static const char *const orders[] = {"[" POINTERDOWN "," POINTERUP "," CLICK "]",
+                                         "[" CLICK "," POINTERDOWN "," POINTERUP "]",
+                                         "[" POINTERUP "," CLICK "," POINTERDOWN "]"};
+    for (size_t i = 0; i < FP_COUNT(orders); i++) {
+        struct decoded decoded;
+        const struct fp_profile *profile = decode_good(&decoded, orders[i]);
+        const struct fp_profile_interaction *interaction = profile->interactions;
+        assert_int_equal(profile->interaction_count, 1);
+        assert_text(interaction->type, "click");
+        assert_text(interaction->target, "#buy");
+        assert_int_equal(interaction->start_us, 1000000);
+        assert_int_equal(interaction->duration_us, 168800);
+        assert_int_equal(interaction->longest_us, 168000);
+        assert_int_equal(interaction->delay_us, 2000);
+        assert_int_equal(interaction->processing_us, 151400);
+        release(&decoded);
+    }
+}
+
+/* As Chromium reports Enter on a button, and a click whose pointerdown was presented before. */
+static void the_longest_frame_is_the_interaction(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    const struct fp_profile *profile = decode_good(
+        &decoded, "[" EVENT_ENTRY("click", "10", "12", "150", "152", "") "," EVENT_ENTRY(
+                      "keypress", "10", "11", "150", "152",
+                      "") "," EVENT_ENTRY("keydown", "10", "10.5", "10.6", "152", "") "]");
+    assert_int_equal(profile->interaction_count, 1);
+    assert_text(profile->interactions[0].type, "keydown");
+    assert_int_equal(profile->interactions[0].delay_us, 500);
+    release(&decoded);
+    profile = decode_good(
+        &decoded,
+        "[" EVENT_ENTRY("pointerdown", "900", "901", "902", "64", ",'target':'#a'") "," EVENT_ENTRY(
+            "pointerup", "1000", "1001", "1002", "160", "") "," EVENT_ENTRY("click", "1000", "1003",
+                                                                            "1100", "160", "") "]");
+    assert_int_equal(profile->interaction_count, 1);
+    assert_text(profile->interactions[0].type, "click");
+    assert_text(profile->interactions[0].target, "#a");
+    assert_int_equal(profile->interactions[0].start_us, 1000000);
+    assert_int_equal(profile->interactions[0].duration_us, 160000);
+    assert_int_equal(profile->interactions[0].delay_us, 1000);
+    assert_int_equal(profile->interactions[0].processing_us, 99000);
+    release(&decoded);
+    /* Ends that are 8 ms apart are of one frame, those that are further apart are not. */
+    profile = decode_good(&decoded,
+                          "[" EVENT_ENTRY("pointerup", "0", "1", "2", "160", "") "," EVENT_ENTRY(
+                              "click", "0", "3", "9", "168", "") "]");
+    assert_int_equal(profile->interactions[0].processing_us, 8000);
+    release(&decoded);
+    profile = decode_good(&decoded,
+                          "[" EVENT_ENTRY("pointerup", "0", "1", "2", "160", "") "," EVENT_ENTRY(
+                              "click", "0.1", "3", "9", "168", "") "]");
+    assert_int_equal(profile->interactions[0].processing_us, 6000);
+    release(&decoded);
+}
+
+/* As Chromium reports a handler that calls alert(): the frame is presented before it ends. */
+static void processing_is_clipped_to_its_event(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *start, *end;
+        int64_t delay_us, processing_us;
+    } cases[] = {
+        {"101", "5101", 1000, 23000}, {"99", "110", 0, 10000}, {"130", "140", 24000, 0},
+        {"110", "105", 10000, 0},     {"110", "0", 10000, 0},
+    };
+    for (size_t i = 0; i < FP_COUNT(cases); i++) {
+        struct decoded decoded;
+        char text[512];
+        (void)snprintf(text, sizeof(text),
+                       "[{'entryType':'event','name':'click','startTime':100,'processingStart':%s,"
+                       "'processingEnd':%s,'duration':24,'interactionId':7},"
+                       "{'entryType':'mark','name':'m','startTime':1}]",
+                       cases[i].start, cases[i].end);
+        const struct fp_profile *profile = decode_good(&decoded, text);
+        assert_int_equal(profile->timing_count, 1);
+        assert_int_equal(profile->interactions[0].duration_us, 24000);
+        assert_int_equal(profile->interactions[0].delay_us, cases[i].delay_us);
+        assert_int_equal(profile->interactions[0].processing_us, cases[i].processing_us);
+        release(&decoded);
+    }
+}
+
 static void takes_vitals_from_entries(void **state)
 {
     (void)state;
@@ -145,22 +244,59 @@ static void takes_vitals_from_entries(void **state)
                               "{'entryType':'largest-contentful-paint','startTime':20},"
                               "{'entryType':'paint','name':'first-paint','startTime':8},"
                               "{'entryType':'paint','name':'first-contentful-paint','startTime':9},"
-                              "{'entryType':'navigation','responseStart':7,'activationStart':2}]");
+                              "{'entryType':'navigation','responseStart':7,'activationStart':0}]");
     assert_int_equal(profile->vital_count, 3);
     assert_int_equal(profile->vitals[0].vital, FP_VITAL_LCP);
     assert_int_equal(profile->vitals[0].value_us, 20000);
     assert_int_equal(profile->vitals[1].vital, FP_VITAL_FCP);
     assert_int_equal(profile->vitals[1].value_us, 9000);
     assert_int_equal(profile->vitals[2].vital, FP_VITAL_TTFB);
-    assert_int_equal(profile->vitals[2].value_us, 5000);
+    assert_int_equal(profile->vitals[2].value_us, 7000);
+    assert_false(profile->vitals[0].has_window || profile->vitals[2].has_window);
     assert_true(profile->has_first_paint);
     assert_int_equal(profile->first_paint_us, 8000);
+    assert_int_equal(profile->shown_us, 0);
     release(&decoded);
     profile = decode_good(&decoded, "{'vitals':[{'name':'LCP','value':21}],'entries':["
                                     "{'entryType':'largest-contentful-paint','startTime':20}]}");
     assert_int_equal(profile->vital_count, 1);
     assert_int_equal(profile->vitals[0].value_us, 21000);
     release(&decoded);
+}
+
+#define SHOWN "{'entryType':'navigation','responseStart':7,'activationStart':5000}"
+#define PAINTED                                                                                    \
+    "{'entryType':'largest-contentful-paint','startTime':5200.5},"                                 \
+    "{'entryType':'paint','name':'first-paint','startTime':3990},"                                 \
+    "{'entryType':'layout-shift','startTime':5300,'value':0.1},"                                   \
+    "{'entryType':'paint','name':'first-contentful-paint','startTime':4000}"
+
+/* As web-vitals does it. */
+static void a_page_rendered_in_advance_counts_from_when_it_was_shown(void **state)
+{
+    (void)state;
+    static const char *const orders[] = {"[" SHOWN "," PAINTED "]", "[" PAINTED "," SHOWN "]"};
+    static const struct fp_profile_vital wanted[] = {{.vital = FP_VITAL_LCP, .value_us = 200500},
+                                                     {.vital = FP_VITAL_CLS, .value_us = 100000},
+                                                     {.vital = FP_VITAL_FCP, .value_us = 0},
+                                                     {.vital = FP_VITAL_TTFB, .value_us = 0}};
+    for (size_t i = 0; i < FP_COUNT(orders); i++) {
+        struct decoded decoded;
+        const struct fp_profile *profile = decode_good(&decoded, orders[i]);
+        assert_int_equal(profile->vital_count, FP_COUNT(wanted));
+        for (size_t k = 0; k < FP_COUNT(wanted); k++) {
+            const struct fp_profile_vital *vital = &profile->vitals[k];
+            bool has_window = vital->vital != FP_VITAL_CLS;
+            assert_int_equal(vital->vital, wanted[k].vital);
+            assert_int_equal(vital->value_us, wanted[k].value_us);
+            assert_int_equal(vital->has_window, has_window);
+            assert_int_equal(vital->start_us, has_window ? 5000000 : 0);
+            assert_int_equal(vital->duration_us, has_window ? vital->value_us : 0);
+        }
+        assert_int_equal(profile->first_paint_us, 3990000);
+        assert_int_equal(profile->shown_us, 5000000);
+        release(&decoded);
+    }
 }
 
 /* 0.1 + 0.2 within a second; 0.25 two seconds later; one after an input does not count. */
@@ -323,6 +459,15 @@ static const struct bad_upload bad_uploads[] = {
      FP_VERDICT_INVALID, "/duration", 0, "duration is -1; it must not be negative"},
     {"an entry of a wrong type", "[{'entryType':'layout-shift','startTime':1,'value':'x'}]", NULL,
      FP_VERDICT_INVALID, "/0/value", 0, "value is a string; it must be a number"},
+    {"an event that is processed before the page",
+     "[" EVENT_ENTRY("click", "5", "-1", "6", "8", "") "]", NULL, FP_VERDICT_INVALID,
+     "/0/processingStart", 0, "processingStart is -1; it must not be negative"},
+    {"an event that is processed until a text",
+     "[" EVENT_ENTRY("click", "5", "6", "'x'", "8", "") "]", NULL, FP_VERDICT_INVALID,
+     "/0/processingEnd", 0, "processingEnd is a string; it must be a number of milliseconds"},
+    {"an event that is processed forever", "[" EVENT_ENTRY("click", "5", "6", "1e300", "8", "") "]",
+     NULL, FP_VERDICT_INVALID, "/0/processingEnd", 0,
+     "1e+300 ms is out of range; a time may be at most 2^53 microseconds, either way"},
     {"an entry out of range", "[{'entryType':'longtask','startTime':-1,'duration':60}]", NULL,
      FP_VERDICT_INVALID, "/0/startTime", 0, "startTime is -1; it must not be negative"},
     {"a script of an entry",
@@ -351,7 +496,11 @@ int main(void)
         cmocka_unit_test(reads_interactions_frames_and_resources),
         cmocka_unit_test(a_bare_trace_stays_one),
         cmocka_unit_test(takes_interactions_from_entries_once),
+        cmocka_unit_test(events_of_one_frame_are_one_interaction),
+        cmocka_unit_test(the_longest_frame_is_the_interaction),
+        cmocka_unit_test(processing_is_clipped_to_its_event),
         cmocka_unit_test(takes_vitals_from_entries),
+        cmocka_unit_test(a_page_rendered_in_advance_counts_from_when_it_was_shown),
         cmocka_unit_test(the_worst_window_of_shifts_is_the_cls),
         cmocka_unit_test(long_tasks_stand_in_for_frames),
         cmocka_unit_test(resources_without_their_times_are_opaque),
