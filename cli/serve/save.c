@@ -431,7 +431,9 @@ static bool pin(PGconn *connection, enum fp_filter filter, const char *otherwise
 static bool settle(struct save_options *given, PGconn *connection, char times[2][40])
 {
     struct fp_filters *filters = &given->filters;
-    bool fine = fp_period_check(filters, connection) && fp_filters_choose_site(filters, connection);
+    bool fine = given->compares ? fp_period_check_sides(filters, NULL, NULL, connection)
+                                : fp_period_check(filters, connection);
+    fine = fine && fp_filters_choose_site(filters, connection);
     if (fine && (!given->compares || filters->values[FP_FILTER_UNTIL] != NULL))
         fine = pin(connection, FP_FILTER_UNTIL, "0s", filters, times[1]);
     if (fine && (!given->compares || filters->values[FP_FILTER_SINCE] != NULL))

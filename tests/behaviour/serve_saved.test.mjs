@@ -105,6 +105,8 @@ test('its policy allows exactly its script and its style', () => {
 
 test('a comparison has both sides', async () => {
   const file = path.join(dir, 'compare.html');
+  const early = await report('--site', 'shop', '--compare', 'r8', 'r9', '--until', '3d', '-o', file);
+  assert.doesNotMatch(early.stderr, /ends before it begins/, 'a comparison has no period of one day');
   const { code, stderr } = await report('--compare', 'r1', 'r2', '-o', file);
   assert.equal(code, 0, stderr);
   const { answers } = parts(file);
