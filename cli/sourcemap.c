@@ -142,6 +142,7 @@ struct adding {
     const struct sourcemap_options *given;
     PGconn *connection;
     struct fp_grid grid;
+    bool is_trouble; /* nothing is wrong with the tables: the server could not add them */
 };
 
 /* Returns the id of a script as the collector computes it; false when its URL is not one that the
@@ -164,6 +165,27 @@ static bool find_id(const char *site, const char *url, int64_t *id)
     free(copy);
     fp_arena_release(&arena);
     return is_same;
+}
+
+/* True for what add_function_table refuses: a table of another build, another table for a URL, too
+ * many functions. */
+static bool is_refusal(const PGresult *answer)
+{
+    const char *state = PQresultErrorField(answer, PG_DIAG_SQLSTATE);
+    return state != NULL && (strncmp(state, "22", 2) == 0 || strcmp(state, "54000") == 0 ||
+                             strcmp(state, "55000") == 0);
+}
+
+/* Asks the server to add a table. NULL, with a message, on failure. */
+static PGresult *ask_to_add(struct adding *adding, struct fp_sql_query *query)
+{
+    PGresult *answer = fp_sql_ask(adding->connection, query);
+    if (PQresultStatus(answer) == PGRES_TUPLES_OK)
+        return answer;
+    fp_sql_complain(adding->connection, answer);
+    adding->is_trouble = !is_refusal(answer);
+    PQclear(answer);
+    return NULL;
 }
 
 /* Adds a table for a URL, and a row to the grid. */
@@ -190,7 +212,7 @@ static bool add_for(struct adding *adding, const char *url, const struct fp_func
         fp_sql_add(&query, ", ");
         fp_sql_value(&query, "jsonb", (const char *)table->functions_json.data);
         fp_sql_add(&query, ")");
-        answer = fp_sql_run(adding->connection, &query);
+        answer = ask_to_add(adding, &query);
         fp_sql_release(&query);
     }
     if (answer != NULL) {
@@ -262,7 +284,7 @@ static enum fp_exit add_command(int argc, char **argv)
     if (run(adding.connection, "begin")) {
         bool fine = add_files(&adding);
         fp_message_progress_end();
-        code = fine ? FP_EXIT_FINE : FP_EXIT_NO;
+        code = fine ? FP_EXIT_FINE : adding.is_trouble ? FP_EXIT_TROUBLE : FP_EXIT_NO;
         if (!run(adding.connection, fine && !given.dry_run ? "commit" : "rollback"))
             code = FP_EXIT_TROUBLE;
     }

@@ -193,6 +193,10 @@ test('what is no table of this script is refused, with the reason', async () => 
     assert.match(answer.stderr, message, file);
     assert.equal(answer.code, code, answer.stderr);
   }
+  const reader = { env: { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') } };
+  const denied = await run([program, 'sourcemap', 'add', '--site', 'shop', '--url-prefix', prefix, table], reader);
+  assert.match(denied.stderr, /permission denied/);
+  assert.equal(denied.code, 2, 'nothing is wrong with the table');
   assert.match((await fleetprof('sourcemap', 'add', '--site', 'shop', table)).stderr, /no URL was given/);
   assert.match((await fleetprof('sourcemap', 'add', '--url-prefix', 'https://shop.example/assets', table)).stderr, /ends in \//);
   assert.match((await add(table, '--url-prefix', 'https://user:pw@shop.example/assets/')).stderr, /the collector stores this URL as https:\/\/shop\.example/);
