@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { TableError, tableName, tableOfFile } from './function_table.js';
+import { tableName, tableOfFile } from './function_table.js';
 
 /**
  * @typedef {object} PluginOptions
@@ -24,18 +24,20 @@ export function optionsOf(options = {}) {
 }
 
 /**
- * Writes the table of a build's scripts. Throws a TableError that says which script has no usable source map.
+ * Writes the table of a build's scripts; of scripts without functions only if there are no others.
+ * Throws a TableError that says which script has no usable source map.
  * @param {string} base directory of the bundle
  * @param {Iterable<[string, string | null | undefined]>} files names below it, of any kind, each with that of its source map if the bundler says it
  * @param {Required<PluginOptions> & { context?: string }} options context: where webpack's paths begin
+ * @returns {string | null} a warning
  */
 export function writeTable(base, files, { file, root, context }) {
   const scripts = [...files].filter(([name]) => /\.[cm]?js$/i.test(name)).sort(([a], [b]) => (a < b ? -1 : 1));
-  if (scripts.length === 0) return;
-  const tables = scripts.map(([name, map]) => tableOfFile(path.join(base, name), { base, root, map: map ? path.join(base, map) : undefined, context, isOwnMap: true }))
-    .filter(({ rows }) => rows.length > 0).map(({ text }) => text);
-  if (tables.length === 0) throw new TableError(`${base}: the build has no function: there is nothing to name`);
+  if (scripts.length === 0) return null;
+  const tables = scripts.map(([name, map]) => tableOfFile(path.join(base, name), { base, root, map: map ? path.join(base, map) : undefined, context, isOwnMap: true }));
+  const full = tables.filter(({ rows }) => rows.length > 0);
   const target = path.resolve(base, file);
   fs.mkdirSync(path.dirname(target), { recursive: true });
-  fs.writeFileSync(target, tables.join(''));
+  fs.writeFileSync(target, (full.length > 0 ? full : tables).map(({ text }) => text).join(''));
+  return full.length > 0 ? null : `${target}: names nothing: no function of the build's scripts comes from its sources`;
 }

@@ -24,12 +24,12 @@ export default function fleetprof(options) {
         if (given.write === false) return { errors: [{ text: 'the function table needs scripts on disk: leave out write: false' }] };
         const base = path.resolve(dir, given.outdir ?? path.dirname(given.outfile ?? '.'));
         try {
-          writeTable(base, Object.keys(metafile.outputs).map((file) => [path.relative(base, path.resolve(dir, file)), null]), wanted);
+          const warning = writeTable(base, Object.keys(metafile.outputs).map((file) => [path.relative(base, path.resolve(dir, file)), null]), wanted);
+          return warning ? { warnings: [{ text: warning }] } : undefined;
         } catch (error) {
           if (!(error instanceof TableError)) throw error;
           return { errors: [{ text: error.message }] };
         }
-        return undefined;
       });
     },
   };

@@ -11,8 +11,11 @@ import { gunzipSync } from 'node:zlib';
 
 import { AnyMap, decodedMappings, isIgnored, sourceContentFor, TraceMap, traceSegment } from '@jridgewell/trace-mapping';
 
+import { nameText, packageText, sourceText } from './limits.js';
+import { parse } from './parse.js';
 import { rangeAt, rangesOf, ScopesError } from './scopes.js';
-import { definitionsOf, enclosing, matching, nameOf, parse } from './syntax.js';
+import { parseMap } from './source_map.js';
+import { definitionsOf, enclosing, matching, nameOf } from './syntax.js';
 
 /** A place in an original source; line from 1, column from 0. @typedef {{ source: string, line: number, column: number }} Mapping */
 
@@ -88,7 +91,11 @@ function placeOf(starts, offset) {
 
 /** Returns a source's path without what only the build machine knows. @param {string} source @param {string} root @param {string} [dir] where the map lies @param {string} [context] where webpack's paths begin */
 export function sourcePath(source, root, dir = root, context = root) {
-  let name = source.replace(/\\/g, '/');
+  const code = source.match(/^(?:dataurl:|webpack:\/\/[^/]*\/)?(data:[^,;]*)/i);
+  if (code) return code[1].toLowerCase();
+  // Rollup marks a module without a file with U+0000.
+  const mark = source.includes('\0') ? '\0' : '';
+  let name = source.replaceAll('\0', '').replace(/\\/g, '/');
   if (/^file:/i.test(name)) name = decoded(name.replace(/^file:(?:\/\/[^/]*)?/i, '').replace(/[?#].*$/, '')).replace(/^\/(?=[a-z]:\/)/i, '');
   // In a path, # is a character like any other; what follows a ? is the bundler's.
   else name = name.replace(/^[a-z][a-z0-9+.-]+:/i.test(name) ? /[?#].*$/ : /\?.*$/, '');
@@ -104,7 +111,7 @@ export function sourcePath(source, root, dir = root, context = root) {
   const base = `${root.replace(/\\/g, '/').replace(/\/$/, '')}/`;
   if (name.startsWith(base)) name = name.slice(base.length);
   const left = path.posix.normalize(name).replace(/^(?:\.\.\/)+|^\//, '');
-  return /^\.{0,2}\/?$/.test(left) ? '(unknown)' : left;
+  return mark + (/^\.{0,2}\/?$/.test(left) ? '(unknown)' : left);
 }
 
 /** Returns the npm package of a source; '' if it has none. @param {string} source */
@@ -233,28 +240,11 @@ function mappedName(definition, map, starts) {
   return typeof name === 'string' ? name : null;
 }
 
-/** Throws if a mapping is of a source that the map does not have, or of a negative place. @param {Bundle['map']} map */
-function checkMappings(map) {
-  const { length } = map.resolvedSources;
-  for (const [line, segments] of decodedMappings(map).entries()) {
-    for (const segment of segments) {
-      if (segment.length === 1) continue;
-      const [column, source, sourceLine, sourceColumn] = segment;
-      if (source >= 0 && source < length && sourceLine >= 0 && sourceColumn >= 0) continue;
-      const known = length === 1 ? 'there is 1' : `there are ${length}`;
-      throw new Error(`the mapping at ${line + 1}:${column + 1} is of line ${sourceLine + 1}, column ${sourceColumn + 1} of source ${source + 1}; ${known}`);
-    }
-  }
-}
-
 /** @param {string} text @param {string} name for errors */
 function readMap(text, name) {
   try {
-    const json = JSON.parse(text.replace(/^\uFEFF/, '').replace(/^\)\]\}'[^\n]*\n/, ''));
-    const map = new AnyMap(json);
-    checkMappings(map);
-    if (map.ignoreList && !Array.isArray(map.ignoreList)) throw new Error('ignoreList is not an array');
-    return { map, ranges: rangesOf(json, (part) => new TraceMap(/** @type {any} */ (part)).resolvedSources) };
+    const json = parseMap(text);
+    return { map: new AnyMap(/** @type {any} */ (json)), ranges: rangesOf(json, (part) => new TraceMap(/** @type {any} */ (part)).resolvedSources) };
   } catch (error) {
     throw new TableError(`${name}: ${error instanceof ScopesError ? 'broken scopes' : 'not a source map'}: ${/** @type {Error} */ (error).message}`);
   }
@@ -285,13 +275,13 @@ export function rowsOf({ script, map: mapText, name, dir = '.', root = process.c
     if (!found || rows.has(`${line}:${column}`)) continue;
     const { at, name: originalFunction } = found;
     const source = pathOf(at.source);
-    const ownPackage = packageOf(source);
+    const ownPackage = packageText(packageOf(source));
     rows.set(`${line}:${column}`, {
-      line: line + 1, column: column + 1, function: originalFunction,
-      source, sourceLine: at.line, sourceColumn: at.column + 1, package: ownPackage, isIgnored: ownPackage !== '' || isIgnored(map, at.source),
+      line: line + 1, column: column + 1, function: originalFunction === null ? null : nameText(originalFunction),
+      source: sourceText(source), sourceLine: at.line, sourceColumn: at.column + 1, package: ownPackage, isIgnored: ownPackage !== '' || isIgnored(map, at.source),
     });
   }
-  if (!isOwnMap && rows.size === 0) throw new TableError(`${name}: the source map knows none of the ${definitions.length} functions: it is of another script`);
+  if (!isOwnMap && rows.size === 0) throw new TableError(`${name}: the source map knows none of the ${definitions.length} functions: it is of another script, or they do not come from its sources`);
   if (rows.size > mostFunctions) throw new TableError(`${name}: has ${rows.size} functions; at most ${mostFunctions} fit in a table`);
   return [...rows.values()].sort((a, b) => a.line - b.line || a.column - b.column);
 }

@@ -5,7 +5,7 @@ import { optionsOf, writeTable } from './build.js';
 
 /**
  * What the plugin uses of a plugin's context.
- * @typedef {{ meta: { watchMode: boolean } }} Context
+ * @typedef {{ meta: { watchMode: boolean }, warn(message: string): void }} Context
  */
 
 /**
@@ -33,7 +33,8 @@ export default function fleetprof(options) {
         const scripts = written.get(base) ?? new Map();
         written.set(base, scripts);
         for (const [name, { type, sourcemapFileName }] of Object.entries(bundle)) if (type === 'chunk') scripts.set(name, sourcemapFileName);
-        writeTable(base, scripts, wanted);
+        const warning = writeTable(base, scripts, wanted);
+        if (warning) this.warn(warning);
       },
     },
   };

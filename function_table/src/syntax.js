@@ -1,83 +1,17 @@
-/** Syntax: finds functions and classes in JavaScript, TypeScript and JSX, and the names that people gave them. */
-import { parser } from '@lezer/javascript';
-
+/** Syntax: finds functions and classes in a parsed script, and the names that people gave them. */
 /** @typedef {import('@lezer/common').SyntaxNode} SyntaxNode */
 /** @typedef {import('@lezer/common').Tree} Tree */
 
 const functionTypes = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunction', 'MethodDeclaration']);
 const classTypes = new Set(['ClassDeclaration', 'ClassExpression']);
-const longestName = 200;
+const literalTypes = new Set(['String', 'TemplateString', 'Number']);
+const keyTypes = new Set(['PropertyDefinition', 'PrivatePropertyDefinition', 'String', 'Number']);
 
 /** A method of an object literal is a property with parameters. @param {SyntaxNode} node */
 export const isFunction = (node) => functionTypes.has(node.name) || (node.name === 'Property' && node.getChild('ParamList') !== null);
 
 /** @param {SyntaxNode} node */
 export const isClass = (node) => classTypes.has(node.name);
-
-/** Parses a script; broken code, too. @param {string} text @param {string} path its ending says which language it is */
-export function parse(text, path) {
-  if (/\.(vue|svelte|astro|html?)$/i.test(path)) return parseRepaired(parser.configure({ dialect: 'ts' }), onlyScripts(text));
-  const dialect = /\.[cm]?ts$/i.test(path) ? 'ts' : /\.tsx$/i.test(path) ? 'ts jsx' : 'jsx';
-  return parseRepaired(parser.configure({ dialect }), text);
-}
-
-const mostRepairs = 10;
-
-/**
- * Parses a script without the defaults that the parser takes for assignments: those of a pattern that is an arrow
- * function's first parameter, as in ({ a } = {}) => a. Places stay. One round repairs all but functions in functions.
- * @param {import('@lezer/lr').LRParser} language @param {string} given
- */
-function parseRepaired(language, given) {
-  let text = given;
-  let tree = language.parse(text);
-  for (let round = 0; round < mostRepairs; round += 1) {
-    const wrong = patternDefaults(tree);
-    if (wrong.length === 0) break;
-    let result = '';
-    let end = 0;
-    for (const { from, to } of wrong) {
-      if (from < end) continue;
-      result += text.slice(end, from) + blank(text.slice(from, to));
-      end = to;
-    }
-    text = result + text.slice(end);
-    tree = language.parse(text);
-  }
-  return tree;
-}
-
-/** Returns the defaults of patterns in what the parser takes for an expression in brackets, before an error. @param {Tree} tree */
-function patternDefaults(tree) {
-  /** @type {{ from: number, to: number }[]} */
-  const found = [];
-  tree.iterate({
-    enter: ({ type, node }) => {
-      const brackets = type.isError ? node.prevSibling : null;
-      if (brackets?.name !== 'ParenthesizedExpression' && brackets?.name !== 'ArgList') return;
-      const inside = brackets.firstChild?.nextSibling;
-      const first = inside?.name === 'SequenceExpression' ? inside.firstChild : inside;
-      const [pattern, equals] = [first?.firstChild, first?.getChild('Equals')];
-      if (first && equals && first.name === 'AssignmentExpression' && /^(Object|Array)Pattern$/.test(pattern?.name ?? '')) found.push({ from: equals.from, to: first.to });
-    },
-  });
-  return found.sort((a, b) => a.from - b.from);
-}
-
-/** @param {string} part */
-const blank = (part) => part.replace(/[^\n\r]/g, ' ');
-
-/** Returns the text with blanks for all that stands outside of script elements: places stay. @param {string} text */
-function onlyScripts(text) {
-  let result = '';
-  let end = 0;
-  for (const { index, 0: element, 1: open, 2: code } of text.matchAll(/(<script\b[^>]*>)([\s\S]*?)<\/script\s*>/gi)) {
-    result += blank(text.slice(end, index)) + blank(open) + code;
-    end = index + open.length + code.length;
-    if (end > index + element.length) break;
-  }
-  return result + blank(text.slice(end));
-}
 
 /**
  * A place at which V8 says that a function begins.
@@ -102,10 +36,9 @@ export function definitionsOf(tree) {
 /** An arrow function begins with its parameters or async, any other one with the bracket of its parameters. @param {SyntaxNode} node @returns {Definition} */
 function definitionOf(node) {
   const start = node.name === 'ArrowFunction' ? node : node.getChild('ParamList') ?? node;
-  const name = ownIdentifier(node);
   const { lastChild } = node;
   const body = (lastChild?.from ?? node.to) + (lastChild?.name === 'Block' ? 1 : 0);
-  return { offset: start.from, kind: name?.name === 'PropertyDefinition' && isConstructor(node) ? 'constructor' : 'function', name, from: node.from, to: node.to, owner: node.from, body };
+  return { offset: start.from, kind: mayBeConstructor(node) ? 'constructor' : 'function', name: identifierOf(node), from: node.from, to: node.to, owner: node.from, body };
 }
 
 /** A class begins where it has no constructor; initializers of fields begin at the class, or at the first field. @param {SyntaxNode} node @returns {Definition[]} */
@@ -114,15 +47,41 @@ function definitionsOfClass(node) {
   const blocks = node.getChild('ClassBody')?.getChildren('StaticBlock') ?? [];
   const isStatic = (/** @type {SyntaxNode} */ member) => member.name === 'StaticBlock' || member.getChild('static') !== null;
   const firsts = [members.find((member) => !isStatic(member)), [...members.filter(isStatic), ...blocks].sort((a, b) => a.from - b.from)[0]];
-  return [node, ...firsts].flatMap((start) => (start ? [{ offset: start.from, kind: /** @type {const} */ ('class'), name: ownIdentifier(node), from: start.from, to: start.to, owner: node.from, body: node.from }] : []));
+  return [node, ...firsts].flatMap((start) => (start ? [{ offset: start.from, kind: /** @type {const} */ ('class'), name: identifierOf(node), from: start.from, to: start.to, owner: node.from, body: node.from }] : []));
 }
 
-/** True for methods that may be a class's constructor: those that the parser knows by this name. @param {SyntaxNode} node */
-const isConstructor = (node) => node.name === 'MethodDeclaration' && node.parent?.name === 'ClassBody' && node.to - node.from >= 'constructor'.length
-  && ownIdentifier(node)?.to === (ownIdentifier(node)?.from ?? 0) + 'constructor'.length;
-
 /** @param {SyntaxNode} node */
-const ownIdentifier = (node) => node.getChild('VariableDefinition') ?? node.getChild('PropertyDefinition') ?? node.getChild('PrivatePropertyDefinition');
+const isMethod = (node) => node.name === 'MethodDeclaration' || node.name === 'Property';
+
+/**
+ * Returns the key of a property, method or field; null if it is computed by more than a string or a number.
+ * @param {SyntaxNode} node @returns {SyntaxNode | null}
+ */
+function keyOf(node) {
+  let key = node.firstChild;
+  while (key && key.name !== '[' && !keyTypes.has(key.name)) key = key.nextSibling;
+  if (key?.name !== '[') return key;
+  const inside = key.nextSibling;
+  return inside && literalTypes.has(inside.name) && !inside.getChild('Interpolation') && inside.nextSibling?.name === ']' ? inside : null;
+}
+
+/** Returns the identifier of a function or class itself; null: it has none. @param {SyntaxNode} node */
+function identifierOf(node) {
+  const found = isMethod(node) ? keyOf(node) : node.getChild('VariableDefinition');
+  return found && !literalTypes.has(found.name) && found.to > found.from ? found : null;
+}
+
+/** Returns the key of a method that its class may call as its constructor, by all but its text. @param {SyntaxNode} node */
+function constructorKey(node) {
+  const key = node.name === 'MethodDeclaration' && !node.getChild('static') ? keyOf(node) : null;
+  return key && (key.name === 'PropertyDefinition' || (key.name === 'String' && key.prevSibling?.name !== '[')) ? key : null;
+}
+
+/** True for methods that may be a class's constructor: the name is as long. @param {SyntaxNode} node */
+function mayBeConstructor(node) {
+  const key = constructorKey(node);
+  return key !== null && key.to - key.from === 'constructor'.length + (key.name === 'String' ? 2 : 0);
+}
 
 /** Returns the innermost function or class around an offset. @param {Tree} tree @param {number} offset @returns {SyntaxNode | null} */
 export function enclosing(tree, offset) {
@@ -152,17 +111,52 @@ export function matching({ kind }, tree, offset, isHead) {
  * @param {SyntaxNode} node @param {string} text @returns {string}
  */
 export function nameOf(node, text) {
-  const own = ownIdentifier(node);
-  const of = (/** @type {SyntaxNode} */ part) => text.slice(part.from, part.to);
-  if (own && of(own) === 'constructor' && node.name === 'MethodDeclaration') {
-    const around = node.parent?.parent;
-    return around ? nameOf(around, text) : 'constructor';
+  if (!isMethod(node)) {
+    const own = identifierOf(node);
+    return own ? textOf(own, text) : targetOf(node, text);
   }
-  return cut(own ? of(own) : targetOf(node, text));
+  const key = keyOf(node);
+  const name = key ? textOf(key, text) : '';
+  const around = name === 'constructor' && constructorKey(node) ? node.parent?.parent : null;
+  return around ? nameOf(around, text) : name;
 }
 
-/** @param {string} name */
-const cut = (name) => name.replace(/\s+/g, '').slice(0, longestName);
+/** Returns an identifier, or the value of a string or number, as V8 names a function by it. @param {SyntaxNode} node @param {string} text */
+function textOf(node, text) {
+  const written = text.slice(node.from, node.to);
+  if (node.name === 'Number') return numberOf(written);
+  return literalTypes.has(node.name) ? unescaped(written.slice(1, -1)) : written;
+}
+
+/** @param {string} written */
+function numberOf(written) {
+  const digits = written.replaceAll('_', '');
+  if (/^0[0-7]+$/.test(digits)) return String(parseInt(digits, 8));
+  if (!digits.endsWith('n')) return String(Number(digits));
+  // Broken code may have what is no number; converting a long one takes long.
+  return /^(?:\d{1,200}|0[xX][\da-fA-F]{1,200}|0[oO][0-7]{1,200}|0[bB][01]{1,200})n$/.test(digits) ? String(BigInt(digits.slice(0, -1))) : written;
+}
+
+/** @type {Record<string, string>} */
+const escapes = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', '\r\n': '', '\n': '', '\r': '', '\u2028': '', '\u2029': '' };
+
+/** Returns what a text with escapes means. @param {string} written */
+function unescaped(written) {
+  return written.replace(/\\(?:u\{([\da-fA-F]+)\}|u([\da-fA-F]{4})|x([\da-fA-F]{2})|([0-3]?[0-7]{1,2})|(\r\n|[^]))/g, (whole, point, unit, byte, octal, other) => {
+    if (other !== undefined) return escapes[other] ?? other;
+    const code = octal ? parseInt(octal, 8) : parseInt(point ?? unit ?? byte, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  });
+}
+
+/** More is cut anyway. */
+const mostCode = 2000;
+
+/** Returns the code of an assignment's target without spaces and comments. @param {string} code */
+const withoutSpace = (code) => code.slice(0, mostCode).replace(/("|'|`)(?:\\[^]|(?!\1)[^\\])*\1|\/\*[^]*?\*\/|\/\/.*|\s+/g, (part, quote, at, whole) => {
+  if (quote) return part;
+  return /[\w$]/.test(whole[at - 1] ?? '') && /[\w$]/.test(whole[at + part.length] ?? '') ? ' ' : '';
+});
 
 /** @param {SyntaxNode} node @param {string} text @returns {string} */
 function targetOf(node, text) {
@@ -177,11 +171,11 @@ function targetOf(node, text) {
       while (left && left.name !== 'VariableDefinition' && left.name !== ',') left = left.prevSibling;
       return left?.name === 'VariableDefinition' ? text.slice(left.from, left.to) : '';
     }
-    case 'AssignmentExpression': return parent.firstChild && parent.firstChild.from < node.from ? text.slice(parent.firstChild.from, parent.firstChild.to) : '';
+    case 'AssignmentExpression': return parent.firstChild && parent.firstChild.from < node.from ? withoutSpace(text.slice(parent.firstChild.from, parent.firstChild.to)) : '';
     case 'Property':
     case 'PropertyDeclaration': {
-      const key = parent.getChild('PropertyDefinition') ?? parent.getChild('PrivatePropertyDefinition') ?? parent.getChild('String');
-      return key && key.to <= node.from ? text.slice(key.from, key.to).replace(/^(['"])(.*)\1$/, '$2') : '';
+      const key = keyOf(parent);
+      return key && key.to <= node.from ? textOf(key, text) : '';
     }
     case 'ExportDeclaration': return 'default';
     case 'ArgList': {

@@ -7,7 +7,7 @@ const name = 'FleetprofFunctionTable';
 /**
  * What the plugin uses of a compiler.
  * @typedef {{ context: string, watchMode: boolean, hooks: { afterEmit: { tap(name: string, done: (compilation: Compilation) => void): void } } }} Compiler
- * @typedef {{ errors: Error[], outputOptions: { path?: string }, chunks: Iterable<{ files: Iterable<string> }>, children: Compilation[], getAsset(name: string): Readonly<Asset> | undefined }} Compilation
+ * @typedef {{ errors: Error[], warnings: Error[], outputOptions: { path?: string }, chunks: Iterable<{ files: Iterable<string> }>, children: Compilation[], getAsset(name: string): Readonly<Asset> | undefined }} Compilation
  * @typedef {{ info: { related?: Record<string, null | string | string[]> } }} Asset
  */
 
@@ -39,7 +39,8 @@ export default class FleetprofFunctionTable {
     compiler.hooks.afterEmit.tap(name, (compilation) => {
       if (compiler.watchMode || compilation.errors.length > 0) return;
       try {
-        writeTable(compilation.outputOptions.path ?? '.', new Map(filesOf(compilation, compilation)), { ...this.options, context: compiler.context });
+        const warning = writeTable(compilation.outputOptions.path ?? '.', new Map(filesOf(compilation, compilation)), { ...this.options, context: compiler.context });
+        if (warning) compilation.warnings.push(new Error(warning));
       } catch (error) {
         if (!(error instanceof TableError)) throw error;
         compilation.errors.push(error);

@@ -23,8 +23,8 @@ import { names } from '../names/shapes/names.js';
 import { repository, run, runOrThrow, temporaryDir } from './stack.mjs';
 
 const dir = temporaryDir('names');
-const leastKnown = 112;
-const leastRight = 110;
+const leastKnown = 232;
+const leastRight = 232;
 const expected = /** @type {Record<string, string>} */ (names);
 
 /** Makes the probes, which run long enough to be seen, until they are. */
@@ -54,8 +54,10 @@ async function callersOf(code) {
     const { profile } = /** @type {{ profile: inspector.Profiler.Profile }} */ (await post('Profiler.stop'));
     for (const { callFrame: { url, functionName, lineNumber, columnNumber }, children = [] } of profile.nodes) {
       for (const id of children) {
-        const key = profile.nodes.find((node) => node.id === id)?.callFrame.functionName.match(/^probe_(\w+)$/)?.[1];
-        if (key && url === 'app.js') found.set(key, { place: `${lineNumber + 1}:${columnNumber + 1}`, name: functionName });
+        const { callFrame: called, hitCount: hits = 0 } = /** @type {inspector.Profiler.ProfileNode} */ (profile.nodes.find((node) => node.id === id));
+        const key = called.functionName.match(/^probe_(\w+)$/)?.[1];
+        // While a function begins, V8 misses its caller: most samples have it.
+        if (key && url === 'app.js' && hits > (found.get(key)?.hits ?? 0)) found.set(key, { place: `${lineNumber + 1}:${columnNumber + 1}`, name: functionName, hits });
       }
     }
   }
@@ -112,6 +114,96 @@ const scopedRows = [
 const rows = (map, script = bundle) => rowsOf({ script, map: JSON.stringify(map), name: 'app.js.map', root: '/nowhere' })
   .map((row) => [row.line, row.column, row.function, row.source, row.sourceLine, row.sourceColumn]);
 
+/** Returns the names of a script's functions, by place. @param {string} code TypeScript, which is the source @param {boolean} minify */
+function namesOf(code, minify) {
+  const { code: script, map } = esbuild.transformSync(code, {
+    loader: 'tsx', sourcemap: 'external', sourcefile: 'a.tsx', minify, target: 'es2022', tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
+  });
+  return rowsOf({ script, map, name: 'a.js.map', root: '/nowhere', isOwnMap: true }).map((row) => row.function);
+}
+
+test('a class that is the default export has that name, unless it has one of its own', () => {
+  /** @type {[string, string[]][]} */
+  const cases = [
+    ['export default class extends Base { constructor() { super(); } }', ['default']],
+    ['export default class{a(){}}', ['a', 'default']],
+    ['export default class { constructor() { a(); }\n inside() { b(); } }', ['default', 'inside']],
+    ['export default class { prices = load(); static all = load(); }', ['default']],
+    ['export default class extends React.Component { state = 1; render() {} }', ['default', 'render']],
+    ['export default class/* of { */extends Base{}', ['default']],
+    ['export default /* a */ class // { of\n extends mixed(Base, () => 1) { a() {} }', ['', 'a', 'default']],
+    ['export default class extends Base {}\n(function () { x(); })()', ['', 'default']],
+    ['export default class extends Base<string> implements Other { a() {} }', ['a', 'default']],
+    ['export default abstract class<T> extends Base<T> { a() {} abstract b(): void }', ['a', 'default']],
+    ['export default class implements Other { a() {} }', ['a', 'default']],
+    ['@Component({ data() {} }) export default class extends Vue { a() {} }', ['a', 'data', 'default']],
+    ['export default class Cart extends Base { constructor() { super(); } }', ['Cart']],
+    ['export default class extendsBase { a() {} }', ['a', 'extendsBase']],
+    ['export default (class extends Base {})', ['default']],
+    ['export const Cart = class extends Base {}', ['Cart']],
+    ['switch (a) { default: class Cart extends Base {} x(Cart) }', ['Cart']],
+    ['const text = "export default class extends Base {}", f = () => text', ['f']],
+  ];
+  for (const minify of [false, true]) {
+    for (const [code, wanted] of cases) assert.deepEqual([...new Set(namesOf(code, minify))].sort(), wanted, code);
+  }
+  // As decorators are proposed now; no version of V8 has them.
+  assert.deepEqual(ownNamesOf('export default @Component({ data() {} }) class extends Vue { a() {} }'), ['default', 'data', 'a']);
+});
+
+/** Returns the names that a script's functions have if it is its own source. @param {string} script */
+function ownNamesOf(script) {
+  const mappings = script.split('\n').map((text, line) => Array.from({ length: text.length }, (_, column) => [column, 0, line, column]));
+  const map = { version: 3, sources: ['a.js'], sourcesContent: [script], names: [], mappings: encode(/** @type {any} */ (mappings)) };
+  return rowsOf({ script, map: JSON.stringify(map), name: 'a.js.map', root: '/nowhere' }).map((row) => row.function);
+}
+
+test('a method has the name of its key, whatever is in it', () => {
+  const keys = [
+    "'$route'", "'todos/add'", "'click->x'", "'a b'", String.raw`"it\'s"`, String.raw`'\x41\u0042\u{43}\103\n\q\\'`, "'\u{1F6D2}'", "'line\\\n break'", String.raw`'\U0041\X41\8'`, "''",
+    '12', '0x1F', '0b11', '0o17', '017', '1_000', '1e3', '.5', '5.', '1e21', '12n', '0x1fn', 'plain',
+  ];
+  const shapes = [
+    'x = { KEY() {} }', 'x = { KEY: function () {} }', 'x = { KEY: () => 1 }', 'x = { async KEY() {} }', 'x = { * KEY() {} }', 'x = { async * KEY() {} }', 'x = { get KEY() {} }', 'x = { set KEY(a) {} }',
+    'class A { KEY() {} }', 'class A { static KEY() {} }', 'class A { static async KEY() {} }', 'class A { get KEY() {} }', 'class A { KEY = () => 1 }', 'class A { static KEY = function () {} }',
+  ];
+  for (const key of keys) {
+    const [name] = Object.keys(vm.runInNewContext(`({ ${key}: 1 })`));
+    for (const shape of shapes) assert.ok(ownNamesOf(shape.replace('KEY', () => key)).includes(name), `${shape}, ${key}: ${name}`);
+    if (key !== 'plain') assert.deepEqual(ownNamesOf(`x = { [${key}]() {} }`), [name]);
+  }
+  assert.deepEqual(ownNamesOf('class A { "constructor"() {} }'), ['A', 'A']);
+  assert.deepEqual(ownNamesOf('class A { ["constructor"]() {} }'), ['A', 'constructor']);
+  assert.deepEqual(ownNamesOf('class A { static constructor() {} }'), ['A', 'constructor']);
+  assert.deepEqual(ownNamesOf('x = { [`a b`]() {}, [`a${b}`]() {}, [y]() {}, [y + "b"]: () => 1, [12]() {} }'), ['a b', '', '', '', '12'], 'computed keys');
+  assert.deepEqual(ownNamesOf('x["a b"] . /* c */ y = function () {}; new  X() . z = () => 1'), ['x["a b"].y', 'new X().z'], 'targets of assignments');
+});
+
+test('names and paths are such as a table takes', () => {
+  const cart = '\u{1F6D2}';
+  assert.deepEqual(ownNamesOf(`x = { 'a${cart.repeat(150)}'() {}, '\\ud83d'() {}, '\\ud83d\\udc4d \\udc4d'() {}, 'a\\0b'() {} }`), [`a${cart.repeat(99)}`, '\uFFFD', '\u{1F44D} \uFFFD', 'a\uFFFDb']);
+  assert.deepEqual(ownNamesOf(`x = { '${'n'.repeat(198)}${cart}'() {}, '${'n'.repeat(199)}${cart}'() {} }`), ['n'.repeat(198) + cart, 'n'.repeat(199)]);
+  const script = 'function f() {}';
+  const given = (/** @type {string} */ source, /** @type {object} */ more = {}) => {
+    const map = { version: 3, sources: [source], sourcesContent: [script], names: [], mappings: 'AAAA', ...more };
+    const [row] = rowsOf({ script, map: JSON.stringify(map), name: 'a.js.map', root: '/home/me' });
+    assert.ok(Buffer.byteLength(row.source) <= 1024 && Buffer.byteLength(row.package) <= 214 && Buffer.byteLength(row.function ?? '') <= 1024);
+    return [row.source, row.package];
+  };
+  assert.deepEqual(given(`data:text/javascript,${'export const a = 1; '.repeat(100)}`), ['data:text/javascript', '']);
+  assert.deepEqual(given('dataurl:data:text/javascript;charset=utf-8;base64,ZnVuY3Rpb24gZigpIHt9Cg=='), ['data:text/javascript', '']);
+  assert.deepEqual(given('webpack:///data:text/javascript,a?b#c'), ['data:text/javascript', '']);
+  assert.deepEqual(given('\0commonjsHelpers.js'), ['commonjsHelpers.js', '(bundler)']);
+  assert.deepEqual(given('\0/home/me/src/a.js?commonjs-exports'), ['src/a.js', '(bundler)']);
+  assert.deepEqual(given('\0'), ['(unknown)', '(bundler)']);
+  assert.deepEqual(given('src/\ud83d.js'), ['src/\uFFFD.js', '']);
+  const [long] = given(`src/${cart.repeat(300)}/cart.js`);
+  assert.match(long, /^…\u{1F6D2}+\/cart\.js$/u);
+  assert.ok(Buffer.byteLength(long) > 1018);
+  assert.deepEqual(given(`/node_modules/${'é'.repeat(150)}/a.js`)[1], 'é'.repeat(107));
+  assert.deepEqual(given('a.js', { sourcesContent: null, names: [cart.repeat(300)], mappings: 'AAAA,SAASA' }), ['a.js', '']);
+});
+
 test('scopes of source maps name functions without their sources, in sections, and in the older form', () => {
   assert.deepEqual(rows(scoped), scopedRows);
   const sections = { version: 3, sections: [{ offset: { line: 0, column: 0 }, map: { version: 3, sources: [], names: [], mappings: '' } }, { offset: { line: 2, column: 4 }, map: scoped }] };
@@ -159,17 +251,58 @@ test('broken source maps are refused with the reason, or read as far as they mak
   assert.deepEqual(table(map(fine, { sources: [null] })), [1, 11, 'sortCart', '(unknown)'], 'a source without a name');
   assert.deepEqual(table(map([[[9, 0, 0, 9, 0], [10, 0, 0, 17]]], { sourcesContent: null, names: [7] })), [1, 11, null, 'src/cart.js'], 'a name that is not a text');
 
+  const section = (/** @type {number} */ line, /** @type {number} */ column, /** @type {object} */ more = {}) => ({ offset: { line, column }, map: JSON.parse(map(fine, more)) });
+  const index = (/** @type {unknown} */ sections) => JSON.stringify({ version: 3, sections });
+  assert.deepEqual(table(index([section(0, 0), section(0, 10)])), right, 'a section may end with a mapping of where the next one begins');
+  assert.deepEqual(table(index([section(0, 0, { mappings: '' }), section(0, 0)])), right, 'a section that maps nothing');
+
   /** @type {[string, RegExp, string?][]} */
   const cases = [
     [map([[[0, 0, 0, 0], [10, 5, 0, 17]]]), /mapping at 1:11 is of line 1, column 18 of source 6; there is 1$/],
     [map([[[0, -1, 0, 0]]]), /mapping at 1:1 is of .* source 0; there is 1$/],
     [map([[[10, 0, -2, 17]]]), /mapping at 1:11 is of line -1, column 18/],
     [map([[[10, 0, 0, -17]]]), /mapping at 1:11 is of line 1, column -16/],
+    [map([[[10, 0, 0, 17, 0]]]), /the mapping at 1:11 has name 1; there are 0$/],
+    [map(fine, { mappings: 'UAAiB,' }), /: mapping 2 of line 1 has 0 numbers; 1, 4 and 5 make sense$/],
+    [map(fine, { mappings: ',UAAiB' }), /: mapping 1 of line 1 has 0 numbers/],
+    [map(fine, { mappings: ';AAAA,UAAi' }), /: mapping 2 of line 2 ends within a number$/],
+    [map(fine, { mappings: 'AAAA,UA' }), /: mapping 2 of line 1 has 2 numbers; 1, 4 and 5 make sense$/],
+    [map(fine, { mappings: 'AAAA,UAA' }), /: mapping 2 of line 1 has 3 numbers/],
+    [map(fine, { mappings: 'AAAAAA' }), /: mapping 1 of line 1 has 6 numbers/],
+    [map(fine, { mappings: 'AAAA,!AAA' }), /: mapping 2 of line 1 has a character that is not a base64 digit$/],
+    [map(fine, { mappings: 'AAAA é' }), /: mapping 1 of line 1 has a character that is not a base64 digit$/],
+    [map(fine, { mappings: 'gggggggggggE' }), /: mapping 1 of line 1 has a number that is too large$/],
+    [map(fine, { mappings: 'D' }), /: the mapping at 1:0 begins before its line/],
+    [map(fine, { mappings: 'AA+/////DA' }), /: the mapping at 1:1 is of line 2147483648, column 1 of source 1/],
+    [map(fine, { version: 4 }), /: is of another version; version 3 is known$/],
+    [map(fine, { version: '3' }), /: is of another version; version 3 is known$/],
+    [map(fine, { version: undefined }), /: has no version; version 3 is known$/],
+    [map(fine, { mappings: null }), /: mappings is not a text$/],
+    [map(fine, { mappings: [['AAAA']] }), /: mappings is not a text$/],
+    [map(fine, { mappings: undefined }), /: mappings is not a text$/],
+    [map(fine, { sources: undefined }), /: sources is not an array of texts$/],
+    [map(fine, { sources: [7] }), /: sources is not an array of texts$/],
+    [map(fine, { names: {} }), /: names is not an array$/],
+    [map(fine, { sourcesContent: 'x' }), /: sourcesContent is not an array$/],
+    [map(fine, { sourceRoot: 7 }), /: sourceRoot is not a text$/],
+    [map(fine, { x_google_ignoreList: 'x' }), /: x_google_ignoreList is not an array$/],
+    ['[]', /: not an object$/], ['null', /: not an object$/], ['"AAAA"', /: not an object$/],
+    ['{"version":3,"mappings":"AAAA', /: not JSON(?:, at character \d+)?$/], ['AAAA', /: not JSON(?:, at character \d+)?$/],
+    [index({}), /: sections is not an array$/],
+    [index([{ offset: { line: 0, column: 0 } }]), /: section 1: not an object$/],
+    [index([{ map: JSON.parse(map(fine)) }]), /: section 1: has no offset of a line and a column$/],
+    [index([section(0, -1)]), /: section 1: has no offset/],
+    [index([section(0, 0, { version: 2 })]), /: section 1: is of another version/],
+    [index([section(0, 0), section(1, 0, { mappings: '!' })]), /: section 2: mapping 1 of line 1 has a character/],
+    [index([section(1, 0), section(0, 20)]), /: section 2: begins at 1:21, before the section before it$/],
+    [index([section(0, 20), section(0, 0)]), /: section 2: begins at 1:1, before/],
+    [index([section(0, 0), section(0, 9)]), /: section 2: begins at 1:10, but the section before it has a mapping at 1:11$/],
+    [index([section(0, 0), section(0, 0)]), /: section 2: begins at 1:1, but/],
     [map(fine, { ignoreList: 7 }), /ignoreList is not an array/],
     ['', /a\.js: source map: not a source map/, 'data:application/json,100%'],
   ];
   for (const [text, message, url] of cases) {
-    assert.throws(() => table(text, url), (error) => error instanceof TableError && error.message.includes('not a source map: ') && message.test(error.message), text);
+    assert.throws(() => table(text, url), (error) => error instanceof TableError && error.message.includes('not a source map: ') && message.test(error.message) && !error.message.includes('AAAA'), text);
   }
 });
 

@@ -12,7 +12,13 @@ import vm from 'node:vm';
 import { gzipSync } from 'node:zlib';
 
 import { build } from 'esbuild';
+import { rollup } from 'rollup';
+import { build as vite } from 'vite';
 
+import forEsbuild from '../../function_table/src/esbuild.js';
+import forRollup from '../../function_table/src/rollup.js';
+import ForWebpack from '../../function_table/src/webpack.js';
+import { runWebpack } from '../names/bundles.mjs';
 import { binDir, repository, run, startStack, temporaryDir, waitFor } from './stack.mjs';
 
 const program = path.join(binDir, 'fleetprof');
@@ -249,6 +255,53 @@ test('tables that are added late name what is stored: one function for both rele
   assert.ok((await listed()).some(({ resource }) => resource === releases[0].url), 'without its table, the script is shown as it is');
 });
 
+test('what the tool writes, `sourcemap add` takes: modules of URLs, of Rollup, long names, and no function at all', async () => {
+  const own = fs.mkdtempSync(path.join(dir, 'taken-'));
+  const out = (/** @type {string} */ name) => path.join(own, name, 'function-table.jsonl');
+  const write = (/** @type {string} */ name, /** @type {string} */ text) => fs.writeFileSync(path.join(own, name), text);
+  const code = `export function fromUrl() { return ${JSON.stringify('x'.repeat(1200))} + location; }`;
+  write('main.js', `import { fromUrl } from ${JSON.stringify(`data:text/javascript,${encodeURIComponent(code)}`)};
+    const ${'n'.repeat(195)} = { '\\ud83d'() { fromUrl(); }, 'a\\0b'() {}, '${'\u{1F6D2}'.repeat(150)}'() {} };
+    globalThis.all = [fromUrl, ${'n'.repeat(195)}];`);
+  await build({ absWorkingDir: own, entryPoints: ['main.js'], bundle: true, minify: true, sourcemap: 'external', outdir: 'esbuild', logLevel: 'error', plugins: [forEsbuild({ root: own })] });
+  const names = fs.readFileSync(out('esbuild'), 'utf8').trimEnd().split('\n').slice(1).map((line) => JSON.parse(line)).map(([, , name, source]) => [name, source]).filter(([name]) => name !== null);
+  assert.deepEqual(names.sort(), [['a\uFFFDb', 'main.js'], ['fromUrl', 'data:text/javascript'], ['\uFFFD', 'main.js'], ['\u{1F6D2}'.repeat(100), 'main.js']].sort());
+
+  write('virtual.js', "import { virtual } from 'virtual'; globalThis.virtual = [virtual, () => virtual()];");
+  const virtual = 'export function virtual() { return 1; }';
+  const bundle = await rollup({
+    input: path.join(own, 'virtual.js'),
+    plugins: [forRollup({ root: own }), {
+      name: 'virtual', resolveId: (id) => (id === 'virtual' ? path.join(own, id) : null),
+      load: (id) => (id.endsWith('/virtual') ? { code: virtual, map: { version: 3, names: [], mappings: `AAAA,${'CAAC,'.repeat(virtual.length)}CAAC`, sources: ['\0virtual.js'], sourcesContent: [virtual] } } : null),
+    }],
+  });
+  await bundle.write({ dir: path.join(own, 'rollup'), sourcemap: 'hidden' });
+  await bundle.close();
+  assert.match(fs.readFileSync(out('rollup'), 'utf8'), /"virtual","[^"\0]*virtual\.js",1,\d+,"\(bundler\)",true/);
+
+  write('nothing.js', 'document.title = "hello";');
+  write('index.html', '<!doctype html><script type="module" src="/nothing.js"></script>');
+  /** @type {string[]} */
+  const warnings = [];
+  await vite({
+    root: own, configFile: false, logLevel: 'silent', plugins: [forRollup({ root: own })],
+    build: { outDir: path.join(own, 'vite'), sourcemap: 'hidden', rollupOptions: { onwarn: (/** @type {{ message: string }} */ warning) => { warnings.push(warning.message); } } },
+  });
+  const answer = await build({ absWorkingDir: own, entryPoints: ['nothing.js'], sourcemap: 'external', outdir: 'nothing', logLevel: 'silent', plugins: [forEsbuild({ root: own })] });
+  const stats = await runWebpack({ context: own, mode: 'production', devtool: 'hidden-source-map', entry: './nothing.js', output: { path: path.join(own, 'webpack') }, plugins: [new ForWebpack({ root: own })] });
+  warnings.push(...answer.warnings.map(({ text }) => text), ...stats.compilation.warnings.map((/** @type {Error} */ { message }) => message));
+  const nothing = ['vite', 'nothing', 'webpack'];
+  assert.deepEqual(warnings.map((text) => text.replace(/^\[plugin [\w-]+\] /, '')), nothing.map((name) => `${out(name)}: names nothing: no function of the build's scripts comes from its sources`));
+  assert.ok(fs.readFileSync(path.join(own, 'vite', JSON.parse(fs.readFileSync(out('vite'), 'utf8')).script), 'utf8').includes('function'), "the bundler's own functions");
+
+  for (const name of ['esbuild', 'rollup', ...nothing]) {
+    const added = await fleetprof('sourcemap', 'add', '--site', 'shop', '--url-prefix', `https://shop.example/${name}/`, '--json', '--dry-run', out(name));
+    assert.equal(added.code, 0, added.stderr);
+    assert.equal(JSON.parse(added.stdout)[0].functions > 0, !nothing.includes(name));
+  }
+});
+
 test('the tool reads maps in every form, and says what it cannot read', async () => {
   const { file } = releases[0];
   const code = fs.readFileSync(file, 'utf8');
@@ -282,6 +335,9 @@ test('the tool reads maps in every form, and says what it cannot read', async ()
   const cases = [
     [{ 'a.js': bare }, /a\.js: has no source map/],
     [{ 'a.js': bare, 'a.js.map': '{' }, /a\.js\.map: not a source map/],
+    [{ 'a.js': bare, 'a.js.map': `{${map.slice(1).replace(/"version": ?3/, '"version":4')}` }, /a\.js\.map: not a source map: is of another version; version 3 is known\n$/],
+    [{ 'a.js': bare, 'a.js.map': map.replace(/("mappings": ?")[^"]*/, (_, head) => `${head}AAAA,!`) }, /a\.js\.map: not a source map: mapping 2 of line 1 has a character that is not a base64 digit\n$/],
+    [{ 'a.js': bare, 'a.js.map': JSON.stringify({ ...JSON.parse(map), mappings: null }) }, /a\.js\.map: not a source map: mappings is not a text\n$/],
     [{ 'a.js': bare, 'a.js.map': '{"version":3,"sources":[],"names":[],"mappings":""}' }, /has no sources/],
     [{ 'a.js': bare, 'a.js.map': '{"version":3,"sources":["x.js"],"names":[],"mappings":""}' }, /knows none of the \d+ functions: it is of another script/],
   ];

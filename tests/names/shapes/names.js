@@ -7,4 +7,8 @@ export const names = {
   Legacy: 'Legacy', protoMethod: 'Legacy.prototype.protoMethod', constructor1: 'Basket', staticMethod: 'parse', classMethod: 'refresh',
   classGetter: 'price', fieldArrow: 'field', privateMethod: '#hidden', asyncMethod: 'load', initializer: 'Wide', childConstructor: 'Child',
   classExpression: 'named', anonymousClass: 'inside',
+  defaultBase: 'default', defaultMethod: 'other', defaultConstructor: 'default', defaultInitializer: 'default', defaultStatic: 'default',
+  stringMethod: '$route', spaceKey: 'a b', arrowKey: 'click->cart#add', escapedKey: "\u{1F6D2} 'x'", numberMethod: '12', hexMethod: '31', asyncKey: 'save/all',
+  getterKey: 'total price', setterKey: 'total price', classStringMethod: 'todos/add', staticStringMethod: 'todos/all', generatorKey: 'todos/each', stringField: 'on-click',
+  staticConstructor: 'constructor', stringConstructor: 'Quoted',
 };

@@ -1,0 +1,144 @@
+/** Parses JavaScript, TypeScript and JSX; corrects what the parser gets wrong. */
+import { IterMode, Tree } from '@lezer/common';
+import { parser } from '@lezer/javascript';
+
+/** @typedef {import('@lezer/common').SyntaxNode} SyntaxNode */
+/** @typedef {import('@lezer/lr').LRParser} LRParser */
+
+/** Parses a script; broken code, too. @param {string} text @param {string} path its ending says which language it is @returns {Tree} */
+export function parse(text, path) {
+  if (/\.(vue|svelte|astro|html?)$/i.test(path)) return parseDefaultClass(parser.configure({ dialect: 'ts' }), onlyScripts(text));
+  const dialect = /\.[cm]?ts$/i.test(path) ? 'ts' : /\.tsx$/i.test(path) ? 'ts jsx' : 'jsx';
+  return parseDefaultClass(parser.configure({ dialect }), text);
+}
+
+/** @param {string} part */
+const blank = (part) => part.replace(/[^\n\r]/g, ' ');
+
+/** Returns the text with blanks for all that stands outside of script elements: places stay. @param {string} text */
+function onlyScripts(text) {
+  let result = '';
+  let end = 0;
+  for (const { index, 0: element, 1: open, 2: code } of text.matchAll(/(<script\b[^>]*>)([\s\S]*?)<\/script\s*>/gi)) {
+    result += blank(text.slice(end, index)) + blank(open) + code;
+    end = index + open.length + code.length;
+    if (end > index + element.length) break;
+  }
+  return result + blank(text.slice(end));
+}
+
+/* ---- export default class {} ---- */
+
+/** A name for a class, which is taken out of the tree again. */
+const inserted = ' _';
+
+/**
+ * Parses a script with a name for the class of `export default class extends Base {}`: the parser takes Base for its
+ * name, or the class for a block. In the tree, that name is empty.
+ * @param {LRParser} language @param {string} text
+ */
+function parseDefaultClass(language, text) {
+  const tree = parseRepaired(language, text);
+  const places = unnamedClasses(tree, text);
+  if (places.length === 0) return tree;
+  const parts = places.map((place, index) => text.slice(places[index - 1] ?? 0, place) + inserted);
+  return withoutInserted(parseRepaired(language, parts.join('') + text.slice(places.at(-1))), language, places);
+}
+
+/** Returns where the names of default exports' classes are missing: the ends of the words `class`. @param {Tree} tree @param {string} text */
+function unnamedClasses(tree, text) {
+  /** @type {number[]} */
+  const found = [];
+  tree.iterate({
+    enter: (at) => {
+      if (at.name === 'class' && isNameless(text, at.to) && isDefaultExport(at.node)) found.push(at.to);
+    },
+  });
+  return found;
+}
+
+/** True if no name stands at an offset behind the word `class`. @param {string} text @param {number} offset */
+function isNameless(text, offset) {
+  const space = /(?:\s+|\/\*[\s\S]*?\*\/|\/\/.*)*/y;
+  space.lastIndex = offset;
+  space.test(text);
+  const next = /[{<]|(?:extends|implements)(?![\w$\\\u0080-\uffff])/y;
+  next.lastIndex = space.lastIndex;
+  return next.test(text);
+}
+
+/** True if `default` stands before a node, or only decorators and comments between. @param {SyntaxNode} node */
+function isDefaultExport(node) {
+  let at = /** @type {SyntaxNode | null} */ (node);
+  while (at) {
+    const before = /** @type {SyntaxNode | null} */ (at.prevSibling);
+    if (before && !/^(?:(?:Line|Block)Comment|Decorator|abstract)$/.test(before.name)) return before.name === 'default';
+    at = before ?? at.parent;
+  }
+  return false;
+}
+
+/**
+ * Returns the tree of the text without what was inserted.
+ * @param {Tree} tree @param {LRParser} language @param {number[]} places at which it was inserted
+ */
+function withoutInserted(tree, language, places) {
+  const { length: width } = inserted;
+  const moved = (/** @type {number} */ offset) => places.reduce((sum, place, index) => sum - Math.min(Math.max(offset - place - index * width, 0), width), offset);
+  /** Nodes after their children: type, beginning, end, numbers of it and its children. @type {number[]} */
+  const buffer = [];
+  /** @type {number[]} */
+  const begun = [];
+  tree.iterate({
+    mode: IterMode.IncludeAnonymous,
+    enter: () => { begun.push(buffer.length); },
+    leave: ({ type, from, to }) => { buffer.push(type.id, moved(from), moved(to), buffer.length - (begun.pop() ?? 0) + 4); },
+  });
+  // The tree itself is no node in it.
+  return Tree.build({ buffer: buffer.slice(0, -4), nodeSet: language.nodeSet, topID: tree.type.id, length: moved(tree.length) });
+}
+
+/* ---- ({ a } = {}) => a ---- */
+
+const mostRepairs = 10;
+
+/**
+ * Parses a script without the defaults that the parser takes for assignments: those of a pattern that is an arrow
+ * function's first parameter, as in ({ a } = {}) => a. Places stay. One round repairs all but functions in functions.
+ * @param {LRParser} language @param {string} given
+ */
+function parseRepaired(language, given) {
+  let text = given;
+  let tree = language.parse(text);
+  for (let round = 0; round < mostRepairs; round += 1) {
+    const wrong = patternDefaults(tree);
+    if (wrong.length === 0) break;
+    let result = '';
+    let end = 0;
+    for (const { from, to } of wrong) {
+      if (from < end) continue;
+      result += text.slice(end, from) + blank(text.slice(from, to));
+      end = to;
+    }
+    text = result + text.slice(end);
+    tree = language.parse(text);
+  }
+  return tree;
+}
+
+/** Returns the defaults of patterns in what the parser takes for an expression in brackets, before an error. @param {Tree} tree */
+function patternDefaults(tree) {
+  /** @type {{ from: number, to: number }[]} */
+  const found = [];
+  tree.iterate({
+    enter: ({ type, node }) => {
+      const brackets = type.isError ? node.prevSibling : null;
+      if (brackets?.name !== 'ParenthesizedExpression' && brackets?.name !== 'ArgList') return;
+      const inside = brackets.firstChild?.nextSibling;
+      const first = inside?.name === 'SequenceExpression' ? inside.firstChild : inside;
+      const [pattern, equals] = [first?.firstChild, first?.getChild('Equals')];
+      if (first && equals && first.name === 'AssignmentExpression' && /^(Object|Array)Pattern$/.test(pattern?.name ?? '')) found.push({ from: equals.from, to: first.to });
+    },
+  });
+  return found.sort((a, b) => a.from - b.from);
+}

@@ -1,0 +1,7 @@
+const { probe } = globalThis;
+
+export default class {
+  constructor() { probe.defaultBase(); }
+
+  other() { probe.defaultMethod(); }
+}

@@ -1,0 +1,7 @@
+import { Wide } from './classes.js';
+
+const { probe } = globalThis;
+
+export default class extends Wide {
+  constructor() { super(); probe.defaultConstructor(); }
+}
