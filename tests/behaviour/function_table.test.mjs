@@ -194,6 +194,8 @@ test('what is no table of this script is refused, with the reason', async () => 
     [broken(lines.replaceAll(/\n\[1,(\d+)/g, (_, column) => `\n[1,${Number(column) + 1}`)), 1, /is of another build\n.*Of its \d+ stored functions, 0 begin where the table says/s],
     [path.join(dir, 'nothing.jsonl'), 1, /nothing\.jsonl/],
   ];
+  const empty = broken(`${JSON.stringify({ ...JSON.parse(lines.split('\n')[0]), functions: 0 })}\n`);
+  assert.deepEqual(await add('--dry-run', empty).then(({ code, stderr }) => [code, stderr]), [0, 'fleetprof: nothing was kept\n'], 'a table names nothing');
   for (const [file, code, message] of cases) {
     const answer = await add(file);
     assert.match(answer.stderr, message, file);
