@@ -9,8 +9,8 @@
 
 enum {
     DAYS_AHEAD = 2,
-    /* Days for which dictionary rows outlive the facts' retention: a partition of facts may hold
-     * eight days, a bucket may be an hour ahead, and days and retention begin at different
+    /* Days for which dictionary rows outlive the retention of what needs them: a partition of facts
+     * may hold eight days, a bucket may be an hour ahead, and days and retention begin at different
      * times. */
     DICTIONARY_DAYS_MORE = 10,
     /* Rows of a dictionary to prune in one transaction: flushes that need one of them wait. */
@@ -155,6 +155,7 @@ static enum fp_store_result prune_function_tables(struct fp_store *store, size_t
 struct dictionary {
     const char *name;
     const char *key;
+    bool outlives_all; /* not only facts need it, but also kept sessions and the upload log */
 };
 
 /* Deletes a batch of the rows that the cursor `unseen` finds. *found: how many there were. */
@@ -189,6 +190,19 @@ static enum fp_store_result prune_batch(struct fp_store *store, const struct dic
     return result;
 }
 
+/* Writes the last day that no row which is kept can need of this dictionary. Kept sessions and the
+ * upload log need segments, as facts do. */
+static void find_unseen_day(const struct dictionary *dictionary,
+                            const struct fp_rollup_clock *clock, char day[FP_DAY_TEXT_MAX])
+{
+    int64_t oldest_us = clock->oldest_us;
+    if (dictionary->outlives_all && clock->oldest_log_us < oldest_us)
+        oldest_us = clock->oldest_log_us;
+    if (dictionary->outlives_all && clock->oldest_session_us < oldest_us)
+        oldest_us = clock->oldest_session_us;
+    fp_store_day_text(fp_store_day_of(oldest_us) - DICTIONARY_DAYS_MORE, day);
+}
+
 /* Prunes a dictionary in short transactions. The rows are found by reading all of it once: an index
  * of last_seen would cost more, since that changes daily. */
 static enum fp_store_result prune_dictionary(struct fp_store *store,
@@ -218,15 +232,17 @@ static enum fp_store_result prune_dictionaries(struct fp_store *store,
                                                size_t *pruned)
 {
     static const struct dictionary dictionaries[] = {
-        {"stack", "stack_id"},   {"frame", "frame_id"},  {"resource", "resource_id"},
-        {"timing", "timing_id"}, {"cohort", "group_id"}, {"segment", "segment_id"},
+        {"stack", "stack_id", false},       {"frame", "frame_id", false},
+        {"resource", "resource_id", false}, {"timing", "timing_id", false},
+        {"cohort", "group_id", false},      {"segment", "segment_id", true},
     };
-    char unseen_since[FP_DAY_TEXT_MAX];
-    fp_store_day_text(fp_store_day_of(clock->oldest_us) - DICTIONARY_DAYS_MORE, unseen_since);
     enum fp_store_result result = FP_STORE_OK;
     *is_done = true;
-    for (size_t i = 0; result == FP_STORE_OK && i < FP_COUNT(dictionaries); i++)
+    for (size_t i = 0; result == FP_STORE_OK && i < FP_COUNT(dictionaries); i++) {
+        char unseen_since[FP_DAY_TEXT_MAX];
+        find_unseen_day(&dictionaries[i], clock, unseen_since);
         result = prune_dictionary(store, &dictionaries[i], unseen_since, is_done, pruned);
+    }
     return result;
 }
 

@@ -345,6 +345,42 @@ test('a large dictionary is pruned in short transactions', async () => {
   await sealer.quit();
 });
 
+/** @param {import('./store_tool.mjs').Database} database a kept session and a row of the upload log, this many days old each */
+async function keepOne(database, { session, upload }) {
+  const bucket = (/** @type {number} */ days) => `date_trunc('hour', now() - interval '${days} days', 'UTC')`;
+  await database.execute(`
+    select fleetprof_data.make_partitions(array[(now() at time zone 'UTC')::date - ${session}, (now() at time zone 'UTC')::date - ${upload}]);
+    insert into fleetprof_data.segment
+    select n, 'demo', '/', '', '', '', '', '', '', '', 0, (now() at time zone 'UTC')::date - case n when 1 then ${session} else ${upload} end
+    from generate_series(1, 2) n;
+    insert into fleetprof_data.session (segment_id, bucket, session_id, upload_id, part, received, format, version, page_url, is_raw, content_bytes, content)
+    values (1, ${bucket(session)}, 5, gen_random_uuid(), 0, now(), 'speed-tracer', '', '', false, 0, '');
+    insert into fleetprof_data.event values (1, ${bucket(session)}, 5, 1, 1, null, null, 'PAINT', 3, 0, 1, 1, 0, 1, 0, 1, 0);
+    insert into fleetprof_data.upload
+    values (${bucket(upload)}, gen_random_uuid(), now(), 2, null, 0, 'self-profile', '', false, 0, '', 0, 1, 0, 1, 0, 0, 0);`);
+}
+
+test('a segment stays as long as kept sessions and the upload log need it', async () => {
+  const database = await newDatabase(postgres);
+  await keepOne(database, { session: 13, upload: 13 });
+  const named = () => database.sql(`select
+    (select count(*) from fleetprof.sessions where site = 'demo') as sessions, (select count(*) from fleetprof.upload_log) as uploads,
+    (select count(*) from fleetprof_data.segment) as segments`);
+  const house = async (/** @type {Record<string, number>} */ settings) => {
+    const sealer = startSealTool(database.conninfo(), { facts_us: 2 * dayUs, hours_us: dayUs, ...settings });
+    await sealer.house();
+    await sealer.quit();
+  };
+  await house({ log_us: 2 * dayUs, sessions_us: 30 * dayUs });
+  assert.deepEqual(await named(), [{ sessions: 1, uploads: 0, segments: 2 }]);
+  await house({ log_us: 2 * dayUs, sessions_us: 2 * dayUs });
+  assert.deepEqual(await named(), [{ sessions: 0, uploads: 0, segments: 0 }]);
+
+  await keepOne(database, { session: 13, upload: 13 });
+  await house({ log_us: 14 * dayUs, sessions_us: 2 * dayUs });
+  assert.deepEqual(await named(), [{ sessions: 0, uploads: 1, segments: 2 }]);
+});
+
 test('rows that contradict the queue are not sealed, and hold up nobody else', async () => {
   const database = await newDatabase(postgres);
   const flushes = await startFlushes(database, { seed: 9 });
