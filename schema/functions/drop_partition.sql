@@ -34,7 +34,8 @@ begin
             when p.relname like '%\_hours' then horizon
             else drop_partition.facts_from
         end
-    order by c.relname
+    -- A session goes before its events: it would be listed without them.
+    order by p.relname in ('timeline', 'event'), c.relname
     limit 1;
     if child is not null then
         execute format('drop table fleetprof_data.%I', child);
@@ -44,7 +45,7 @@ end
 $$;
 
 comment on function fleetprof_data.drop_partition(date, date, date, date) is
-    'Drops one partition whose last UTC day is before facts_from (of KIND_hours: before hours_from and the horizon; of upload and refusal: uploads_from; of session, timeline and event: sessions_from) and returns its name, null when there is none. One per call: each takes a lock that readers and writers of its table wait for.';
+    'Drops one partition whose last UTC day is before facts_from (of KIND_hours: before hours_from and the horizon; of upload and refusal: uploads_from; of session, timeline and event: sessions_from; sessions before their events) and returns its name, null when there is none. One per call: each takes a lock that readers and writers of its table wait for.';
 
 create or replace function fleetprof_data.move_horizon(facts_from date, hours_from date)
 returns timestamptz

@@ -294,7 +294,8 @@ test('retention drops sessions by the day, and says so when one is asked for; th
     'fleetprof_writer'))[0].name;
   const dropped = [];
   for (let name = await drop(); name !== null; name = await drop()) dropped.push(name);
-  assert.deepEqual([...new Set(dropped.map((name) => name.replace(/_\d+$/, '')))].sort(), ['event', 'session', 'timeline']);
+  // A session that has lost its events would still be listed.
+  assert.deepEqual([...new Set(dropped.map((name) => name.replace(/_\d+$/, '')))], ['session', 'event', 'timeline']);
   const { code, stdout, stderr } = await cli('export', id);
   assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
   assert.match(stderr, new RegExp(`session ${id} is not kept`));
