@@ -140,6 +140,24 @@ $$;
 comment on function fleetprof_data.cover is
     'Returns the fewest blocks that cover what is sealed of these sites in [since, until), the longest first: of group_spans, with sums for all sites, none overlapping. since and until are whole hours.';
 
+create or replace function fleetprof_data.check_period(since timestamptz, until timestamptz)
+returns void
+language plpgsql stable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    if check_period.since > check_period.until then
+        raise invalid_parameter_value using
+            message = 'since is later than until',
+            detail = format('since is %s, until is %s.', check_period.since, check_period.until),
+            hint = 'until defaults to now(), since to a day before now().';
+    end if;
+end
+$$;
+
+comment on function fleetprof_data.check_period is 'Raises an error with a hint if since is later than until.';
+
 create or replace function fleetprof_data.select_segments(
     site        text,
     since       timestamptz,
@@ -187,12 +205,7 @@ begin
             message = 'site is null',
             hint = 'Name a site, or use ''%'' for all of them.';
     end if;
-    if select_segments.since > select_segments.until then
-        raise invalid_parameter_value using
-            message = 'since is later than until',
-            detail = format('since is %s, until is %s.', select_segments.since, select_segments.until),
-            hint = 'until defaults to now(), since to a day before now().';
-    end if;
+    perform check_period(select_segments.since, select_segments.until);
 
     select array_agg(segment_id order by segment_id), array_agg(distinct site collate "C")
     into selected.segment_ids, selected.sites
@@ -360,6 +373,7 @@ revoke execute on function
     fleetprof_data.is_excluded,
     fleetprof_data.is_selected,
     fleetprof_data.cover,
+    fleetprof_data.check_period,
     fleetprof_data.select_segments,
     fleetprof_data.select_markers,
     fleetprof_data.are_all,
@@ -372,6 +386,7 @@ grant execute on function
     fleetprof_data.is_excluded,
     fleetprof_data.is_selected,
     fleetprof_data.cover,
+    fleetprof_data.check_period,
     fleetprof_data.select_segments,
     fleetprof_data.select_markers,
     fleetprof_data.are_all,

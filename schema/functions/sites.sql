@@ -196,6 +196,7 @@ set jit = off
 as $$
 #variable_conflict use_column
 begin
+    perform check_period(releases.since, releases.until);
     return query
     select release, min(bucket), max(bucket), sum(uploads)::bigint
     from release_hours(
@@ -205,7 +206,9 @@ begin
             releases.exclude_route, null, releases.exclude_environment, releases.exclude_variant, releases.exclude_browser,
             releases.exclude_os, releases.exclude_device, releases.exclude_thread])
     group by release
-    having max(bucket + length) > coalesce(releases.since, '-infinity') and min(bucket) < coalesce(releases.until, 'infinity')
+    -- An empty interval overlaps nothing.
+    having (releases.since = releases.until) is not true and bool_or(
+        bucket + length > coalesce(releases.since, '-infinity') and bucket < coalesce(releases.until, 'infinity'))
     order by 2, release;
 end
 $$;

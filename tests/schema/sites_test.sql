@@ -16,7 +16,7 @@ insert into timing_value (segment_id, kind, name, us) values (4, 'mark', 'ready'
 select pg_temp.store() \g /dev/null
 select pg_temp.pack() \g /dev/null
 
-select plan(17);
+select plan(20);
 
 select results_eq(
     $$ select site, loads, uploads, profiled_ms from sites() $$,
@@ -63,6 +63,13 @@ select results_eq(
 select results_eq(
     $$ select release, first_hour from releases('shop', '2026-01-05 12:30Z', '2026-01-05 13:00Z') $$,
     $$ values ('v1', '2026-01-05 10:00Z'::timestamptz) $$, 'the first hour may be earlier than what is asked about');
+select is_empty(
+    $$ select * from releases('shop', '2026-01-05 11:00Z', '2026-01-05 12:00Z') $$,
+    'a release with uploads before and after what is asked about, and none in it, is not there');
+select is_empty(
+    $$ select * from releases('shop', '2026-01-05 12:30Z', '2026-01-05 12:30Z') $$, 'an empty time range has none, as everywhere');
+select throws_ok(
+    $$ select * from releases('shop', '2026-01-06Z', '2026-01-05Z') $$, '22023', 'since is later than until', 'since after until');
 select is_empty($$ select * from releases('shop', '2026-01-05Z', '2026-01-07Z', device => 'tablet') $$, 'filters hold');
 select is_empty($$ select * from releases('nobody') $$, 'an unknown site has none');
 
