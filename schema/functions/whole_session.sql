@@ -312,6 +312,56 @@ $$;
 comment on function fleetprof_data.session_events is
     'Returns the events of a session with all its parts, each once; event, timeline and parent are numbered through. Nothing for an unknown session. has_detail false: details may be null.';
 
+create or replace function fleetprof_data.parts_elsewhere(session_id bigint)
+returns int8multirange
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    -- A session ends by itself after an hour without a part.
+    pause constant interval := '1 hour';
+    of_load uuid;
+    of_site text;
+    of_format text;
+    of_source bigint;
+    first_received timestamptz;
+    last_received timestamptz;
+    kept_parts integer[];
+    other_parts integer[];
+begin
+    select load_id, site, format, source_id
+    into of_load, of_site, of_format, of_source
+    from session
+    left join segment using (segment_id)
+    where session_id = parts_elsewhere.session_id;
+    if of_load is null or of_format not in ('speed-tracer', 'opera-scope') then
+        return '{(,)}';
+    end if;
+    select
+        min(received) - pause, max(received) + pause,
+        array_agg(part) filter (where site = of_site and (format <> of_format or source_id is distinct from of_source))
+    into first_received, last_received, kept_parts
+    from session
+    join segment using (segment_id)
+    where load_id = of_load;
+    -- Buckets select partitions; a bucket is at most an hour off.
+    select array_agg(part)
+    into other_parts
+    from upload
+    join segment using (segment_id)
+    where load_id = of_load and site = of_site and format <> of_format
+        and received between first_received and last_received
+        and bucket between first_received - 2 * pause and last_received + pause;
+    return coalesce((
+        select range_agg(int8range(part, part + 1::bigint))
+        from unnest(kept_parts || other_parts) as part), '{}');
+end
+$$;
+
+comment on function fleetprof_data.parts_elsewhere is
+    'Returns the numbers of parts that a session cannot miss: those of its load that arrived in another format, as the upload log still says, or that belong to another session in the browser. All numbers if the upload is a session by itself.';
+
 create or replace function fleetprof.session_parts(session_id bigint)
 returns table (
     part        integer,
@@ -329,10 +379,14 @@ as $$
 declare
     one record;
     next_part bigint := 0;
+    elsewhere int8multirange;
 begin
     for one in select * from parts_of(session_parts.session_id) loop
         if one.part > next_part then
-            return query select next_part::integer, one.part - 1, null::bigint, null::timestamptz, null::bigint, true, null::boolean;
+            elsewhere := coalesce(elsewhere, parts_elsewhere(session_parts.session_id));
+            return query
+            select lower(gap)::integer, (upper(gap) - 1)::integer, null::bigint, null::timestamptz, null::bigint, true, null::boolean
+            from unnest(int8multirange(int8range(next_part, one.part)) - elsewhere) as gap;
         end if;
         return query select one.part, one.part, one.kept_id, one.received, one.events, false, one.is_detached;
         next_part := one.part + 1::bigint;
@@ -346,13 +400,14 @@ end
 $$;
 
 comment on function fleetprof.session_parts is
-    'Returns the parts of the session to which a kept upload belongs, in their order: part_id is the session_id of the part''s own row in sessions. A row with is_missing stands for the parts from part to last_part that did not arrive, or were released; a part after the last one that arrived cannot be missed. is_detached: it was decoded without what the part before it left, so samples of its JavaScript profile may be unattributed, or count twice. An upload that is a session by itself is part 0.';
+    'Returns the parts of the session to which a kept upload belongs, in their order: part_id is the session_id of the part''s own row in sessions. A row with is_missing stands for the parts from part to last_part that did not arrive, or are not kept any more; a part after the last one that arrived cannot be missed. Parts in another format have no row, nor have those of another session in the browser. is_detached: it was decoded without what the part before it left, so samples of its JavaScript profile may be unattributed, or count twice. An upload that is a session by itself has one row.';
 
 revoke execute on function
     fleetprof_data.parts_of,
     fleetprof_data.session_timelines,
     fleetprof_data.listed_events,
     fleetprof_data.session_events,
+    fleetprof_data.parts_elsewhere,
     fleetprof.session_parts
 from public;
 grant execute on function
@@ -360,5 +415,6 @@ grant execute on function
     fleetprof_data.session_timelines,
     fleetprof_data.listed_events,
     fleetprof_data.session_events,
+    fleetprof_data.parts_elsewhere,
     fleetprof.session_parts
 to fleetprof_reader;

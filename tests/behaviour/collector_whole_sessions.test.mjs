@@ -129,6 +129,41 @@ test('a part that never comes is named', async () => {
   await assert.rejects(stack.sql('select * from fleetprof.session_parts(1)'), /session 1 is not kept/);
 });
 
+/** Parts of a session, missing ones as [first, last, true]. @param {string} id */
+const partsOf = async (id) => (await stack.sql(`select part, last_part, is_missing from fleetprof.session_parts(${id})`))
+  .map((row) => [row.part, row.last_part, row.is_missing]);
+
+test('parts in other formats are not missing', async () => {
+  const at = `${url}/pk_gaps/sessions`;
+  const { session } = JSON.parse((await send(`${at}?window=${windows++}`, { body: '' })).body);
+  const record = (/** @type {number} */ time) => `{"type":1,"time":${time},"duration":2}\n`;
+  const bodies = [record(0), data('short-20ms.json'), record(20), '[{"name":"ready","entryType":"mark","startTime":5,"duration":0}]', record(40)];
+  for (const [part, body] of [...bodies.entries(), [7, record(70)]]) {
+    const reply = await send(`${at}/${session}?part=${part}`, { body: String(body) });
+    assert.equal(reply.status, 204, reply.body);
+  }
+  await waitFor(async () => (await stack.sql(`select from fleetprof.upload_log where load_id = '${session}'`)).length === 6, { what: 'all parts in SQL' });
+  const [{ id }] = await stack.sql(`select session_id::text as id from fleetprof.sessions where load_id = '${session}' and part = 2`);
+  assert.deepEqual(await partsOf(id), [[0, 0, false], [2, 2, false], [4, 4, false], [5, 6, true], [7, 7, false]]);
+  assert.deepEqual((await stack.sql(`select description from fleetprof.hints(${id})`)).map((row) => row.description),
+    ['parts 5 to 6 of the session are missing']);
+});
+
+test('parts of other sessions in the browser are not missing, and a part without a load misses none', async () => {
+  /** @param {string | undefined} load @param {number} part @param {number} sessionID */
+  const envelope = (load, part, sessionID) => JSON.stringify({ load, part, 'opera-scope': { version: '1.0',
+    timelines: [{ request: [sessionID, 1], reply: [null, [[10, 1, 0, 1, [1, 2], 1, null]]] }] } });
+  const load = '123e4567-e89b-42d3-a456-426614174abd';
+  for (const body of [envelope(load, 0, 1), envelope(load, 1, 2), envelope(load, 3, 2), envelope(undefined, 3, 77)]) {
+    assert.equal((await send(`${url}/pk_scope`, { body })).status, 204);
+  }
+  const kept = () => stack.sql(`select session_id::text as id from fleetprof.sessions where load_id = '${load}' or source_id = 77 order by load_id, part`);
+  await waitFor(async () => (await kept()).length === 4, { what: 'all parts in SQL' });
+  const [, , last, alone] = await kept();
+  assert.deepEqual(await partsOf(last.id), [[1, 1, false], [2, 2, true], [3, 3, false]]);
+  assert.deepEqual(await partsOf(alone.id), [[3, 3, false]]);
+});
+
 test('events around others are found in other parts, and what two parts list counts once', async () => {
   /** An event of type 10. @param {number} id @param {number | null} parent */
   const event = (id, parent) => [10, id, 0, 1, [id, id + 10], id, parent];
