@@ -29,7 +29,8 @@ static enum fp_store_result read_levels(struct fp_sealing *sealing, int64_t hour
                      " (select bit_or(1 << (array_position('{" DIMENSIONS
                      "}'::text[], dimension) - 1)) from unnest(dimensions) dimension),"
                      " dimensions <@ '{" DIMENSIONS "}'::text[] and 'site' = any (dimensions)"
-                     " from fleetprof_data.cohort_level where since <= ");
+                     " from fleetprof_data.cohort_level"
+                     " where greatest(since, added + interval '2 hours') <= ");
     fp_sql_time(sql, hour_us);
     fp_buf_addf(sql, " order by level limit %d", FP_COHORT_LEVELS_MAX + 1);
     PGresult *rows;

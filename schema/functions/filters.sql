@@ -239,7 +239,7 @@ begin
         select level
         into wanted
         from cohort_level
-        where filtered <@ dimensions and since <= all(selected.buckets)
+        where filtered <@ dimensions and greatest(since, added + interval '2 hours') <= all(selected.buckets)
         order by cardinality(dimensions), level
         limit 1;
     end if;

@@ -378,11 +378,12 @@ create table fleetprof_data.cohort_level (
     dimensions text[] not null check (
         dimensions @> '{site}'
         and dimensions <@ '{site,route,release,environment,variant,browser,os,device,thread}'),
-    since      timestamptz not null
+    since      timestamptz not null,
+    added      timestamptz not null default now()
 );
-insert into fleetprof_data.cohort_level (level, dimensions, since) values
-    (1, '{site,environment}', '-infinity'),
-    (2, '{site,environment,release}', '-infinity');
+insert into fleetprof_data.cohort_level (level, dimensions, since, added) values
+    (1, '{site,environment}', '-infinity', '-infinity'),
+    (2, '{site,environment,release}', '-infinity', '-infinity');
 
 create table fleetprof_data.cohort (
     group_id    bigint primary key,
@@ -418,7 +419,8 @@ comment on column fleetprof_data.horizon.hours_from is 'Sealed rows of spans 0 a
 comment on table fleetprof_data.cohort_level is 'The levels at which sealing adds segments up.';
 comment on column fleetprof_data.cohort_level.level is 'Number from 1.';
 comment on column fleetprof_data.cohort_level.dimensions is 'Dimensions that a cohort of this level keeps; site is one of them. It adds up over the others.';
-comment on column fleetprof_data.cohort_level.since is 'Hours from this on are summed at this level. A level that is added later begins at least two hours later: sums lack what was sealed before.';
+comment on column fleetprof_data.cohort_level.since is 'Hours from this on are summed at this level, but none before two hours after it was added.';
+comment on column fleetprof_data.cohort_level.added is 'When the row was made: the sums lack what was sealed before.';
 
 comment on table fleetprof_data.cohort is 'Groups of segments that agree in some dimensions. Sealed rows hold their sums.';
 comment on column fleetprof_data.cohort.group_id is 'Content hash of level and kept dimensions.';

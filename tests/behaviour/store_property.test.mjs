@@ -121,8 +121,8 @@ async function addLevel({ random, store, database, steps }) {
   const sinceUs = store.uploads.length === 0 ? random.pick([-Infinity, firstUs + 9 * dayUs]) : last + hourUs;
   const since = sinceUs === -Infinity ? '-infinity' : new Date(sinceUs / 1000).toISOString();
   steps.push(`a level of ${kept} since ${since}`);
-  await database.execute(`insert into fleetprof_data.cohort_level (level, dimensions, since)
-    select max(level) + 1, '{${['site', ...kept]}}', '${since}' from fleetprof_data.cohort_level`);
+  await database.execute(`insert into fleetprof_data.cohort_level (level, dimensions, since, added)
+    select max(level) + 1, '{${['site', ...kept]}}', '${since}', '-infinity' from fleetprof_data.cohort_level`);
 }
 
 /** @type {((run: Run) => Promise<void>)[]} */

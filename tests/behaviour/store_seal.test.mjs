@@ -503,7 +503,9 @@ test('levels: one for later hours is left out, a wrong one is an error', async (
   const sealer = startSealTool(database.conninfo());
   await flushes.flush('one', [startUs, startUs + hourUs]);
   await assert.rejects(database.execute(`insert into fleetprof_data.cohort_level (level, dimensions) values (7, '{site}')`), /"since"/);
-  await database.execute(`insert into fleetprof_data.cohort_level values (7, '{device,site,route}', to_timestamp(${(startUs + hourUs) / 1e6}))`);
+  await database.execute(`insert into fleetprof_data.cohort_level values (7, '{device,site,route}', to_timestamp(${(startUs + hourUs) / 1e6}), '-infinity')`);
+  // What was sealed before would be missing in its sums.
+  await database.execute("insert into fleetprof_data.cohort_level values (8, '{site,device}', '-infinity')");
   await sealer.all(startUs + 3 * hourUs);
   const levels = await database.sql(`select c.level, count(distinct r.bucket) as hours from fleetprof_data.total_hours r
     join fleetprof_data.cohort c using (group_id) group by 1 order by 1`);

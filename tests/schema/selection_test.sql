@@ -22,7 +22,7 @@ from (values
     ('late', '02 07:00', 0), ('late', '03 00:00', 3), ('late', '12 05:00', 0)
 ) as tile (site, block, span);
 
-select plan(50);
+select plan(51);
 
 select is(pg_temp.covered('{hours}', '05 10:00', '05 12:00'), '05 10 h, 05 11 h', 'hours');
 select is(pg_temp.covered('{hours}', '05 11:00', '05 12:00'), '05 11 h', 'one of them');
@@ -99,7 +99,7 @@ delete from sealed;
 insert into segment (segment_id, route, browser) values (1, '/cart', 'Chrome'), (2, '/cart', 'Firefox'), (3, '/home', 'Chrome');
 insert into segment (segment_id, release) values (4, 'v2');
 insert into segment (segment_id, site) values (5, 'shop-eu');
-insert into cohort_level (level, dimensions, since) values (3, '{site,environment,route}', '-infinity');
+insert into cohort_level values (3, '{site,environment,route}', '-infinity', '-infinity');
 insert into sample (segment_id, bucket, us, path)
 select segment_id, '2026-01-05Z'::timestamptz + hour * interval '1 hour', (1 << segment_id::integer) * 1000, '{main}'
 from segment, generate_series(0, 29) as hour;
@@ -133,6 +133,10 @@ select is(pg_temp.answered_by('shop', route => '/cart'), '3 shop /cart', 'a leve
 select is(pg_temp.answered_by('shop', route => '/cart', release => 'v1'), 'segments {1,2}', 'dimensions that no level has together');
 select is(pg_temp.answered_by('shop', browser => 'Chrome'), 'segments {1,3,4}', 'a dimension that no level has');
 select is(pg_temp.answered_by('shop', by_segment => true), 'segments {1,2,3,4}', 'segments on demand');
+insert into cohort_level (level, dimensions, since) values (4, '{site,browser}', '-infinity');
+select is(
+    pg_temp.answered_by('shop', browser => 'Chrome'), 'segments {1,3,4}',
+    'a level that was added when these hours were sealed, whatever its since says');
 update cohort_level set since = '2026-01-05 04:00Z' where level = 3;
 select is(pg_temp.answered_by('shop', route => '/cart'), 'segments {1,2,4}', 'a level that is younger than the first block');
 select is(pg_temp.answered_by('shop', '2026-01-05 04:00Z', route => '/cart'), '3 shop /cart', 'a level that is as old');
