@@ -3,6 +3,9 @@
 set local search_path = pgtap, pg_catalog;
 
 \set manual `cat ../../docs/sql.md`
+\set examples `cat ../../docs/*.md`
+\set citus `cat ../../docs/citus.md`
+\set placed `grep -o '{[a-z_,]*}' ../../schema/citus/distribute.sql`
 create temp table manual as select :'manual'::text as page;
 -- The entry of an object: from its heading to the next one.
 create function pg_temp.entry(name text)
@@ -46,7 +49,7 @@ join pg_type on pg_type.oid = prorettype
 join pg_attribute on attrelid = typrelid and attnum > 0
 where schema = 'fleetprof'::regnamespace;
 
-select plan(4);
+select plan(6);
 select cmp_ok((select count(*) from object)::integer, '>=', 30, 'the objects are found');
 select is_empty(
     $$ select format('%s %s.%s', type, schema, name) from object where coalesce(obj_description(oid, catalog::text::name), '') = '' $$,
@@ -61,6 +64,13 @@ select is_empty(
            and (select split_part(split_part(page, E'\n## Filters', 2), E'\n## ', 1) from manual) !~ format(case when member like 'exclude\_%' then '`%s`[,.]' else '\n\| `%s` ' end, member)
            and (select split_part(split_part(page, E'\n## Views', 2), E'\n### ', 1) from manual) !~ format('`%s`', member) $$,
     'every column and parameter is explained there');
+-- The clock of a zone with half hours begins its hours in the middle of two.
+select ok(position('date_trunc(''hour'', now())' in :'examples') = 0, 'queries in the manual begin hours as buckets do');
+select is_empty(
+    format(
+        $$ select relation from regexp_split_to_table(%L, '[^a-z_]+') as relation
+           where relation not in ('', 'total_recent') and position('`' || relation || '`' in %L) = 0 $$, :'placed', :'citus'),
+    'each table that is placed on nodes by its name is in docs/citus.md');
 
 select * from finish();
 rollback;
