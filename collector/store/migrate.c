@@ -298,6 +298,27 @@ static enum fp_migrate_result apply(struct migration *run)
     return result;
 }
 
+/* Refuses a database whose encoding lacks characters of UTF-8. SQL_ASCII takes all bytes as they
+ * come; a cluster has it that was made without a locale. */
+static enum fp_migrate_result check_encoding(struct migration *run)
+{
+    PGresult *rows = ask(run,
+                         "select pg_encoding_to_char(encoding), datname from pg_database "
+                         "where datname = current_database()",
+                         NULL, 0);
+    if (rows == NULL)
+        return failed(run, "reading the database's encoding");
+    const char *encoding = PQgetvalue(rows, 0, 0);
+    bool is_fit = strcmp(encoding, "UTF8") == 0 || strcmp(encoding, "SQL_ASCII") == 0;
+    if (!is_fit) {
+        report_line(run, "the database's encoding is %s; it must be UTF8", encoding);
+        report_line(run, "hint: make another one: createdb --encoding=UTF8 --template=template0 %s",
+                    PQgetvalue(rows, 0, 1));
+    }
+    PQclear(rows);
+    return is_fit ? FP_MIGRATE_OK : FP_MIGRATE_FAILED;
+}
+
 /*
  * Reads what the server is to Citus. Refuses a worker, and a coordinator that cannot distribute yet
  * if the caller wants that. A database that is distributed stays so: sets run->distributes.
@@ -387,7 +408,9 @@ static enum fp_migrate_result migrate(struct migration *run)
                       "set citus.multi_shard_modify_mode = 'sequential';"
                       "select pg_advisory_lock(hashtext('fleetprof.migrate'))"))
         return failed(run, "waiting for other migrations");
-    enum fp_migrate_result result = check_database(run);
+    enum fp_migrate_result result = check_encoding(run);
+    if (result == FP_MIGRATE_OK)
+        result = check_database(run);
     if (result == FP_MIGRATE_OK)
         result = check_citus(run);
     if (result != FP_MIGRATE_OK)

@@ -18,7 +18,7 @@ begin
     where session_id = session_content.session_id;
     if not found then
         raise no_data_found using
-            message = format('session %s is not kept', session_content.session_id),
+            message = format('session %s is not kept', coalesce(session_content.session_id::text, 'null')),
             hint = 'The view fleetprof.sessions lists those that are.';
     end if;
 end

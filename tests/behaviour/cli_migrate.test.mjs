@@ -34,6 +34,21 @@ test('an empty database gets tables, functions and views; the second run finds n
   assert.match(second.stderr, /^fleetprof: nothing to do: \d+ table files, \d+ files of functions and views\n$/);
 });
 
+test('a database that cannot hold UTF-8 is refused before anything is made', async () => {
+  for (const [encoding, code] of [['LATIN1', 2], ['SQL_ASCII', 0]]) {
+    const name = `encoded_${code}`;
+    await postgres.execute(`create database ${name} encoding '${encoding}' locale 'C' template template0`);
+    // Without an encoding, bytes are kept as they come.
+    const refused = await migrate(['-d', postgres.conninfo('postgres', name)]);
+    assert.equal(refused.code, code, refused.stderr);
+    if (code === 0) continue;
+    assert.equal(refused.stderr, [
+      "fleetprof: the database's encoding is LATIN1; it must be UTF8",
+      `fleetprof: hint: make another one: createdb --encoding=UTF8 --template=template0 ${name}`,
+      'fleetprof: error: the database was not brought up to date', ''].join('\n'));
+  }
+});
+
 test('two at once do the work once', async () => {
   const conninfo = await createDatabase('together');
   const both = await Promise.all([migrate(['-d', conninfo]), migrate(['-d', conninfo])]);

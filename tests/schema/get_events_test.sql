@@ -56,7 +56,7 @@ insert into fleetprof_data.event values
     (1, '2026-01-05 10:00Z', 41, 13, 6, 10, 3, 'LAYOUT', 10, 1001, 1006, 1000, 0, 1000, 0, 1, 0, null, null, null),
     (1, '2026-01-05 10:00Z', 41, 14, 6, null, 4, 'REFLOW', 7, 11000, 1000, 4000, 0, 4000, 0, 1, 0, null, null, '{"sequence": 4}');
 
-select plan(61);
+select plan(62);
 
 select results_eq(
     'select id, parent_id, type, time_ms, overhead_ms, hits, start_ms, end_ms, child_count, total_ms from get_events(41, 1)',
@@ -169,6 +169,7 @@ select results_eq(
 select results_eq('select * from session_content(41)',
     $$ values ('opera-scope', false, 900, '\x28b52ffd'::bytea) $$, 'the content of one');
 select throws_ok('select session_content(44)', 'P0002', 'session 44 is not kept', 'of none');
+select throws_ok('select session_content(null)', 'P0002', 'session null is not kept', 'of null');
 
 -- Many events: a quadratic plan takes a quarter of a minute
 insert into fleetprof_data.timeline values (2, '2026-01-06 10:00Z', 42, 2, 2, null, 'all', 20000);
