@@ -19,6 +19,8 @@ static const char *const note_texts[FP_ST_NOTE_COUNT] = {
     [FP_ST_NOTE_UNKNOWN_COMMAND] = "an unknown command or a lost alias in a V8 profile",
     [FP_ST_NOTE_JUNK] = "something between the records",
     [FP_ST_NOTE_BROKEN_POST] = "a posted body that is not JSON, whose records were read one by one",
+    [FP_ST_NOTE_BAD_START] =
+        "a header whose timeStamp is not a time since 1970, or that is not an object",
     [FP_ST_NOTE_NO_TYPE] = "a record without a type",
     [FP_ST_NOTE_UNKNOWN_TYPE] = "a type that is not known",
     [FP_ST_NOTE_NO_TYPE_NAME] = "a custom type without a name",

@@ -23,6 +23,7 @@ enum fp_st_note {
     FP_ST_NOTE_REFUSALS, /* the number of refusals */
     FP_ST_NOTE_JUNK = FP_ST_NOTE_REFUSALS,
     FP_ST_NOTE_BROKEN_POST,
+    FP_ST_NOTE_BAD_START,
     FP_ST_NOTE_NO_TYPE,
     FP_ST_NOTE_UNKNOWN_TYPE,
     FP_ST_NOTE_NO_TYPE_NAME,

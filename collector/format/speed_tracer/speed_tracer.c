@@ -158,13 +158,24 @@ static void add_post_header(struct fp_decoder *decoder)
     fp_content_add(decoder, (struct fp_str){head, (size_t)len});
 }
 
+/* Reads the only member of the header that the tool filled. 0 is what kept contents have without
+ * it. */
+static void read_start(struct fp_st_dump *dump, yyjson_val *header)
+{
+    yyjson_val *start = fp_json_member(header, FP_STR("timeStamp"));
+    int64_t started_us = 0;
+    bool is_time = start == NULL || fp_time_of(start, &started_us);
+    bool is_header = header == NULL || yyjson_is_obj(header);
+    if (is_time && started_us > 0)
+        dump->decoder->profile->session.started_us = started_us;
+    else if (!is_header || !is_time || started_us < 0)
+        fp_st_add_note(dump, FP_ST_NOTE_BAD_START);
+}
+
 static void open_post(struct fp_st_dump *dump, yyjson_val *header)
 {
     struct fp_decoder *decoder = dump->decoder;
-    /* The only member of the header that the tool filled. */
-    int64_t started_us;
-    if (fp_time_of(fp_json_member(header, FP_STR("timeStamp")), &started_us) && started_us > 0)
-        decoder->profile->session.started_us = started_us;
+    read_start(dump, header);
     dump->is_post = true;
     add_post_header(decoder);
 }

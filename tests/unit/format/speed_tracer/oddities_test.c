@@ -251,6 +251,34 @@ static void the_same_records_are_the_same_events_in_every_container(void **state
     release(&stream);
 }
 
+static void a_start_that_is_no_time_is_noted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header;
+        uint32_t notes;
+    } headers[] = {
+        {"{'timeStamp':'1355000000000'}", 1},
+        {"{'timeStamp':1e300}", 1},
+        {"{'timeStamp':-1}", 1},
+        {"1", 1},
+        {"{}", 0},
+        {"{'timeStamp':null}", 0},
+        {"{'timeStamp':0}", 0}, /* as kept contents have it */
+        {"{'timeStamp':1355000000000}", 0},
+    };
+    for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+        char text[128];
+        struct decoded decoded;
+        snprintf(text, sizeof(text), "{'header':%s,'data':[{'type':1,'time':1}]}",
+                 headers[i].header);
+        take_dump(&decoded, text);
+        assert_int_equal(note_count(&decoded, "a header whose timeStamp"), headers[i].notes);
+        assert_int_equal(decoded.profile.session.note_count, headers[i].notes);
+        release(&decoded);
+    }
+}
+
 static void a_line_of_bad_records_costs_no_more_than_its_length(void **state)
 {
     (void)state;
@@ -520,6 +548,7 @@ int main(void)
         cmocka_unit_test(own_time_may_be_two_milliseconds_below_zero),
         cmocka_unit_test(a_custom_record_may_have_a_custom_child),
         cmocka_unit_test(entities_stay_in_details_and_are_decoded_in_resources),
+        cmocka_unit_test(a_start_that_is_no_time_is_noted),
         cmocka_unit_test(a_time_that_ends_with_its_dot_costs_that_record_only),
         cmocka_unit_test(headers_of_a_server_trace_and_lines_of_25_kilobytes_are_kept),
         cmocka_unit_test(the_same_records_are_the_same_events_in_every_container),
