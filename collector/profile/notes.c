@@ -31,7 +31,7 @@ void fp_notes_list(const struct fp_profile *profile, struct fp_notes *notes)
                });
     add(notes, &(struct fp_profile_note){
                    .text = profile->is_since_first_epoch
-                               ? "a time since 1970, taken as since the first of them"
+                               ? "a time since 1970, taken as since the earliest of them"
                                : "a time since 1970, taken as since navigationStart",
                    .count = profile->epoch_times,
                    .first_offset = (int64_t)profile->first_epoch,

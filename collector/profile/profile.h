@@ -188,7 +188,7 @@ struct fp_profile {
 
     uint32_t epoch_times;      /* of User Timing, sent as ms since 1970 */
     size_t first_epoch;        /* index of the first, in its array */
-    bool is_since_first_epoch; /* they are relative to the first of them: no navigationStart was
+    bool is_since_first_epoch; /* they are relative to the earliest: no navigationStart was
                                   sent */
 
     struct fp_profile_vital *vitals;

@@ -2,6 +2,7 @@
  * User Timing: measures that name their start and end, the order of marks, and one row per defect
  * of marks and measures, with the place in the error.
  */
+#include "collector/profile/notes.h"
 #include "tests/unit/format/test.h"
 
 /* The profile's timings as text: kind, name, start (? if unknown), value; µs. */
@@ -433,6 +434,10 @@ static void times_since_1970_are_noted(void **state)
     decode(&decoded, "{'a':[" EPOCH "," EPOCH "]}", "");
     assert_int_equal(decoded.profile.epoch_times, 2);
     assert_true(decoded.profile.is_since_first_epoch);
+    struct fp_notes notes;
+    fp_notes_list(&decoded.profile, &notes);
+    assert_string_equal(notes.list[0].text,
+                        "a time since 1970, taken as since the earliest of them");
     release(&decoded);
 }
 
