@@ -248,12 +248,20 @@ static bool is_map_of_times(yyjson_val *object)
     size_t count;
     yyjson_val *name;
     yyjson_val *times;
+    bool has_times = false;
     yyjson_obj_foreach(object, i, count, name, times)
     {
-        if (!fp_is_times(times))
+        if (!fp_is_times(times) && !yyjson_is_null(times))
             return false;
+        has_times |= fp_is_times(times);
     }
-    return yyjson_obj_size(object) > 0;
+    return has_times;
+}
+
+/* True if an object has the records of a posted dump, which would be a dump with a header. */
+static bool is_post_without_header(yyjson_val *object)
+{
+    return yyjson_is_obj(yyjson_arr_get_first(yyjson_obj_get(object, "data")));
 }
 
 static bool is_envelope(yyjson_val *object)
@@ -390,6 +398,10 @@ static bool decode_object(struct fp_decoder *decoder, yyjson_val *root)
         return decode_envelope(decoder, root);
     if (!is_map && fp_self_profile_is_trace(root))
         return fp_self_profile_decode(decoder, NULL, root);
+    if (is_post_without_header(root))
+        return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
+                          "header is missing: a posted dump of Speed Tracer has it beside data; a "
+                          "map of marks has times in milliseconds, not objects");
     if (is_map || fp_user_timing_is_map(root))
         return decode_bare_timings(decoder, root, FP_USER_TIMING_MARKS);
     return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,

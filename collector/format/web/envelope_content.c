@@ -297,12 +297,14 @@ static void add_map(struct fp_decoder *decoder, yyjson_val *map, const struct sh
     fp_content_add(decoder, FP_STR("{"));
     while ((key = yyjson_obj_iter_next(&members)) != NULL) {
         yyjson_val *value = yyjson_obj_iter_get_val(key);
-        if (of != NULL ? !fits(value, of->kind) : !is_detail_key(decoder, key, value))
+        /* null takes away what an equal name before it has. */
+        bool is_null = of != NULL && yyjson_is_null(value);
+        if (of != NULL ? !is_null && !fits(value, of->kind) : !is_detail_key(decoder, key, value))
             continue;
         add_separator(decoder, &is_first);
         fp_content_add_value(decoder, key);
         fp_content_add(decoder, FP_STR(":"));
-        add_value(decoder, value, of != NULL ? of : &scalar);
+        add_value(decoder, value, of != NULL && !is_null ? of : &scalar);
     }
     fp_content_add(decoder, FP_STR("}"));
 }

@@ -49,10 +49,14 @@ bool fp_user_timing_is_map(yyjson_val *object)
 {
     yyjson_obj_iter members = yyjson_obj_iter_with(object);
     yyjson_val *key;
-    while ((key = yyjson_obj_iter_next(&members)) != NULL)
-        if (!yyjson_is_arr(yyjson_obj_iter_get_val(key)))
+    bool has_array = false;
+    while ((key = yyjson_obj_iter_next(&members)) != NULL) {
+        yyjson_val *value = yyjson_obj_iter_get_val(key);
+        if (!yyjson_is_arr(value) && !yyjson_is_null(value))
             return false;
-    return yyjson_obj_size(object) > 0;
+        has_array |= yyjson_is_arr(value);
+    }
+    return has_array;
 }
 
 /* Refuses a mark with the name of an attribute. place: of the name. */
@@ -348,6 +352,8 @@ static bool decode_times(struct decoding *decoding, const struct fp_place *place
 
 static bool decode_name(struct decoding *decoding, yyjson_val *key)
 {
+    if (yyjson_is_null(yyjson_obj_iter_get_val(key)))
+        return true; /* the same as absent */
     const struct fp_str raw = {yyjson_get_str(key), yyjson_get_len(key)};
     const struct fp_place place = {.parent = decoding->source->place, .member = raw};
     struct fp_str name;
@@ -480,7 +486,7 @@ static void find_epochs(struct decoding *decoding, const struct fp_user_timing_s
 }
 
 /* Finds whether the upload has the shape of the draft of 2011, with numbers as entryType or times
- * since 1970, and what these are relative to: navigationStart or, without it, the first of them. */
+ * since 1970, and what these are relative to: navigationStart or, without it, the earliest. */
 static void find_shape(struct decoding *decoding, const struct fp_user_timing_source *sources,
                        size_t source_count)
 {

@@ -90,6 +90,20 @@ static const struct bad_upload bad_timings[] = {
      .verdict = FP_VERDICT_INVALID,
      .pointer = "/marks/a",
      .detail = "in a map of names, each name has an array of times in milliseconds"},
+    {.title = "a posted dump without its header",
+     .body = "{'data':[{'type':1,'time':1}]}",
+     .verdict = FP_VERDICT_INVALID,
+     .pointer = "",
+     .detail =
+         "header is missing: a posted dump of Speed Tracer has it beside data; a map of marks "
+         "has times in milliseconds, not objects"},
+    {.title = "a map whose names are all null",
+     .body = "{'a':null}",
+     .verdict = FP_VERDICT_INVALID,
+     .pointer = "",
+     .detail = "this is not an upload: it has none of trace, marks, measures, entries, vitals, "
+               "interactions and coverage, and is not a ProfilerTrace, a map of marks, a Speed "
+               "Tracer dump or an Opera Scope session"},
     {.title = "a map with a time in quotes",
      .body = "{'measures':{'a/b~c':[1,'2']}}",
      .verdict = FP_VERDICT_INVALID,

@@ -81,6 +81,9 @@ static const struct {
      "{'trace':" EMPTY_TRACE ",'marks':{'a\\u00fc/':[1,2.5],'b':['secret'],'b':[3]},"
      "'measures':{'m':[]}}",
      "{'trace':" EMPTY_TRACE ",'marks':{'a\xc3\xbc/':[1,2.5],'b':[],'b':[3]},'measures':{'m':[]}}"},
+    {"maps, of names with null that they are not there",
+     "{'trace':" EMPTY_TRACE ",'marks':{'b':[2],'a':[1],'b':null},'measures':{'m':null}}",
+     "{'trace':" EMPTY_TRACE ",'marks':{'b':[2],'a':[1],'b':null},'measures':{'m':null}}"},
     {"what was observed, with templated selectors and hosts",
      "{'trace':" EMPTY_TRACE ",'start':1,'vitals':[{'name':'LCP','value':2,'rating':'secret',"
      "'target':'#secret7','url':'https://secret'}],'interactions':[{'type':'key','start':1,"

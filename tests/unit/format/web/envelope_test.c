@@ -156,6 +156,25 @@ static void takes_a_bare_map_as_marks(void **state)
     release(&decoded);
 }
 
+static void takes_a_name_with_null_in_a_map_as_absent(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "{'a':[1],'b':null}",
+        "{'b':null,'a':[1],'c':[]}",
+        "{'version':1,'marks':{'a':[1],'b':null}}",
+        "{'measures':{'b':null},'marks':{'a':[1]}}",
+        "{'marks':{'b':[2],'a':[1],'b':null}}",
+    };
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        struct decoded decoded;
+        decode_good(&decoded, bodies[i]);
+        assert_int_equal(decoded.profile.timing_count, 1);
+        assert_text(decoded.profile.timings[0].name, "a");
+        release(&decoded);
+    }
+}
+
 static void takes_marks_that_bear_the_names_of_other_formats_members(void **state)
 {
     (void)state;
@@ -415,6 +434,7 @@ int main(void)
         cmocka_unit_test(knows_each_word_of_coverage),
         cmocka_unit_test(takes_timings_in_each_shape),
         cmocka_unit_test(takes_a_bare_map_as_marks),
+        cmocka_unit_test(takes_a_name_with_null_in_a_map_as_absent),
         cmocka_unit_test(takes_marks_that_bear_the_names_of_other_formats_members),
         cmocka_unit_test(takes_a_broken_trace_or_envelope_for_one),
         cmocka_unit_test(takes_trace_and_timings_together),
