@@ -345,7 +345,10 @@ test('a large dictionary is pruned in short transactions', async () => {
   await sealer.quit();
 });
 
-/** @param {import('./store_tool.mjs').Database} database a kept session and a row of the upload log, this many days old each */
+/**
+ * Stores a kept session and a row of the upload log, each so many days old.
+ * @param {import('./store_tool.mjs').Database} database @param {{ session: number, upload: number }} days
+ */
 async function keepOne(database, { session, upload }) {
   const bucket = (/** @type {number} */ days) => `date_trunc('hour', now() - interval '${days} days', 'UTC')`;
   await database.execute(`
