@@ -20,17 +20,37 @@ export function templateName(name) {
 }
 
 /**
+ * Reads a property of the browser's own: an input of this name hides the property of its form.
+ * @param {object} prototype @param {string} name
+ */
+const getterOf = (prototype, name) => {
+  const get = Object.getOwnPropertyDescriptor(prototype, name)?.get;
+  return (/** @type {Node} */ node) => get?.call(node);
+};
+
+/**
  * Returns an element's name.
  * @param {Node | null | undefined} node
- * @returns {string | undefined} at most 128 characters; undefined for no element
+ * @returns {string | undefined} at most 128 characters; undefined for no element, and for one that cannot be read
  */
 export function selectorOf(node) {
+  try {
+    return node ? pathTo(node) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {Node} node */
+function pathTo(node) {
+  const parentOf = getterOf(Node.prototype, 'parentElement');
+  const nameOf = getterOf(Element.prototype, 'localName');
   let path = '';
-  for (let element = /** @type {Element | null} */ (node?.nodeType === 1 ? node : node?.parentElement ?? null); element;
-    element = element.parentElement) {
-    const id = element.getAttribute('id');
-    const classes = (element.getAttribute('class') ?? '').split(/\s+/).filter(Boolean).slice(0, maxClasses);
-    const step = element.localName.slice(0, 40) + (id ? `#${templateName(id)}` : '')
+  for (let element = node instanceof Element ? node : parentOf(node); element; element = parentOf(element)) {
+    const attribute = (/** @type {string} */ name) => Element.prototype.getAttribute.call(element, name) ?? '';
+    const id = attribute('id');
+    const classes = attribute('class').split(/\s+/).filter(Boolean).slice(0, maxClasses);
+    const step = nameOf(element).slice(0, 40) + (id ? `#${templateName(id)}` : '')
       + classes.map((name) => `.${templateName(name)}`).join('');
     if (path.length + step.length >= maxLength) break;
     path = path ? `${step}>${path}` : step;

@@ -78,18 +78,25 @@ const vitalsOfStart = ['LCP', 'FCP', 'TTFB'];
 /** @returns {List} */
 function observeVitals() {
   const { add, take } = bounded(50);
+  /** The ids of metrics that are sent: of one view of the page, each once. @type {Set<string>} */
+  const reported = new Set();
   const [navigation] = /** @type {any[]} */ (performance.getEntriesByType('navigation'));
   /** @param {any} metric a metric with its attribution */
-  const report = ({ name, value, rating, navigationType, attribution: { target, url, interactionTarget,
-    interactionTime, largestShiftTarget } }) => add({
-    name, value, rating, navigationType,
-    target: (target ?? interactionTarget ?? largestShiftTarget) || undefined,
-    url: url?.split(/[?#]/)[0],
-    ...interactionTime !== undefined && { start: interactionTime, duration: value },
-    ...navigationType === 'prerender' && vitalsOfStart.includes(name)
-      && { start: navigation.activationStart, duration: value },
-  });
-  const options = { generateTarget: selectorOf };
+  const report = ({ id, name, value, rating, navigationType, attribution: { target, url, interactionTarget,
+    interactionTime, largestShiftTarget } }) => {
+    if (reported.has(id)) return;
+    reported.add(id);
+    add({
+      name, value, rating, navigationType,
+      target: (target ?? interactionTarget ?? largestShiftTarget) || undefined,
+      url: url?.split(/[?#]/)[0],
+      ...interactionTime !== undefined && { start: interactionTime, duration: value },
+      ...navigationType === 'prerender' && vitalsOfStart.includes(name)
+        && { start: navigation.activationStart, duration: value },
+    });
+  };
+  // Without a name of ours, web-vitals would make one of its own.
+  const options = { generateTarget: (/** @type {Node | null} */ node) => selectorOf(node) ?? '' };
   onLCP(report, options);
   // When the page is hidden, web-vitals may report before it has looked at the last interaction. It never reports that one.
   /** @type {any} */
@@ -120,12 +127,14 @@ function observeInteractions() {
     ({ interactionId, name, startTime: start, duration, processingStart, processingEnd, target }) => {
       if (!interactionId || duration < minInteractionMs) return;
       const known = recent.get(interactionId);
-      // Durations are rounded to 8 ms, the processing is not.
+      // Durations are rounded to 8 ms, and end where a dialog opens; the processing is neither.
+      const clip = (/** @type {number} */ time) => Math.max(start, Math.min(time, start + duration));
       const event = {
-        type: name.startsWith('key') ? 'keyboard' : 'pointer', start, processingStart,
-        processingEnd: Math.max(processingStart, Math.min(processingEnd, start + duration)), duration,
-        target: selectorOf(target) ?? known?.target,
+        type: name.startsWith('key') ? 'keyboard' : 'pointer', start, processingStart: clip(processingStart),
+        processingEnd: clip(processingEnd), duration, target: selectorOf(target) ?? known?.target,
       };
+      // A page that listens to nothing but clicks gets its target with the click only.
+      if (known) known.target = event.target;
       if (!known) {
         recent.set(interactionId, event);
         if (recent.size > 10) recent.delete(/** @type {number} */ (recent.keys().next().value));
@@ -134,7 +143,7 @@ function observeInteractions() {
         const end = Math.max(known.start + known.duration, start + duration);
         known.start = Math.min(known.start, start);
         known.duration = end - known.start;
-        known.processingStart = Math.min(known.processingStart, processingStart);
+        known.processingStart = Math.min(known.processingStart, event.processingStart);
         known.processingEnd = Math.max(known.processingEnd, event.processingEnd);
       } else if (duration > known.duration) Object.assign(known, event);
     });

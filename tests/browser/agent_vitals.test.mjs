@@ -3,9 +3,10 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as settle } from 'node:timers/promises';
 
 import { waitFor } from '../behaviour/stack.mjs';
-import { startSite, tag } from './agent_site.mjs';
+import { busy, startSite, tag } from './agent_site.mjs';
 import { launchChromium, openTab } from './chromium.mjs';
 
 /** @type {import('playwright-core').Browser} */
@@ -139,4 +140,115 @@ test('leaves out page loads by vitals-sample', async () => {
   await page.goto('about:blank');
   assert.deepEqual(site.uploads, []);
   await page.context().close();
+});
+
+// ---- Hard pages ----
+
+/**
+ * Opens a page that the server did not pick, with the vitals build, in a tab of its own.
+ * @param {string} own
+ * @param {Record<string, string | number>} [data]
+ */
+async function openPage(own, data = {}) {
+  site.sampled = false;
+  site.pages['/page'] = `${tag(data, 'fleetprof.vitals.js').replace(' data-after-load="0"', '')}
+    <style>button { display: block; width: 200px; height: 60px; }</style>${own}<script>${busy}
+    globalThis.painted = [];
+    new PerformanceObserver((list) => painted.push(...list.getEntries().map(({ name }) => name)))
+      .observe({ type: 'event', durationThreshold: 40 });
+    function show(state) { // as the browser does, which keeps the tabs of a debugger visible
+      Object.defineProperty(document, 'visibilityState', { value: state, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+    }
+  </script>`;
+  const { page, complaints } = await openTab(browser);
+  // Two frames: web-vitals has begun, and the page is painted.
+  const settled = () => page.evaluate(() => new Promise((resolve) => {
+    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)));
+  }));
+  await page.goto(`${site.origin}/page`);
+  await settled();
+  return {
+    page, complaints, settled,
+    /** Clicks as a visitor does, without listeners of playwright, and waits for the browser's entry. */
+    click: async (/** @type {string} */ selector, event = 'click') => {
+      const count = `painted.filter((name) => name === '${event}').length`;
+      const before = await page.evaluate(count);
+      const { x, y } = await page.evaluate((name) => Element.prototype.getBoundingClientRect.call(document.querySelector(name)), selector);
+      await page.mouse.move(x + 20, y + 20);
+      await page.mouse.down();
+      await page.mouse.up();
+      await page.waitForFunction(`${count} > ${before}`);
+    },
+    show: (/** @type {'visible' | 'hidden'} */ state) => page.evaluate(`show('${state}')`),
+    close: () => page.context().close(),
+  };
+}
+
+test('a click has its target on a page that listens to nothing but clicks', async () => {
+  const { click, show, close } = await openPage('<button id="buy" onclick="busy(120)">Buy</button>');
+  await click('#buy');
+  await show('hidden');
+  await waitFor(() => all('interactions').length > 0, { what: 'interaction' });
+  assert.deepEqual(all('interactions').map(({ target }) => target), ['button#buy']);
+  assert.equal(all('vitals').find(({ name }) => name === 'INP').target, 'button#buy');
+  await close();
+});
+
+test('no interaction is processed outside of itself, although a dialog holds its handler up', async () => {
+  const { page, settled, show, close } = await openPage('<input onkeydown="busy(60); confirm()"><p onmouseup="busy(60); alert()">text</p>');
+  page.on('dialog', async (dialog) => {
+    await settle(300);
+    await dialog.accept();
+  });
+  await page.focus('input');
+  await page.keyboard.press('Enter');
+  const box = /** @type {any} */ (await page.locator('p').boundingBox());
+  await page.mouse.move(box.x + 5, box.y + 5);
+  await page.mouse.down();
+  await page.mouse.up();
+  await settled();
+  await page.waitForFunction("painted.includes('keydown')");
+  await show('hidden');
+  await waitFor(() => all('interactions').length > 0, { what: 'interactions' });
+  for (const { start, processingStart, processingEnd, duration } of all('interactions')) {
+    assert.ok(start <= processingStart && processingStart <= processingEnd && processingEnd <= start + duration,
+      JSON.stringify(all('interactions')));
+  }
+  await close();
+});
+
+test('a form whose inputs have the names of properties is named like any other', async () => {
+  const names = ['getAttribute', 'localName', 'parentElement', 'nodeType'];
+  const { click, show, complaints, close } = await openPage(`<form id="order" onsubmit="return false">
+    <button type="button" class="pay" onclick="busy(120)">Pay</button>${names.map((name) => `<input name="${name}">`).join('')}</form>`);
+  await click('.pay');
+  await show('hidden');
+  await waitFor(() => all('vitals').some(({ name }) => name === 'INP'), { what: 'INP' });
+  assert.deepEqual(all('interactions').map(({ target }) => target), ['form#order>button.pay']);
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test('each vital is sent once, however often the page is hidden', async () => {
+  const { page, click, show, close } = await openPage(
+    '<div id="gap"></div><p>text</p><button id="a" onclick="busy(globalThis.ms ??= 100); ms += 200">A</button>');
+  const visit = async (/** @type {number} */ height) => {
+    await show('visible');
+    await click('#a');
+    await page.evaluate((px) => new Promise((resolve) => {
+      new PerformanceObserver(resolve).observe({ type: 'layout-shift' });
+      setTimeout(() => { /** @type {any} */ (document.querySelector('#gap')).style.height = `${px}px`; }, 600); // not by the click
+    }), height);
+    await show('hidden');
+  };
+  await visit(100);
+  await waitFor(() => all('vitals').some(({ name }) => name === 'INP'), { what: 'first INP' });
+  const first = all('vitals').find(({ name }) => name === 'INP').value;
+  await visit(300);
+  await waitFor(() => all('interactions').length > 1, { what: 'second interaction' });
+  const names = all('vitals').map(({ name }) => name).sort();
+  assert.deepEqual(names, [...new Set(names)], JSON.stringify(all('vitals')));
+  assert.ok(names.includes('CLS') && first < 300);
+  await close();
 });
