@@ -13,7 +13,6 @@ import { openLoad } from './load.js';
  * @typedef {import('../fleetprof.js').Options} Options
  * @typedef {import('../fleetprof.js').Handle} Handle
  * @typedef {import('../fleetprof.js').Status} Status
- * @typedef {import('./load.js').Extra} Extra
  */
 
 const version = '0.1.0';
@@ -23,7 +22,7 @@ const isOn = (option) => `${option ?? false}` !== 'false';
 
 /**
  * Defines `globalThis.fleetprof`, and starts it if the script's tag says where to send.
- * @param {(options: Options) => Extra | undefined} [startExtra] starts what else is to be sent
+ * @param {import('./load.js').StartExtra} [startExtra] starts what else is to be sent
  * @returns {import('../fleetprof.js').Fleetprof}
  */
 export function install(startExtra) {
@@ -87,18 +86,18 @@ export function install(startExtra) {
       return;
     }
     const decision = WORKER ? undefined : serverDecision();
-    const extra = VITALS ? startExtra?.(options) : undefined;
-    const load = openLoad(options, { decision, version, tell, ...VITALS && { extra } });
+    const load = openLoad(options, tell, decision, version, startExtra);
     // A worker is started by a page that is profiled.
     let reason = WORKER ? undefined : refusal(decision, policy);
     /** Whether to report it to the collector. */
-    const isCovered = reason ? coverage === 'all' && decision === '0' : coverage !== 'off';
+    const isCovered = reason ? decision === '0' && coverage === 'all' : coverage !== 'off';
     if (`${profile}` === 'false') reason ??= ['disabled', DEBUG ? 'the page has turned profiling off' : ''];
     try {
       if (!reason) load.profile();
     } catch (error) {
       const text = `${error}`;
-      if (!('Profiler' in globalThis)) reason = ['unsupported', DEBUG ? 'this browser has no Profiler' : ''];
+      if (!/** @type {any} */ (globalThis).Profiler) reason = ['unsupported', DEBUG ? 'this browser has no Profiler' : ''];
+      else if (!/Allowed|maximum/.test(text)) throw error;
       else reason = [/Allowed/.test(text) ? 'forbidden' : 'quota', DEBUG ? `the browser refused to profile: ${text}` : text];
     }
     if (reason) {
@@ -106,7 +105,7 @@ export function install(startExtra) {
       tell(detail, status);
       if (isCovered) load.cover(status === 'forbidden' ? 'no-policy' : status);
     }
-    if (!reason || VITALS && extra) Object.assign(/** @type {Handle} */ (handle), load.handle);
+    if (!reason || VITALS && load.isObserving) Object.assign(/** @type {Handle} */ (handle), load.handle);
   }
 
   /** @type {typeof globalThis & { fleetprof?: import('../fleetprof.js').Fleetprof }} */

@@ -50,8 +50,7 @@ function useUp(nonce) {
   try {
     marks = localStorage[usedKey]?.split(' ') ?? [];
     // To the front, so that a response still in use is the last to be forgotten.
-    const others = marks.filter((/** @type {string} */ other) => other !== mark);
-    localStorage[usedKey] = [mark, ...others].slice(0, maxUsed).join(' ');
+    localStorage[usedKey] = [...new Set([mark, ...marks])].slice(0, maxUsed).join(' ');
   } catch { // storage is blocked or full: only the age counts
   }
   return !marks?.includes(mark);

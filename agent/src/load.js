@@ -14,10 +14,17 @@ import { makeUuid } from './uuid.js';
 /**
  * What else is sent, beside profiles.
  * @typedef {object} Extra
- * @property {() => object | undefined} take gives away members of an envelope; undefined if there are none
+ * @property {(labels: Labels) => void} enter begins a view of the page
+ * @property {() => number} size length of the JSON of what is here
+ * @property {(labels: Labels, room: number) => object | undefined} take gives away members of an envelope: those of a view
+ *   if they fit into the room
+ * @property {() => void} handOver sends the others
+ *
+ * Starts it; what it has too much of, it sends itself.
+ * @typedef {(options: import('../fleetprof.js').Options, send: (labels: Labels, members: object) => void) => Extra | undefined} StartExtra
  *
  * Where a part belongs.
- * @typedef {{ page: { url?: string, route?: string }, release?: string }} Labels
+ * @typedef {{ url?: string, route?: string, release?: string }} Labels
  *
  * @typedef {object} Part
  * @property {number} start ms since timeOrigin
@@ -39,6 +46,13 @@ const workerPartMs = 2000;
 const maxParts = 24;
 /** The collector's budget for one token. */
 const maxUploads = 32;
+/** Those of them that only vitals may use: they come last. */
+const vitalsUploads = 4;
+
+/** The collector's limit. */
+const maxIntervalMs = 10_000;
+/** What timers and profilers take is a little more. */
+const maxNumber = 1e9;
 
 /** @param {import('./timings.js').Entry} entry */
 const isMark = ({ entryType }) => entryType === 'mark';
@@ -50,12 +64,28 @@ const optionNames = ['endpoint', 'release', 'environment', 'variant', 'route', '
 const attributeOf = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /**
- * @param {import('../fleetprof.js').Options} options
- * @param {{ decision?: string, version: string, extra?: Extra,
- *   tell: (detail: string, status?: import('../fleetprof.js').Status) => void }} given
+ * Returns a label as the collector takes it: at most 200 characters, of which none is cut in two.
+ * @param {unknown} label
  */
-export function openLoad(options, given) {
-  const { decision, version, tell } = given;
+const text = (label) => /** @type {any} */ (label)?.toString().match(/.{0,200}/su)[0];
+
+/**
+ * Returns an option's number if that makes sense.
+ * @param {any} option
+ * @param {number} fallback
+ * @param {any} [most]
+ * @returns {number}
+ */
+const within = (option, fallback, most) => (option >= 1 && !(option > most) ? Number(option) : fallback);
+
+/**
+ * @param {import('../fleetprof.js').Options} options
+ * @param {(detail: string, status?: import('../fleetprof.js').Status) => void} tell
+ * @param {string | undefined} decision
+ * @param {string} version
+ * @param {StartExtra} [startExtra]
+ */
+export function openLoad(options, tell, decision, version, startExtra) {
   let {
     endpoint, release, environment, variant, route, sampleInterval, partLength, maxDuration, maxBufferSize, afterLoad,
     beforeSend,
@@ -65,11 +95,14 @@ export function openLoad(options, given) {
     for (const name of unknown) tell(`unknown option ${name} (data-${attributeOf(name)})`);
   }
   const load = WORKER && options.load || makeUuid();
-  const requestedInterval = Number(sampleInterval) || 10;
-  const samplesMax = Number(maxBufferSize) || 10_000;
+  const requestedInterval = within(sampleInterval, 10, maxIntervalMs);
+  const samplesMax = within(maxBufferSize, 10_000, maxNumber);
   // What becomes of a report of no profile must not hide its reason.
   const sender = makeSender(endpoint, DEBUG ? (text) => { if (!coverage) tell(text); } : tell, () => { finish(); });
 
+  /** @type {Extra | undefined} */
+  let extra;
+  if (VITALS) extra = startExtra?.(options, emit);
   /** @type {ReturnType<typeof record> | undefined} */
   let recorder;
   /** @type {import('./timings.js').Timings | undefined} */
@@ -89,10 +122,14 @@ export function openLoad(options, given) {
   /** @type {Promise<boolean> | undefined} */
   let outcome;
   let labels = makeLabels();
+  if (VITALS && extra) {
+    extra.enter(labels);
+    watch();
+  }
 
   /** @returns {Labels} */
   function makeLabels() {
-    return { page: { url: WORKER ? options.url : location.origin + location.pathname, route }, release };
+    return { url: WORKER ? options.url : location.origin + location.pathname, route, release };
   }
 
   // ---- Slices ----
@@ -135,16 +172,20 @@ export function openLoad(options, given) {
     sliceMs = Math.max(minSliceMs, Math.min(maxSliceMs, sliceMs * sliceGrowth, (end - start) * sliceSize / size));
     // The event of a full buffer may come too late.
     truncated ||= samplesLeft <= 0 || parts >= maxParts || trace.samples.length >= samplesMax;
-    if (isLast || isLarge() || end - into.start >= (Number(partLength) || 10_000)) close(end);
+    if (isLast || isLarge() || end - into.start >= within(partLength, 10_000)) close(end);
     // Where the page is too busy for timers, the next slice is long enough already.
     if (performance.now() - end > sliceMs) cut(false, true);
-    if (truncated || recordedMs >= (Number(maxDuration) || 60_000)) finish();
+    if (truncated || recordedMs >= within(maxDuration, 60_000)) finish();
   }
 
   // ---- Parts ----
 
   /** Whether what is here still fits into a beacon, but not much more. */
-  const isLarge = () => (part?.trace.jsonSize() ?? 0) + (timings?.jsonSize() ?? 0) > maxPartSize;
+  function isLarge() {
+    let size = (part?.trace.jsonSize() ?? 0) + (timings?.jsonSize() ?? 0);
+    if (VITALS) size += extra?.size() ?? 0;
+    return size > maxPartSize;
+  }
 
   /** @param {number} start @param {Labels} own @returns {Part} */
   function openPart(start, own) {
@@ -162,16 +203,16 @@ export function openLoad(options, given) {
     const entries = timings?.take(time) ?? [];
     /** @type {object | undefined} */
     let more;
-    if (VITALS) more = given.extra?.take();
-    if ((parts || !recorder) && !(VITALS && more) && !entries.length && !trace.samples.length) return;
+    let room = maxPartSize - jsonSize();
+    // At the end of a page, what is long must not keep vitals.
+    if (VITALS) more = extra?.take(own, time === Infinity ? room - maxPartSize / 2 : room);
     /** @type {object | undefined} */
     let first = { trace: recorder && trace, ...VITALS && more };
-    let room = maxPartSize - jsonSize();
-    let at = 0;
-    do {
-      const from = at;
-      while (at < entries.length && (room -= entries[at][1]) > 0) at++;
-      const some = entries.slice(from, at).map(([entry]) => entry);
+    if (VITALS && more) room -= JSON.stringify(more).length;
+    if (!parts && recorder || VITALS && more || entries.length || trace.samples.length) do {
+      /** @type {import('./timings.js').Entry[]} */
+      const some = [];
+      while (entries[0] && (room -= entries[0][1]) > 0) some.push(/** @type {any} */ (entries.shift())[0]);
       emit(own, {
         start,
         duration: end - start,
@@ -180,21 +221,24 @@ export function openLoad(options, given) {
       });
       first = undefined;
       room = maxPartSize;
-    } while (at < entries.length);
+    } while (entries[0]);
+    if (VITALS && time === Infinity) extra?.handOver();
   }
 
   /** @param {Labels} own @param {object} [members] */
   function emit(own, members) {
     if (parts >= maxUploads) return;
+    if (VITALS && extra && parts >= maxUploads - vitalsUploads && !(members && 'vitals' in members)) return;
     const envelope = {
       version: 1,
       id: makeUuid(),
       load,
       part: parts++,
       agent: { name: 'fleetprof-agent', version },
-      ...own,
-      environment,
-      variant,
+      page: { url: own.url, route: text(own.route) },
+      release: text(own.release),
+      environment: text(environment),
+      variant: text(variant),
       thread: WORKER ? 'worker' : 'window',
       ...recorder && {
         sampleInterval: recorder.sampleInterval, requestedInterval, maxBufferSize: samplesMax,
@@ -229,6 +273,7 @@ export function openLoad(options, given) {
   /** @param {unknown} error */
   function fail(error) {
     tell(DEBUG ? `nothing sent: ${error}` : `${error}`, 'failed');
+    return false;
   }
 
   /** The page may be about to end: what is handed over now can still be sent. */
@@ -238,11 +283,13 @@ export function openLoad(options, given) {
   }
 
   function onVisibility() {
-    sender.isAway = document.visibilityState === 'hidden';
-    if (!sender.isAway) cut(false, true);
-    else {
-      cut(true, false);
+    const isHidden = document.hidden;
+    // With vitals, all is flushed together: what is worth most goes first.
+    sender.isAway = !VITALS && isHidden;
+    cut(isHidden, !isHidden);
+    if (isHidden) {
       close(Infinity);
+      if (VITALS) sender.isAway = true;
       sender.flush();
     }
   }
@@ -251,14 +298,19 @@ export function openLoad(options, given) {
   function relabel() {
     cut(true, true);
     labels = makeLabels();
+    if (VITALS) extra?.enter(labels);
+  }
+
+  function watch() {
+    watchRoutes(guard(() => {
+      route = undefined;
+      relabel();
+    }));
   }
 
   /** @returns {Promise<boolean>} whether all was sent; never rejects */
   function finish() {
-    return outcome ??= conclude().catch((error) => {
-      fail(error);
-      return false;
-    });
+    return outcome ??= conclude().catch(fail);
   }
 
   async function conclude() {
@@ -272,14 +324,19 @@ export function openLoad(options, given) {
     return !sender.problem;
   }
 
-  if (!WORKER) addEventListener('visibilitychange', guard(onVisibility));
+  if (!WORKER) {
+    addEventListener('visibilitychange', guard(onVisibility));
+    // The last event of a page that nobody sees.
+    if (VITALS) addEventListener('pagehide', guard(() => { if (document.hidden) onVisibility(); }));
+  }
   return {
+    ...VITALS ? { isObserving: Boolean(extra) } : {},
     /** Starts profiling; throws as the constructor of Profiler does. */
     profile() {
       if (WORKER && !('Profiler' in globalThis)) {
         // Nothing says when a worker ends.
         timings = collectTimings(guard(() => { if (isLarge()) close(Infinity); }));
-        setInterval(guard(() => close(Infinity)), Number(partLength) || workerPartMs);
+        setInterval(guard(() => close(Infinity)), within(partLength, workerPartMs));
         tell(DEBUG ? 'marks and measures only: no browser has Profiler in workers' : '', 'profiling');
         return;
       }
@@ -287,36 +344,36 @@ export function openLoad(options, given) {
         { sampleInterval: requestedInterval, maxBufferSize: samplesMax }, take, () => { truncated = true; finish(); }, fail);
       timings = collectTimings(guard(() => { if (isLarge()) cut(true, true); }));
       tell(DEBUG ? 'profiling' : '', 'profiling');
-      wind();
+      if (!WORKER && document.hidden) onVisibility();
+      else wind();
       if (!WORKER) addEventListener('beforeunload', guard(hurry));
-      if (!WORKER) watchRoutes(guard(() => {
-        route = undefined;
-        relabel();
-      }));
-      if (WORKER || afterLoad === undefined) return;
-      const endLater = () => setTimeout(finish, Number(afterLoad));
+      if (!WORKER && !(VITALS && extra)) watch();
+      if (WORKER || !(/** @type {number} */ (afterLoad ?? NaN) < maxNumber)) return;
+      const endLater = () => setTimeout(finish, /** @type {number} */ (afterLoad));
       if (document.readyState === 'complete') endLater();
-      else addEventListener('load', endLater);
+      addEventListener('load', endLater);
     },
     /** @param {string} reason why there is no profile */
     cover(reason) {
       coverage = reason;
-      if (!VITALS || !given.extra) emit(labels);
+      if (!VITALS || !extra) emit(labels);
     },
     handle: {
       load,
       stop: () => {
         const sent = finish();
-        if (VITALS) sent.then(() => { given.extra = undefined; });
+        if (VITALS) sent.then(() => { extra = undefined; });
         return sent;
       },
       setRoute: guard((/** @type {string} */ name) => {
         const isFirst = route === undefined; // of this view
-        route = `${name}`;
-        if (isFirst) labels.page.route = route;
+        if (name === route) return;
+        route = name;
+        if (isFirst) labels.route = name;
         else relabel();
       }),
       setRelease: guard((/** @type {string} */ name) => {
+        if (name === release) return;
         release = name;
         relabel();
       }),

@@ -12,9 +12,10 @@ export function watchRoutes(onChange) {
     path = location.pathname;
     onChange();
   };
-  const { navigation } = /** @type {{ navigation?: EventTarget }} */ (/** @type {unknown} */ (globalThis));
-  if (navigation) navigation.addEventListener('currententrychange', check);
-  else {
+  // A page may have a variable of this name.
+  const { navigation } = /** @type {{ navigation?: Partial<EventTarget> }} */ (/** @type {unknown} */ (globalThis));
+  navigation?.addEventListener?.('currententrychange', check);
+  if (VITALS && !navigation?.addEventListener) {
     addEventListener('popstate', check);
     const { pushState } = history;
     history.pushState = (...given) => {

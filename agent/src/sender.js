@@ -58,12 +58,19 @@ export function makeSender(endpoint, log, giveUp) {
   }
 
   function flush() {
-    for (const upload of waiting.filter((one) => one !== inFlight)) {
-      const body = upload.body ?? upload.text;
-      if (!navigator.sendBeacon(endpoint, body)) return;
-      if (DEBUG) log(`left to the browser to send (${kilobytes(body)})`);
-      waiting = waiting.filter((one) => one !== upload);
+    if (VITALS) {
+      /** @param {Upload} upload */
+      const rank = (upload) => [upload === inFlight, upload.text.includes('"vitals":['), upload.text.includes('"samples":['), true]
+        .indexOf(true);
+      waiting.sort((a, b) => rank(a) - rank(b));
     }
+    waiting = waiting.filter((upload) => {
+      const body = upload.body ?? upload.text;
+      // What is too large for what the browser still takes must not keep the others.
+      if (upload === inFlight || !navigator.sendBeacon(endpoint, body)) return true;
+      if (DEBUG) log(`left to the browser to send (${kilobytes(body)})`);
+      return false;
+    });
   }
 
   async function work() {
@@ -119,7 +126,7 @@ async function compress(text) {
 async function post(endpoint, body) {
   try {
     const reply = await fetch(endpoint, {
-      method: 'POST',
+      method: 'post',
       body,
       keepalive: true, // the page may end meanwhile
       credentials: 'omit',
@@ -127,7 +134,7 @@ async function post(endpoint, body) {
       signal: AbortSignal.timeout?.(attemptTimeoutMs), // newer than Profiler
     });
     const { status, headers } = reply;
-    return [status, DEBUG ? await describe(reply) : `${status}`, retryAfter(headers.get('Retry-After'))];
+    return [status, DEBUG ? await describe(reply) : `${status}`, retryAfter(headers.get('retry-after'))];
   } catch (error) { // or too much is in flight for keepalive
     return [0, DEBUG ? `no answer from ${endpoint} (network, CORS or Content-Security-Policy): ${error}` : `${error}`, 0];
   }
@@ -151,6 +158,6 @@ async function describe(reply) {
  * @returns {number} ms, less than 0 for a time that has passed; 0 when it says nothing
  */
 function retryAfter(header) {
-  const ms = Number(header) * 1000 || Date.parse(`${header}`) - Date.now();
+  const ms = Number(header) * 1000 || Date.parse(/** @type {string} */ (header)) - Date.now();
   return ms || 0;
 }

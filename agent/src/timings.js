@@ -28,7 +28,6 @@ const maxDetailDepth = 32; // the collector refuses an upload that is nested too
 export function collectTimings(onMore) {
   /** @type {[Entry, number][]} */
   let kept = [];
-  let size = 0;
   let sizeLeft = maxSize;
   let full = false;
 
@@ -42,10 +41,9 @@ export function collectTimings(onMore) {
       }
       const text = boundedJson(detail, Math.min(maxDetailLength, sizeLeft - reservedSize));
       const entry = {
-        name: name.slice(0, maxNameLength), entryType, startTime, duration, detail: text && JSON.parse(text),
+        name: name.slice(0, maxNameLength), entryType, startTime, duration, detail: text && (JSON.parse(text) ?? undefined),
       };
-      const length = entry.name.length + (text?.length ?? 0) + 80;
-      size += length;
+      const length = new Blob([entry.name, `${text}`]).size + 80;
       sizeLeft -= length;
       kept.push([entry, length]);
     }
@@ -61,10 +59,9 @@ export function collectTimings(onMore) {
       copy(observer.takeRecords());
       const taken = kept.filter(([{ startTime }]) => startTime < end);
       kept = kept.filter(([{ startTime }]) => startTime >= end);
-      size = kept.reduce((sum, [, length]) => sum + length, 0);
       return taken;
     },
-    jsonSize: () => size,
+    jsonSize: () => kept.reduce((sum, [, length]) => sum + length, 0),
     isFull: () => full,
     stop: () => observer.disconnect(),
   };
@@ -78,7 +75,6 @@ export function collectTimings(onMore) {
  * @returns {string | undefined}
  */
 function boundedJson(value, maxLength) {
-  if (value === null) return undefined;
   let left = maxLength;
   /** @type {Map<unknown, number>} */
   const depths = new Map();

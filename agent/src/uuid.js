@@ -3,6 +3,6 @@
  */
 export function makeUuid() {
   const time = Date.now().toString(16).padStart(12, '0');
-  const random = Array.from(crypto.getRandomValues(new Uint8Array(18)), (byte) => (byte & 15).toString(16)).join('');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(0, 3)}-8${random.slice(3, 6)}-${random.slice(6)}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-7xxx-8xxx-xxxxxxxxxxxx`
+    .replace(/x/g, () => (crypto.getRandomValues(new Uint8Array(1))[0] & 15).toString(16));
 }

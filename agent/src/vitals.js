@@ -8,10 +8,18 @@ import { selectorOf } from './selector.js';
 
 const minInteractionMs = 40;
 /** Of one page load. */
+const maxVitals = 50;
 const maxInteractions = 200;
 const maxFrames = 200;
 const maxResponses = 1000;
 const maxHosts = 50;
+/** Views of a page, as of a single-page application, whose entries can still come. */
+const maxViews = 100;
+/** More is not left for the end of the page, where all shares 65,536 bytes. */
+const maxWaitingSize = 20_000;
+const maxWaitingViews = 8;
+const maxPieceSize = 30_000;
+const maxSmallSize = 10_000;
 /** Of one frame; the longest are kept. */
 const maxScripts = 8;
 const maxNameLength = 256;
@@ -19,74 +27,166 @@ const maxNameLength = 256;
 /**
  * Starts to observe, if this page load is picked.
  * @param {import('../fleetprof.js').Options} options
+ * @param {(labels: Labels, members: object) => void} send
  * @returns {import('./load.js').Extra | undefined}
  */
-export function startVitals({ vitalsSample, endpoint }) {
+export function startVitals({ vitalsSample, endpoint }, send) {
   if (!globalThis.document || !(Math.random() < Number(vitalsSample ?? 1))) return undefined;
-  /** @type {List[] | undefined} */
-  let lists;
+  const views = makeViews();
+  const handOver = () => {
+    for (const flush of begin()) flush();
+    for (const { labels, members } of views.take()) send(labels, { start: performance.now(), duration: 0, ...members });
+  };
+  const onMore = () => { if (views.isLarge()) handOver(); };
+  /** @type {(() => void)[] | undefined} see what is still to be delivered */
+  let flushes;
   const begin = () => {
     try {
-      return lists ??= [observeVitals(), observeInteractions(), observeFrames(), observeResources(endpoint)];
+      return flushes ??= [
+        observeVitals(views), observeInteractions(views, onMore), observeFrames(views, onMore),
+        observeResources(views, onMore, endpoint),
+      ];
     } catch {
-      return lists = []; // a browser that cannot observe
+      return flushes = []; // a browser that cannot observe
     }
   };
   // In a task of its own: with the start of the profiler it would hold up the page for more than 5 ms. Entries are buffered.
   setTimeout(begin);
   return {
+    enter: views.enter,
+    size: views.size,
     // web-vitals knows that the page is hidden before the load sends its values: it listens to the capture.
-    take() {
-      const entries = begin().map(([name, take]) => [name, take()]).filter(([, list]) => list.length > 0);
-      return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+    take(labels, room) {
+      for (const flush of begin()) flush();
+      return views.take(labels, room)[0]?.members;
     },
+    handOver,
   };
 }
-
-/** @typedef {[name: string, take: () => object[]]} List a member of the envelope, and what gives away its elements */
 
 /**
  * Observes entries from the page's beginning on, in browsers that know the type.
  * @param {PerformanceObserverInit} options
  * @param {(entry: any) => void} see
+ * @param {() => void} onMore called when some were seen
  * @returns {() => void} sees those that are still to be delivered
  */
-function observe(options, see) {
+function observe(options, see, onMore) {
   if (!PerformanceObserver.supportedEntryTypes.includes(/** @type {string} */ (options.type))) return () => {};
-  const observer = new PerformanceObserver((list) => list.getEntries().forEach(see));
+  const seeAll = (/** @type {PerformanceEntryList} */ entries) => {
+    try {
+      entries.forEach(see);
+      onMore();
+    } catch { // nothing may be thrown into the page
+    }
+  };
+  const observer = new PerformanceObserver((list) => seeAll(list.getEntries()));
   observer.observe({ ...options, buffered: true });
   return () => observer.takeRecords().forEach(see);
 }
 
 /**
- * A list of at most so many elements in all, that is given away piece by piece.
- * @param {number} max
+ * @typedef {import('./load.js').Labels} Labels
+ *
+ * What was observed in one view of the page, and is still here.
+ * @typedef {object} View
+ * @property {number} start ms since timeOrigin
+ * @property {Labels} labels
+ * @property {Record<string, object[]>} lists members of an envelope, the most valuable first
+ * @property {Map<string, { host: string, kind: string, count: number, duration: number[], bytes: number, opaque: number }>} rows of `resources`, by host and kind
  */
-function bounded(max) {
-  /** @type {object[]} */
-  let list = [];
+
+/** Returns the length of its JSON in bytes. @param {object} element */
+const jsonSizeOf = (element) => new TextEncoder().encode(JSON.stringify(element)).length;
+
+/**
+ * What was observed, by the view in which it began: entries come after the navigation that they cause.
+ */
+function makeViews() {
+  /** The last one first. @type {View[]} */
+  let views = [];
+  const emptyLists = () => ({ vitals: [], interactions: [], resources: [], frames: [] });
+  /** @param {View} view */
+  const hasMore = ({ lists }) => Object.values(lists).some(({ length }) => length > 0);
+  const sizeOf = (/** @type {View} */ { lists }) => Object.values(lists).flat().reduce((sum, one) => sum + jsonSizeOf(one), 0);
+  const size = () => views.reduce((sum, view) => sum + sizeOf(view), 0);
+
+  /** @param {View} view */
+  const give = (view) => {
+    const { lists } = view;
+    Object.assign(view, { lists: emptyLists(), rows: new Map() });
+    return lists;
+  };
+
   return {
-    /** @param {object} element */
-    add: (element) => { if (max-- > 0) list.push(element); },
-    take: () => list.splice(0),
+    size,
+    isLarge: () => size() > maxWaitingSize || views.filter(hasMore).length > maxWaitingViews,
+    /** @param {number} time @returns {View} */
+    at: (time) => views.find(({ start }) => start <= time) ?? views[views.length - 1],
+    /** Begins a view. @param {Labels} labels */
+    enter(labels) {
+      views.unshift({ start: views.length > 0 ? performance.now() : 0, labels, lists: emptyLists(), rows: new Map() });
+      // The first one remains: vitals of the load belong to it.
+      if (views.length > maxViews) views.splice(-2, 1);
+    },
+    /**
+     * Gives away members of envelopes: of all views, or only of those with these labels if they fit into the room.
+     * @param {Labels} [only]
+     * @param {number} [room]
+     */
+    take(only, room = Infinity) {
+      const from = views.filter((view) => hasMore(view) && (!only || view.labels === only && sizeOf(view) <= room));
+      const pieces = from.flatMap((view) => {
+        const { labels } = view;
+        return (only ? [give(view)] : split(give(view))).map((lists) => ({ labels, members: withoutEmpty(lists) }));
+      });
+      return pieces;
+    },
   };
 }
+
+/** @param {Record<string, object[]>} lists @returns {Record<string, object[]>} */
+const withoutEmpty = (lists) => Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
+
+/**
+ * Cuts lists into pieces that fit into what a page may send at its end, and frames from what is worth more.
+ * @param {Record<string, object[]>} lists
+ */
+function split(lists) {
+  /** @type {Record<string, object[]>[]} */
+  const pieces = [];
+  let room = 0;
+  for (const [name, list] of Object.entries(lists)) {
+    if (name === 'frames' && jsonSizeOf(lists) > maxSmallSize) room = 0;
+    for (const element of list) {
+      const size = jsonSizeOf(element);
+      if (size > room || pieces.length === 0) {
+        pieces.push({});
+        room = maxPieceSize;
+      }
+      room -= size;
+      (pieces[pieces.length - 1][name] ??= []).push(element);
+    }
+  }
+  return pieces;
+}
+
+/** @typedef {ReturnType<typeof makeViews>} Views */
 
 /** Those that are measured from the moment at which a prerendered page is first seen. */
 const vitalsOfStart = ['LCP', 'FCP', 'TTFB'];
 
-/** @returns {List} */
-function observeVitals() {
-  const { add, take } = bounded(50);
+/** @param {Views} views */
+function observeVitals(views) {
   /** The ids of metrics that are sent: of one view of the page, each once. @type {Set<string>} */
   const reported = new Set();
   const [navigation] = /** @type {any[]} */ (performance.getEntriesByType('navigation'));
   /** @param {any} metric a metric with its attribution */
-  const report = ({ id, name, value, rating, navigationType, attribution: { target, url, interactionTarget,
-    interactionTime, largestShiftTarget } }) => {
-    if (reported.has(id)) return;
+  const report = ({ id, name, value, rating, navigationType, navigationStartTime, attribution: { target, url,
+    interactionTarget, interactionTime, largestShiftTarget, largestShiftTime } }) => {
+    if (reported.has(id) || reported.size >= maxVitals) return;
     reported.add(id);
-    add({
+    views.at(interactionTime ?? largestShiftTime ?? navigationStartTime ?? 0).lists.vitals.push({
       name, value, rating, navigationType,
       target: (target ?? interactionTarget ?? largestShiftTarget) || undefined,
       url: url?.split(/[?#]/)[0],
@@ -105,25 +205,25 @@ function observeVitals() {
   onCLS(report, options);
   onFCP(report);
   onTTFB(report);
-  return ['vitals', () => {
-    if (interaction && document.visibilityState === 'hidden') {
+  return () => {
+    if (interaction && document.hidden) {
       report(interaction);
       interaction = undefined;
     }
-    return take();
-  }];
+  };
 }
 
 /**
  * Sees the slowest frame of each interaction: a click is a pointerdown, a pointerup and a click, and the last two are
  * mostly painted together.
- * @returns {List}
+ * @param {Views} views
+ * @param {() => void} onMore
  */
-function observeInteractions() {
-  const { add, take } = bounded(maxInteractions);
+function observeInteractions(views, onMore) {
+  let left = maxInteractions;
   /** Those of the last moments, by the browser's number. @type {Map<number, any>} */
   const recent = new Map();
-  const flush = observe({ type: 'event', durationThreshold: minInteractionMs },
+  return observe({ type: 'event', durationThreshold: minInteractionMs },
     ({ interactionId, name, startTime: start, duration, processingStart, processingEnd, target }) => {
       if (!interactionId || duration < minInteractionMs) return;
       const known = recent.get(interactionId);
@@ -138,7 +238,7 @@ function observeInteractions() {
       if (!known) {
         recent.set(interactionId, event);
         if (recent.size > 10) recent.delete(/** @type {number} */ (recent.keys().next().value));
-        add(event);
+        if (left-- > 0) views.at(start).lists.interactions.push(event);
       } else if (Math.abs(known.start + known.duration - start - duration) <= 8) {
         const end = Math.max(known.start + known.duration, start + duration);
         known.start = Math.min(known.start, start);
@@ -146,11 +246,7 @@ function observeInteractions() {
         known.processingStart = Math.min(known.processingStart, event.processingStart);
         known.processingEnd = Math.max(known.processingEnd, event.processingEnd);
       } else if (duration > known.duration) Object.assign(known, event);
-    });
-  return ['interactions', () => {
-    flush();
-    return take();
-  }];
+    }, onMore);
 }
 
 /**
@@ -159,13 +255,17 @@ function observeInteractions() {
  */
 const withoutQuery = (invoker) => invoker.replace(/^(\w+:[^?#]*).*/s, '$1').replace(/(\[src=[^?#]*)[?#].*?("?\][^\]]*)$/s, '$1$2');
 
-/** @returns {List} */
-function observeFrames() {
-  const { add, take } = bounded(maxFrames);
+/**
+ * @param {Views} views
+ * @param {() => void} onMore
+ */
+function observeFrames(views, onMore) {
+  let left = maxFrames;
   const cut = (/** @type {string | undefined} */ text) => text?.slice(0, maxNameLength);
   const isNew = PerformanceObserver.supportedEntryTypes.includes('long-animation-frame');
-  const flush = observe({ type: isNew ? 'long-animation-frame' : 'longtask' },
-    ({ startTime, duration, blockingDuration, renderStart, styleAndLayoutStart, scripts = [] }) => add({
+  return observe({ type: isNew ? 'long-animation-frame' : 'longtask' },
+    ({ startTime, duration, blockingDuration, renderStart, styleAndLayoutStart, scripts = [] }) => left-- > 0
+      && views.at(startTime).lists.frames.push({
       start: startTime,
       duration,
       blocking: blockingDuration ?? Math.max(0, duration - 50),
@@ -181,41 +281,37 @@ function observeFrames() {
         duration: script.duration,
         forced: script.forcedStyleAndLayoutDuration,
       })),
-    }));
-  return ['frames', () => {
-    flush();
-    return take();
-  }];
+    }), onMore);
 }
 
 /**
  * Sums resources by host and kind. Without Timing-Allow-Origin the browser gives neither size nor most times.
+ * @param {Views} views
+ * @param {() => void} onMore
  * @param {string} endpoint whose own traffic does not count
- * @returns {List}
  */
-function observeResources(endpoint) {
+function observeResources(views, onMore, endpoint) {
   const ownUploads = new URL(endpoint, location.href).href;
-  /** @type {Map<string, { host: string, kind: string, count: number, duration: number[], bytes: number, opaque: number }>} */
-  let hosts = new Map();
+  /** @type {Set<string>} */
+  const known = new Set();
   let left = maxResponses;
-  const flush = observe({ type: 'resource' },
-    ({ name, initiatorType: kind, duration, transferSize, encodedBodySize, responseStatus, requestStart }) => {
+  return observe({ type: 'resource' },
+    ({ name, initiatorType: kind, startTime, duration, transferSize, requestStart }) => {
       const [, host] = /^https?:\/\/([^/?#]+)/.exec(name) ?? [];
       if (!host || name === ownUploads || --left < 0) return;
       const key = `${kind} ${host}`;
-      let row = hosts.get(key);
-      if (!row && hosts.size >= maxHosts) return;
-      if (!row) hosts.set(key, row = { host, kind, count: 0, duration: [], bytes: 0, opaque: 0 });
+      if (known.size >= maxHosts && !known.has(key)) return;
+      known.add(key);
+      const { lists, rows } = views.at(startTime);
+      let row = rows.get(key);
+      if (!row) {
+        rows.set(key, row = { host, kind, count: 0, duration: [], bytes: 0, opaque: 0 });
+        lists.resources.push(row);
+      }
       row.count++;
       // Without the header, the browser hides when the request started.
       if (!requestStart && host !== location.host) row.opaque++;
       else row.duration.push(Math.round(duration * 10) / 10);
       row.bytes += transferSize || 0;
-    });
-  return ['resources', () => {
-    flush();
-    const rows = [...hosts.values()];
-    hosts = new Map();
-    return rows;
-  }];
+    }, onMore);
 }

@@ -6,7 +6,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as settle } from 'node:timers/promises';
 
 import { waitFor } from '../behaviour/stack.mjs';
-import { busy, startSite, tag } from './agent_site.mjs';
+import { busy, isGzip, startSite, tag } from './agent_site.mjs';
 import { launchChromium, openTab } from './chromium.mjs';
 
 /** @type {import('playwright-core').Browser} */
@@ -145,22 +145,24 @@ test('leaves out page loads by vitals-sample', async () => {
 // ---- Hard pages ----
 
 /**
- * Opens a page that the server did not pick, with the vitals build, in a tab of its own.
+ * Opens a page with the vitals build, in a tab of its own.
  * @param {string} own
  * @param {Record<string, string | number>} [data]
+ * @param {boolean} [sampled]
  */
-async function openPage(own, data = {}) {
-  site.sampled = false;
+async function openPage(own, data = {}, sampled = false) {
+  site.sampled = sampled;
   site.pages['/page'] = `${tag(data, 'fleetprof.vitals.js').replace(' data-after-load="0"', '')}
-    <style>button { display: block; width: 200px; height: 60px; }</style>${own}<script>${busy}
+    <style>button { display: block; width: 200px; height: 60px; }</style><script>${busy}
     globalThis.painted = [];
     new PerformanceObserver((list) => painted.push(...list.getEntries().map(({ name }) => name)))
       .observe({ type: 'event', durationThreshold: 40 });
     function show(state) { // as the browser does, which keeps the tabs of a debugger visible
       Object.defineProperty(document, 'visibilityState', { value: state, configurable: true });
+      Object.defineProperty(document, 'hidden', { value: state === 'hidden', configurable: true });
       document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
     }
-  </script>`;
+  </script>${own}`;
   const { page, complaints } = await openTab(browser);
   // Two frames: web-vitals has begun, and the page is painted.
   const settled = () => page.evaluate(() => new Promise((resolve) => {
@@ -250,5 +252,70 @@ test('each vital is sent once, however often the page is hidden', async () => {
   const names = all('vitals').map(({ name }) => name).sort();
   assert.deepEqual(names, [...new Set(names)], JSON.stringify(all('vitals')));
   assert.ok(names.includes('CLS') && first < 300);
+  await close();
+});
+
+test('the vitals of a long and busy visit arrive when the visitor leaves', async () => {
+  for (const sampled of [false, true]) {
+    site.uploads = [];
+    const { page, click, close } = await openPage(`<button id="a" onclick="busy(60)">A</button>
+      <script>
+        // A frame of these has 5 KB.
+        const steps = Array.from({ length: 8 }, (_, i) => (0, eval)('(function ' + 'f'.repeat(240) + i + '() { busy(8); }) '
+          + '//# sourceURL=https://static.example/' + 'x'.repeat(200) + i + '.js'));
+        globalThis.left = 40;
+        function frame() {
+          for (const step of steps) requestAnimationFrame(step);
+          if (left--) requestAnimationFrame(frame);
+        }
+      </script>`, {}, sampled);
+    await click('#a');
+    await page.evaluate('frame()');
+    await page.waitForFunction('left < 0', undefined, { timeout: 60_000 });
+    await page.goto('about:blank');
+    await waitFor(() => all('vitals').some(({ name }) => name === 'INP'), { what: 'INP', timeoutMs: 20_000 });
+    await waitFor(() => all('frames').length >= 20, { what: 'frames' });
+    assert.deepEqual(all('vitals').map(({ name }) => name).sort(), ['CLS', 'FCP', 'INP', 'LCP', 'TTFB']);
+    if (sampled) await waitFor(() => site.uploads.some(({ envelope }) => envelope.trace?.samples.length), { what: 'profile' });
+    const beacons = site.uploads.filter(({ body }) => !isGzip(body));
+    assert.ok(beacons.reduce((sum, { body }) => sum + body.length, 0) <= 65_536);
+    await close();
+  }
+});
+
+/** Each element's route or path, of all parts. @param {string} member @param {string} name */
+const routesOf = (member, name) => site.uploads.flatMap(({ envelope: { page, [member]: list = [] } }) => list
+  .map((/** @type {any} */ one) => `${one[name]} ${page.route ?? new URL(page.url).pathname}`));
+
+for (const sampled of [false, true]) {
+  test(`vitals and interactions have the route of their view: a page load that is ${sampled ? '' : 'not '}sampled`, async () => {
+    const { click, show, close } = await openPage(`
+      <button id="open" onclick="history.pushState({}, '', '/product/7'); busy(80)">Open</button>
+      <button id="add" onclick="busy(300)">Add</button>
+      <button id="pay" onclick="history.pushState({}, '', '/cart/3'); fleetprof.start().setRoute('/cart'); busy(80)">Pay</button>`,
+    {}, sampled);
+    await click('#open');
+    await click('#add');
+    await click('#pay');
+    await show('hidden');
+    await waitFor(() => all('vitals').some(({ name }) => name === 'INP') && all('interactions').length > 2, { what: 'interactions' });
+    assert.deepEqual(routesOf('interactions', 'target').sort(),
+      ['button#add /product/7', 'button#open /page', 'button#pay /product/7']);
+    assert.deepEqual(routesOf('vitals', 'name').filter((one) => !one.startsWith('CLS')).sort(),
+      ['FCP /page', 'INP /product/7', 'LCP /page', 'TTFB /page']);
+    await close();
+  });
+}
+
+test('interactions have the route of their view after the end of profiling', async () => {
+  const { page, click, show, close } = await openPage(`
+    <button id="open" onclick="history.pushState({}, '', '/product/7'); busy(80)">Open</button>
+    <button id="add" onclick="busy(80)">Add</button>`, { 'max-duration': 100 }, true);
+  await page.waitForFunction("fleetprof.start().status === 'sent'");
+  await click('#open');
+  await click('#add');
+  await show('hidden');
+  await waitFor(() => all('interactions').length > 1, { what: 'interactions' });
+  assert.deepEqual(routesOf('interactions', 'target').sort(), ['button#add /product/7', 'button#open /page']);
   await close();
 });
