@@ -29,9 +29,9 @@ export interface Options {
   profile?: boolean | string;
   /** `all`: page loads that were not picked are reported, too; `off`: none that has no profile. */
   coverage?: 'all' | 'off' | (string & {});
-  /** Vitals build: the share of page loads that send vitals, from 0 to 1; 1. */
+  /** Vitals build: the share of page loads that send vitals, from 0 to 1; 1. No `%`. */
   vitalsSample?: number | string;
-  /** Sees each envelope before it is sent, and returns what to send; nothing: it is dropped. */
+  /** Sees each envelope before it is sent, and returns what to send; nothing: it is dropped. No promise. */
   beforeSend?: (envelope: Record<string, unknown>) => Record<string, unknown> | null | undefined | false;
   /** Says on the console what happens and why not; `data-debug` alone is enough. */
   debug?: boolean | string;
@@ -57,7 +57,7 @@ export interface Handle {
    * hidden page. Never rejects; every call gives the same answer.
    */
   stop(): Promise<boolean>;
-  /** Says which route the page shows now. */
+  /** Says which route the page shows now; after `pushState`, not before. */
   setRoute(route: string): void;
   /** Says which release the page runs from now on. */
   setRelease(release: string): void;
@@ -65,7 +65,7 @@ export interface Handle {
 
 export interface Fleetprof {
   version: string;
-  /** Starts once per page; later calls give the first handle. */
+  /** Starts once per page, even without an endpoint; later calls give the first handle. */
   start(options?: Options): Handle;
 }
 

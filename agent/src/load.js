@@ -64,7 +64,7 @@ const optionNames = ['endpoint', 'release', 'environment', 'variant', 'route', '
 const attributeOf = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /**
- * Returns a label as the collector takes it: at most 200 characters, of which none is cut in two.
+ * Returns a label as the collector takes it: at most 200 characters, each of them whole.
  * @param {unknown} label
  */
 const text = (label) => /** @type {any} */ (label)?.toString().match(/.{0,200}/su)[0];
@@ -93,6 +93,10 @@ export function openLoad(options, tell, decision, version, startExtra) {
   if (DEBUG) {
     const unknown = Object.keys(options).filter((name) => !optionNames.includes(name));
     for (const name of unknown) tell(`unknown option ${name} (data-${attributeOf(name)})`);
+    const { vitalsSample = 1 } = options;
+    if (VITALS && !(vitalsSample !== '' && Number(vitalsSample) >= 0 && Number(vitalsSample) <= 1)) {
+      tell(`vitalsSample (data-vitals-sample) is not a number from 0 to 1: ${vitalsSample}`);
+    }
   }
   const load = WORKER && options.load || makeUuid();
   const requestedInterval = within(sampleInterval, 10, maxIntervalMs);

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { repository, runOrThrow, waitFor } from '../behaviour/stack.mjs';
-import { busy, isGzip, outcome, startSite, tag } from './agent_site.mjs';
+import { busy, isGzip, outcome, startSite, statusOf, tag } from './agent_site.mjs';
 import { launchChromium, openHideableTab, openTab } from './chromium.mjs';
 
 /** @type {import('playwright-core').Browser} */
@@ -468,4 +468,110 @@ test('cuts what a hidden page has into beacons', async () => {
   await marksOfLoad(({ length }) => length === 600);
   assert.ok(site.uploads.length > 1);
   await tab.close();
+});
+
+// ---- What pages get wrong ----
+
+test('labels become strings that the collector takes', async () => {
+  const { page } = await visit(`<script src="/agent/fleetprof.js"></script><script>
+    const handle = fleetprof.start({ endpoint: '/v1/ingest/pk_test', release: 20261120, environment: 3, variant: false });
+    handle.setRoute('/' + '😀'.repeat(300));
+  </script>`);
+  assert.equal(await outcome(page), true);
+  const { release, environment, variant, page: { route } } = site.uploads[0].envelope;
+  assert.deepEqual({ release, environment, variant }, { release: '20261120', environment: '3', variant: 'false' });
+  assert.equal(route, `/${'😀'.repeat(199)}`);
+});
+
+test('numbers that make no sense count as absent', async () => {
+  for (const sampleInterval of ['-5', 'Infinity', '1e9', '20000', 'often']) {
+    site.uploads = [];
+    const { page } = await visit(tag({ 'sample-interval': sampleInterval, 'max-buffer-size': -5, 'part-length': -1, 'max-duration': 'x' }));
+    assert.equal(await outcome(page), true, sampleInterval);
+    const { requestedInterval, maxBufferSize, coverage } = site.uploads[0].envelope;
+    assert.deepEqual([requestedInterval, maxBufferSize, coverage], [10, 10_000, undefined], sampleInterval);
+  }
+  const { page } = await visit(`<script src="/agent/fleetprof.js"></script><script>${busy}
+    for (const afterLoad of [Infinity, null]) fleetprof.start({ endpoint: '/v1/ingest/pk_test', afterLoad });
+    addEventListener('load', () => setTimeout(() => { globalThis.status = fleetprof.start().status; }, 50));
+  </script>`);
+  await page.waitForFunction('globalThis.status');
+  assert.equal(await page.evaluate('status'), 'profiling');
+});
+
+test('only the limit of profilers counts as quota', async () => {
+  const quota = 'for (;;) try { new Profiler({ sampleInterval: 10, maxBufferSize: 10 }) } catch { break }';
+  const broken = 'globalThis.Profiler = class { constructor() { throw new Error("broken"); } }';
+  for (const [script, status, coverage] of [[quota, 'quota', ['quota']], [broken, 'failed', []]]) {
+    site.uploads = [];
+    const { page, complaints } = await visit(`<script>${script}</script>${tag()}`);
+    await outcome(page);
+    assert.equal(await statusOf(page), status);
+    if (status === 'quota') await firstUpload();
+    assert.deepEqual(site.uploads.map(({ envelope }) => envelope.coverage), coverage);
+    assert.deepEqual(complaints, []);
+  }
+});
+
+test('a variable of the page that hides navigation does not end profiling', async () => {
+  const { page } = await visit(`<script>var navigation = { menu: [] };</script>${tag()}<script>${busy} busy(50)</script>`);
+  assert.equal(await outcome(page), true);
+  assert.deepEqual(site.uploads.map(({ envelope }) => [envelope.coverage, Boolean(envelope.trace)]), [[undefined, true]]);
+});
+
+test('an unchanged route or release cuts nothing', async () => {
+  const { page } = await visit(`${tag({ 'after-load': 600_000 })}<script>${busy}
+    const handle = fleetprof.start();
+    for (let i = 0; i < 30; i++) { performance.mark('m'); handle.setRoute('/a'); handle.setRelease('r1'); busy(5); }
+  </script>`);
+  assert.equal(await outcome(page), true);
+  assert.ok(site.uploads.length <= 2, `${site.uploads.length} uploads`);
+});
+
+test('what beforeSend changes is not there the next time', async () => {
+  const { page } = await visit(`<script src="/agent/fleetprof.js"></script><script>${busy}
+    const handle = fleetprof.start({ endpoint: '/v1/ingest/pk_test', route: '/r', beforeSend: (envelope) => {
+      envelope.page.url += '?v=1';
+      envelope.page.route += '!';
+      return envelope;
+    } });
+    // Marks of more than one upload.
+    for (let i = 0; i < 24; i++) performance.mark('m' + i, { detail: 'x'.repeat(4000) });
+  </script>`);
+  assert.equal(await outcome(page), true);
+  assert.ok(site.uploads.length > 1);
+  assert.deepEqual(site.uploads.map(({ envelope: { page: own } }) => [own.url, own.route]),
+    site.uploads.map(() => [`${site.origin}/page?v=1`, '/r!']));
+});
+
+test('marks in any script arrive when the visitor leaves, and their profile too', async () => {
+  site.pages['/next'] = 'next';
+  // All of them are more than a page may send at its end.
+  for (const [staysMs, least] of [[1000, 24], [0, 12]]) {
+    site.uploads = [];
+    const { page } = await visit(`${tag({ 'after-load': 600_000 })}<script>${busy} busy(100);
+      for (let i = 0; i < 24; i++) performance.mark('m' + i, { detail: '字'.repeat(1000) });
+      addEventListener('load', () => setTimeout(() => { location.href = '/next'; }, ${staysMs}));
+    </script>`);
+    await page.waitForURL(`${site.origin}/next`);
+    const marks = await marksOfLoad(({ length }) => length >= least);
+    assert.equal(new Set(names(marks)).size, marks.length);
+    await waitFor(() => site.uploads.some(({ envelope }) => envelope.trace), { what: 'profile' });
+  }
+});
+
+test('a page that opens hidden is not profiled until it is seen', async () => {
+  const { page } = await visit(`<script>${busy}
+    let state = 'hidden';
+    Object.defineProperty(document, 'hidden', { get: () => state === 'hidden', configurable: true });
+    Object.defineProperty(document, 'visibilityState', { get: () => state, configurable: true });
+  </script>${tag({ 'after-load': 600_000 })}<script>busy(100);</script>`);
+  const { envelope } = await firstUpload();
+  assert.deepEqual([envelope.part, envelope.trace.samples], [0, []]);
+  const seen = /** @type {number} */ (await page.evaluate(`
+    const seen = performance.now();
+    state = 'visible'; document.dispatchEvent(new Event('visibilitychange', { bubbles: true })); busy(100); seen`));
+  assert.equal(await outcome(page), true);
+  const profiled = site.uploads.filter(({ envelope: { trace } }) => trace.samples.length > 0);
+  assert.ok(profiled.length > 0 && profiled.every(({ envelope: { start } }) => start >= seen - 5));
 });

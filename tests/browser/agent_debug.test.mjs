@@ -99,6 +99,15 @@ test('says that the page has turned profiling off', async () => {
   assert.equal(status, 'disabled');
 });
 
+test('says that the share of page loads with vitals is not a number', async () => {
+  for (const share of ['50%', '', 'true']) {
+    const { lines } = await debugLines(tag({ debug: '', 'vitals-sample': share }, 'fleetprof.vitals.js'));
+    assert.equal(lines[0], `vitalsSample (data-vitals-sample) is not a number from 0 to 1: ${share}`);
+  }
+  const { lines } = await debugLines(tag({ debug: '', 'vitals-sample': '0.5' }, 'fleetprof.vitals.js'));
+  assert.equal(lines[0], 'profiling');
+});
+
 test('says that there is no endpoint', async () => {
   const { lines, status } = await debugLines(`<script src="/agent/fleetprof.debug.js"></script>
     <script>fleetprof.start({ debug: true })</script>`);
