@@ -37,14 +37,19 @@ export function startVitals({ vitalsSample, endpoint }, send) {
     for (const flush of begin()) flush();
     for (const { labels, members } of views.take()) send(labels, { start: performance.now(), duration: 0, ...members });
   };
-  const onMore = () => { if (views.isLarge()) handOver(); };
+  const onMore = () => {
+    try {
+      if (views.isLarge()) handOver();
+    } catch { // nothing may be thrown into the page
+    }
+  };
   /** @type {(() => void)[] | undefined} see what is still to be delivered */
   let flushes;
   const begin = () => {
     try {
       return flushes ??= [
-        observeVitals(views), observeInteractions(views, onMore), observeFrames(views, onMore),
-        observeResources(views, onMore, endpoint),
+        observeInteractions(views, onMore), observeFrames(views, onMore), observeResources(views, onMore, endpoint),
+        observeVitals(views),
       ];
     } catch {
       return flushes = []; // a browser that cannot observe
@@ -73,16 +78,19 @@ export function startVitals({ vitalsSample, endpoint }, send) {
  */
 function observe(options, see, onMore) {
   if (!PerformanceObserver.supportedEntryTypes.includes(/** @type {string} */ (options.type))) return () => {};
-  const seeAll = (/** @type {PerformanceEntryList} */ entries) => {
+  /** @param {PerformanceEntryList} entries */
+  const seeAll = (entries) => {
     try {
       entries.forEach(see);
-      onMore();
     } catch { // nothing may be thrown into the page
     }
   };
-  const observer = new PerformanceObserver((list) => seeAll(list.getEntries()));
+  const observer = new PerformanceObserver((list) => {
+    seeAll(list.getEntries());
+    onMore();
+  });
   observer.observe({ ...options, buffered: true });
-  return () => observer.takeRecords().forEach(see);
+  return () => seeAll(observer.takeRecords());
 }
 
 /**
@@ -119,6 +127,8 @@ function makeViews() {
   };
 
   return {
+    /** Targets of interactions, by the browser's number. @type {Map<number, string>} */
+    targets: new Map(),
     size,
     isLarge: () => size() > maxWaitingSize || views.filter(hasMore).length > maxWaitingViews,
     /** @param {number} time @returns {View} */
@@ -182,13 +192,14 @@ function observeVitals(views) {
   const reported = new Set();
   const [navigation] = /** @type {any[]} */ (performance.getEntriesByType('navigation'));
   /** @param {any} metric a metric with its attribution */
-  const report = ({ id, name, value, rating, navigationType, navigationStartTime, attribution: { target, url,
-    interactionTarget, interactionTime, largestShiftTarget, largestShiftTime } }) => {
+  const report = ({ id, name, value, rating, navigationType, navigationStartTime, entries, attribution: { target,
+    url, interactionTarget, interactionTime, largestShiftTarget, largestShiftTime } }) => {
     if (reported.has(id) || reported.size >= maxVitals) return;
     reported.add(id);
     views.at(interactionTime ?? largestShiftTime ?? navigationStartTime ?? 0).lists.vitals.push({
       name, value, rating, navigationType,
-      target: (target ?? interactionTarget ?? largestShiftTarget) || undefined,
+      // web-vitals does not look again when the entry with the target comes late.
+      target: (target ?? interactionTarget ?? largestShiftTarget) || views.targets.get(entries[0]?.interactionId),
       url: url?.split(/[?#]/)[0],
       ...interactionTime !== undefined && { start: interactionTime, duration: value },
       ...navigationType === 'prerender' && vitalsOfStart.includes(name)
@@ -235,6 +246,7 @@ function observeInteractions(views, onMore) {
       };
       // A page that listens to nothing but clicks gets its target with the click only.
       if (known) known.target = event.target;
+      if (event.target && views.targets.size < maxInteractions) views.targets.set(interactionId, event.target);
       if (!known) {
         recent.set(interactionId, event);
         if (recent.size > 10) recent.delete(/** @type {number} */ (recent.keys().next().value));
