@@ -49,8 +49,6 @@ const maxUploads = 32;
 /** Those of them that only vitals may use: they come last. */
 const vitalsUploads = 4;
 
-/** The collector's limit. */
-const maxIntervalMs = 10_000;
 /** What timers and profilers take is a little more. */
 const maxNumber = 1e9;
 
@@ -99,7 +97,8 @@ export function openLoad(options, tell, decision, version, startExtra) {
     }
   }
   const load = WORKER && options.load || makeUuid();
-  const requestedInterval = within(sampleInterval, 10, maxIntervalMs);
+  // The collector takes no longer interval.
+  const requestedInterval = within(sampleInterval, 10, 10_000);
   const samplesMax = within(maxBufferSize, 10_000, maxNumber);
   // What becomes of a report of no profile must not hide its reason.
   const sender = makeSender(endpoint, DEBUG ? (text) => { if (!coverage) tell(text); } : tell, () => { finish(); });

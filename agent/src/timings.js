@@ -43,7 +43,7 @@ export function collectTimings(onMore) {
       const entry = {
         name: name.slice(0, maxNameLength), entryType, startTime, duration, detail: text && (JSON.parse(text) ?? undefined),
       };
-      const length = new Blob([entry.name, `${text}`]).size + 80;
+      const length = new TextEncoder().encode(entry.name + text).length + 80;
       sizeLeft -= length;
       kept.push([entry, length]);
     }
