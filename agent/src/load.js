@@ -74,7 +74,7 @@ const text = (label) => /** @type {any} */ (label)?.toString().match(/.{0,200}/s
  * @param {any} [most]
  * @returns {number}
  */
-const within = (option, fallback, most) => (option >= 1 && !(option > most) ? Number(option) : fallback);
+const within = (option, fallback, most) => (option >= 1 && !(option > most) ? +option : fallback);
 
 /**
  * @param {import('../fleetprof.js').Options} options

@@ -14,8 +14,9 @@ export function watchRoutes(onChange) {
   };
   // A page may have a variable of this name.
   const { navigation } = /** @type {{ navigation?: Partial<EventTarget> }} */ (/** @type {unknown} */ (globalThis));
-  navigation?.addEventListener?.('currententrychange', check);
-  if (VITALS && !navigation?.addEventListener) {
+  if (navigation?.addEventListener) navigation.addEventListener('currententrychange', check);
+  else if (!VITALS) setInterval(check, 100); // shorter than to replace pushState
+  else {
     addEventListener('popstate', check);
     const { pushState } = history;
     history.pushState = (...given) => {

@@ -65,10 +65,9 @@ export function makeSender(endpoint, log, giveUp) {
       waiting.sort((a, b) => rank(a) - rank(b));
     }
     waiting = waiting.filter((upload) => {
-      const body = upload.body ?? upload.text;
       // What is too large for what the browser still takes must not keep the others.
-      if (upload === inFlight || !navigator.sendBeacon(endpoint, body)) return true;
-      if (DEBUG) log(`left to the browser to send (${kilobytes(body)})`);
+      if (upload === inFlight || !navigator.sendBeacon(endpoint, upload.body ?? upload.text)) return true;
+      if (DEBUG) log(`left to the browser to send (${kilobytes(upload.body ?? upload.text)})`);
       return false;
     });
   }

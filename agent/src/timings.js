@@ -41,7 +41,7 @@ export function collectTimings(onMore) {
       }
       const text = boundedJson(detail, Math.min(maxDetailLength, sizeLeft - reservedSize));
       const entry = {
-        name: name.slice(0, maxNameLength), entryType, startTime, duration, detail: text && (JSON.parse(text) ?? undefined),
+        name: name.slice(0, maxNameLength), entryType, startTime, duration, detail: text && JSON.parse(text),
       };
       const length = new TextEncoder().encode(entry.name + text).length + 80;
       sizeLeft -= length;
@@ -79,7 +79,7 @@ function boundedJson(value, maxLength) {
   /** @type {Map<unknown, number>} */
   const depths = new Map();
   try {
-    const text = JSON.stringify(value, /** @this {unknown} */ function bound(key, member) {
+    const text = JSON.stringify(value ?? undefined, /** @this {unknown} */ function bound(key, member) {
       left -= key.length + (typeof member === 'string' ? member.length : 1);
       const depth = (depths.get(this) ?? 0) + 1;
       if (left < 0 || depth > maxDetailDepth || ArrayBuffer.isView(member)) throw left;

@@ -513,10 +513,22 @@ test('only the limit of profilers counts as quota', async () => {
   }
 });
 
-test('a variable of the page that hides navigation does not end profiling', async () => {
-  const { page } = await visit(`<script>var navigation = { menu: [] };</script>${tag()}<script>${busy} busy(50)</script>`);
-  assert.equal(await outcome(page), true);
-  assert.deepEqual(site.uploads.map(({ envelope }) => [envelope.coverage, Boolean(envelope.trace)]), [[undefined, true]]);
+test('views are noticed without the Navigation API: an older browser, or a variable of the page that hides it', async () => {
+  for (const build of ['fleetprof.js', 'fleetprof.vitals.js']) {
+    site.uploads = [];
+    const { page } = await visit(`<script>var navigation = { menu: [] };</script>${tag({ 'after-load': 600_000 }, build)}<script>${busy}
+      busy(100);
+      addEventListener('load', () => {
+        history.pushState(null, '', '/list');
+        setInterval(() => busy(20), 30);
+      });
+    </script>`);
+    const paths = () => new Set(site.uploads.map(({ envelope }) => new URL(envelope.page.url).pathname));
+    await waitFor(() => paths().has('/page'), { what: 'the part of the first view' });
+    assert.equal(await outcome(page), true);
+    await waitFor(() => paths().has('/list'), { what: 'the part of the second view' });
+    assert.ok(site.uploads.every(({ envelope: { coverage, trace } }) => coverage === undefined && (trace || build !== 'fleetprof.js')), build);
+  }
 });
 
 test('an unchanged route or release cuts nothing', async () => {
