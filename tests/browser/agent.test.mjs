@@ -582,7 +582,7 @@ test('a page that opens hidden is not profiled until it is seen', async () => {
   assert.deepEqual([envelope.part, envelope.trace.samples], [0, []]);
   const seen = /** @type {number} */ (await page.evaluate(`
     const seen = performance.now();
-    state = 'visible'; document.dispatchEvent(new Event('visibilitychange', { bubbles: true })); busy(100); seen`));
+    state = 'visible'; document.dispatchEvent(new Event('visibilitychange', { bubbles: true })); busy(400); seen`));
   assert.equal(await outcome(page), true);
   const profiled = site.uploads.filter(({ envelope: { trace } }) => trace.samples.length > 0);
   assert.ok(profiled.length > 0 && profiled.every(({ envelope: { start } }) => start >= seen - 5));
