@@ -87,7 +87,7 @@ begin
     select
         frame_id,
         first_value(frame_id) over (
-            -- A number: to sort by texts takes several times as long.
+            -- A number, which is sorted sooner than texts.
             partition by case
                 when ambiguous.function_key is null then named.function_key
                 else hashtextextended(concat(generated_resource, '|', line, '|', column_number), named.function_key)

@@ -240,12 +240,8 @@ $$;
 comment on function fleetprof_data.stack_sums_above is
     'Returns the stacks that contain one of the wanted frames, and the callers right below them, in parallel arrays, as stack_sums does. Sums are null for stacks that the selection does not have; those of callers are not whole. Where the dictionary has more such stacks than most, all stacks of the selection.';
 
-create or replace function fleetprof_data.shown_frames(
-    frame_ids     bigint[],
-    self_sums     bigint[],
-    out is_split  boolean,
-    out shown_ids bigint[]
-)
+create or replace function fleetprof_data.shown_frames(frame_ids bigint[], self_sums bigint[])
+returns bigint[]
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
 set work_mem = '64MB'
@@ -273,23 +269,23 @@ begin
     into merged_ids, merged_into
     from merged_frames(used, weights)
     where shown_id <> frame_id;
-    is_split := merged_ids is not null;
-    if is_split then
-        shown_ids := array(
-            select coalesce(shown_id, frame_id)
-            from (
-                select unnest(shown_frames.frame_ids) as frame_id, generate_subscripts(shown_frames.frame_ids, 1) as place
-            ) as node
-            left join (
-                select unnest(merged_ids) as frame_id, unnest(merged_into) as shown_id
-            ) as merged using (frame_id)
-            order by place);
+    if merged_ids is null then
+        return null;
     end if;
+    return array(
+        select coalesce(shown_id, frame_id)
+        from (
+            select unnest(shown_frames.frame_ids) as frame_id, generate_subscripts(shown_frames.frame_ids, 1) as place
+        ) as node
+        left join (
+            select unnest(merged_ids) as frame_id, unnest(merged_into) as shown_id
+        ) as merged using (frame_id)
+        order by place);
 end
 $$;
 
 comment on function fleetprof_data.shown_frames is
-    'Returns the frames of a tree by place, each replaced by the one that stands for its function, as merged_frames finds it. is_split: false where each frame stands for itself; shown_ids is null then.';
+    'Returns the frames of a tree by place, each replaced by the one that stands for its function, as merged_frames finds it. Null where each frame stands for itself.';
 
 create or replace function fleetprof_data.call_tree(
     selected        fleetprof_data.selection,
@@ -322,7 +318,6 @@ declare
     ranked integer[];
     distances integer[];
     node integer;
-    is_split boolean;
     shown_ids bigint[];
 begin
     select * into stack_ids, parents, levels, frame_ids, self_sums, total_sums, sample_sums, inward
@@ -331,11 +326,9 @@ begin
         return;
     end if;
     -- A function in several builds of a script is one, as in hotspots.
-    select * into is_split, shown_ids from shown_frames(frame_ids, self_sums);
-    if is_split then
-        frame_ids := shown_ids;
-    end if;
-    if is_split or call_tree.fold is not null then
+    shown_ids := shown_frames(frame_ids, self_sums);
+    frame_ids := coalesce(shown_ids, frame_ids);
+    if shown_ids is not null or call_tree.fold is not null then
         select * into stack_ids, parents, levels, frame_ids, self_sums, total_sums, sample_sums, inward, packages
         from folded_tree(
             call_tree.fold, stack_ids, parents, levels, frame_ids, self_sums, total_sums, sample_sums, inward);
