@@ -10,7 +10,7 @@
  * When the test file fails, the last output of every server it started is printed.
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { createHash, randomInt } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -71,6 +71,11 @@ export function temporaryDir(name = 'test') {
   return dir;
 }
 
+// A process takes ports of its own: another one would find a port free until a server listens on it.
+const portsPerProcess = 100;
+const firstPort = 11_000 + process.pid % 217 * portsPerProcess;
+let portsTaken = 0;
+
 /**
  * Returns a TCP port on 127.0.0.1 that is free at the moment. The kernel gives the ports from 32768 on to connections:
  * one of those could be taken again before a server listens on it.
@@ -78,7 +83,8 @@ export function temporaryDir(name = 'test') {
  */
 export async function freePort() {
   for (;;) {
-    const port = randomInt(11_000, 32_768);
+    const port = firstPort + portsTaken % portsPerProcess;
+    portsTaken += 1;
     const server = net.createServer().listen(port, '127.0.0.1');
     const isFree = await once(server, 'listening').then(() => true, (error) => {
       if (error.code === 'EADDRINUSE') return false;
