@@ -119,10 +119,8 @@ declare
     most_frames constant integer := 2000;
     strata stratum[] := array(select stratum from compared_strata(before_segments, after_segments) as stratum);
     whole record; -- totals of both sides
-    hours record;
     frame_ids bigint[];
     numbers integer[];
-    side_verdict text;
     after_weight double precision; -- share of the later side in all uploads of common strata
     -- A function's prior degrees of freedom: how much it takes the mean of all for its own widening.
     prior_df constant double precision := 46;
@@ -143,30 +141,11 @@ begin
     into whole
     from (select *, least(before_uploads, after_uploads) >= 2 as is_common from unnest(strata)) as stratum;
 
-    select
-        coalesce(sum(hours) filter (where not is_after), 0) as before,
-        coalesce(sum(hours) filter (where is_after), 0) as after
-    into hours
-    from (
-        select is_after, bucket, max(hours) as hours
-        from (
-            select false as is_after, * from compared_hour_totals((compared_functions.before).segment_hours)
-            union all
-            select true, * from compared_hour_totals((compared_functions.after).segment_hours)
-        ) as hour
-        group by is_after, bucket
-    ) as hour;
-
     -- A side without uploads is no side.
     if coalesce(least(whole.before_uploads, whole.after_uploads), 0) = 0 then
         return;
     end if;
     after_weight := whole.common_after / (whole.common_before + whole.common_after);
-    side_verdict := case
-        when least(whole.before_uploads, whole.after_uploads) < least_uploads
-            or least(hours.before, hours.after) < least_hours then 'early'
-        when coalesce(whole.share, 0) < least_share then 'not comparable'
-    end;
 
     return query
     with sums as materialized (
@@ -277,11 +256,25 @@ begin
     ),
     -- Hours as clusters: how much more the sums of hours vary than sums of independent uploads would.
     hour_total as materialized (
-        select false as is_after, device, bucket, case when whole.by_time then us else uploads end as amount
+        select
+            false as is_after, device, bucket, hours as length, case when whole.by_time then us else uploads end as amount
         from compared_hour_totals((compared_functions.before).segment_hours)
         union all
-        select true, device, bucket, case when whole.by_time then us else uploads end
+        select true, device, bucket, hours, case when whole.by_time then us else uploads end
         from compared_hour_totals((compared_functions.after).segment_hours)
+    ),
+    obstacle as materialized (
+        select
+            case
+                when least(whole.before_uploads, whole.after_uploads) < least_uploads
+                    or count(*) filter (where hours >= least_hours) < 2 then 'early'
+                when coalesce(whole.share, 0) < least_share then 'not comparable'
+            end as side_verdict
+        from (
+            select sum(length) as hours
+            from (select is_after, max(length) as length from hour_total group by is_after, bucket) as hour
+            group by is_after
+        ) as side
     ),
     side_total as materialized (
         select is_after, sum(amount) as amount, count(distinct bucket) as hours from hour_total group by is_after
@@ -473,6 +466,7 @@ begin
         coalesce(whole.share, 0),
         whole.by_time
     from sums
+    cross join obstacle
     left join known using (number)
     left join judged using (number);
 end
