@@ -88,6 +88,24 @@ const questions = [
   question('flamegraph, 24 h to now, site', ...openDay),
 ];
 
+/**
+ * What is asked about one function and of two releases.
+ * @param {string} key function_key
+ * @returns {Question[]}
+ */
+function analyses(key) {
+  const [from, to] = day;
+  const period = `'${siteName}', since => '${timeOf(from)}', until => '${timeOf(to)}'`;
+  const next = `2026.10.${site.shape.releases}`;
+  return [
+    { name: 'flamegraph_columns, 24 h, site', call: `flamegraph_columns(${period})`, aim: 400 },
+    { name: 'callers, 24 h, top hotspot', call: `callers(null, ${period}, key => '${key}')`, aim: 150 },
+    { name: 'callees, 24 h, top hotspot', call: `callees(null, ${period}, key => '${key}')`, aim: 150 },
+    { name: 'trend, 24 h, top hotspot', call: `trend('function', '${key}', 'hour', ${period})`, aim: 60 },
+    { name: 'compare_releases, 48 h', call: `compare_releases('${siteName}', '${release}', '${next}')`, aim: 250 },
+  ].map(({ name, call, aim }) => ({ name, sql: `select * from fleetprof.${call}`, aim, filters: {}, from, to }));
+}
+
 /** Milliseconds of processor time that a statement takes in a backend; the median, after a first run. @param {pg.Client} client @param {number} pid @param {string} sql @param {number} times */
 async function backendTime(client, pid, sql, times) {
   let rows = (await client.query(sql)).rowCount ?? 0;
@@ -164,7 +182,8 @@ for (const row of await postgres.sql(`
 
 const reader = await connect(postgres, 'fleetprof_reader');
 const ours = new Map();
-for (const one of questions) ours.set(one, await backendTime(reader.client, reader.pid, one.sql, repeats));
+const [{ function_key: topKey }] = await postgres.sql(`${questions[0].sql.replace('*', 'function_key')} limit 1`);
+for (const one of [...questions, ...analyses(topKey)]) ours.set(one, await backendTime(reader.client, reader.pid, one.sql, repeats));
 await reader.client.end();
 
 await loadTraces(postgres, dir, traces);
