@@ -113,8 +113,11 @@ const kilobytes = (body) => `${((typeof body === 'string' ? body.length : body.b
  * @returns {Promise<Body>}
  */
 async function compress(text) {
-  if (!globalThis.CompressionStream) return text;
-  return new Response(new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer();
+  try {
+    return await new Response(new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer();
+  } catch { // an older browser, or one of these is the page's own
+    return text;
+  }
 }
 
 /**

@@ -330,6 +330,16 @@ test('uploads uncompressed where there is no CompressionStream', async () => {
   assert.equal(site.uploads[0].body[0], '{'.charCodeAt(0));
 });
 
+test('uploads uncompressed where the page has a Blob or CompressionStream of its own', async () => {
+  for (const name of ['Blob', 'CompressionStream', 'Response']) {
+    site.reset();
+    const { page, complaints } = await visit(tag(), { init: `globalThis.${name} = class { constructor() { throw new Error('page'); } }` });
+    assert.equal(await outcome(page), true, name);
+    assert.equal(site.uploads[0].body[0], '{'.charCodeAt(0));
+    assert.deepEqual(complaints, []);
+  }
+});
+
 test('comes back with the same id, not before Retry-After is over', async () => {
   site.replies = [{ status: 503, headers: { 'Retry-After': '3' } }];
   const { page } = await visit(tag());
