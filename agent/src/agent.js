@@ -66,15 +66,15 @@ export function install(startExtra) {
     debug = isOn(given.debug);
     const tryToBegin = () => {
       try {
-        begin(given);
-      } catch (error) {
+        if (!WORKER && document.prerendering) {
+          tell(DEBUG ? 'waiting: the page is prerendered, and nobody sees it yet' : '', 'prerendering');
+          document.addEventListener('prerenderingchange', tryToBegin);
+        } else begin(given);
+      } catch (error) { // without a document, too, as on a server
         tell(`${error}`);
       }
     };
-    if (!WORKER && document.prerendering) {
-      tell(DEBUG ? 'waiting: the page is prerendered, and nobody sees it yet' : '', 'prerendering');
-      document.addEventListener('prerenderingchange', tryToBegin);
-    } else tryToBegin();
+    tryToBegin();
     return handle;
   }
 

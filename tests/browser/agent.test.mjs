@@ -300,6 +300,16 @@ test('works as an ES module, and only once beside the classic script', async () 
   assert.deepEqual(site.uploads.map(({ envelope }) => envelope.release), ['tag']);
 });
 
+test('does not throw where there is no document, as on a server that renders pages', async () => {
+  for (const build of ['', 'vitals.', 'worker.']) {
+    const script = `import { start } from '${repository}/agent/dist/fleetprof.${build}mjs';
+      const handle = start({ endpoint: '/v1/ingest/pk_test' });
+      handle.setRoute('/cart');
+      console.log(handle.status, await handle.stop());`;
+    assert.equal(await runOrThrow([process.execPath, '--input-type=module', '-e', script]), 'failed false\n');
+  }
+});
+
 test('works as an ES module alone', async () => {
   await visit(`<script type="module">
       import { start } from '/agent/fleetprof.mjs';
