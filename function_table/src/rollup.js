@@ -1,4 +1,5 @@
 /** Plugin for Rollup, Rolldown and Vite: writes the function table of a build. */
+import fs from 'node:fs';
 import path from 'node:path';
 
 import { optionsOf, writeTable } from './build.js';
@@ -20,9 +21,6 @@ export default function fleetprof(options) {
     name: 'fleetprof-function-table',
     /** Vite: not while it serves. */
     apply: /** @type {const} */ ('build'),
-    buildStart() {
-      written.clear();
-    },
     writeBundle: {
       order: /** @type {const} */ ('post'),
       sequential: true,
@@ -30,7 +28,8 @@ export default function fleetprof(options) {
       handler(output, bundle) {
         if (this.meta.watchMode) return;
         const base = path.resolve(output.dir ?? path.dirname(output.file ?? '.'));
-        const scripts = written.get(base) ?? new Map();
+        // Rolldown has a build for each output; a build may also replace the scripts of the one before.
+        const scripts = new Map([...written.get(base) ?? []].filter(([name]) => fs.existsSync(path.join(base, name))));
         written.set(base, scripts);
         for (const [name, { type, sourcemapFileName }] of Object.entries(bundle)) if (type === 'chunk') scripts.set(name, sourcemapFileName);
         const warning = writeTable(base, scripts, wanted);

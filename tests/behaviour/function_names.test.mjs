@@ -341,6 +341,19 @@ test('plugins take all scripts that the build made, and no others, wherever thei
   assert.deepEqual(scriptsIn('rollup'), ['app.cjs', 'app.mjs'], 'two outputs into one directory');
   assert.deepEqual(scriptsIn('rollup-other'), ['app.js']);
 
+  // Rolldown, and Vite with it, has a build for each output.
+  const plugin = forRollup({ root: own });
+  const buildInto = async (/** @type {string} */ file) => {
+    const part = await rollup({ input: entry, plugins: [plugin] });
+    await part.write({ dir: path.join(own, 'parts'), format: 'es', entryFileNames: file, sourcemap: 'hidden' });
+    await part.close();
+  };
+  for (const file of ['modern.js', 'legacy.js']) await buildInto(file);
+  assert.deepEqual(scriptsIn('parts'), ['legacy.js', 'modern.js'], 'two builds of one plugin into one directory');
+  fs.rmSync(path.join(own, 'parts/legacy.js'));
+  await buildInto('modern.js');
+  assert.deepEqual(scriptsIn('parts'), ['modern.js'], 'without a script that is there no more');
+
   await runWebpack({
     context: own, mode: 'production', devtool: 'hidden-source-map', entry: { app: entry },
     output: { path: path.join(own, 'webpack'), filename: '[name].js?[contenthash]', sourceMapFilename: 'maps/[file].map[query]' },
