@@ -9,6 +9,18 @@ import { optionsOf, writeTable } from './build.js';
  * @typedef {{ meta: { watchMode: boolean }, warn(message: string): void }} Context
  */
 
+/** A file of a bundle. @typedef {{ type: string, sourcemapFileName?: string | null, source?: string | Uint8Array }} Output */
+
+/**
+ * Returns the scripts that the bundler made, with their maps. Vite emits workers as assets; an asset without a map is a copy.
+ * @param {Record<string, Output>} bundle @returns {[string, string | null | undefined][]}
+ */
+function scriptsOf(bundle) {
+  const isBuilt = (/** @type {string} */ name, /** @type {Output} */ { type, source }) => type === 'chunk'
+    || (/\.[cm]?js$/i.test(name) && (Object.hasOwn(bundle, `${name}.map`) || Buffer.from(source ?? '').includes('sourceMappingURL=data:application/json')));
+  return Object.entries(bundle).flatMap(([name, output]) => (isBuilt(name, output) ? [[name, output.sourcemapFileName]] : []));
+}
+
 /**
  * Returns the plugin. The build needs source maps: `sourcemap: 'hidden'` makes some that no script names.
  * @param {import('./build.js').PluginOptions} [options]
@@ -24,14 +36,14 @@ export default function fleetprof(options) {
     writeBundle: {
       order: /** @type {const} */ ('post'),
       sequential: true,
-      /** @this {Context} @param {{ dir?: string, file?: string }} output @param {Record<string, { type: string, sourcemapFileName?: string | null }>} bundle */
+      /** @this {Context} @param {{ dir?: string, file?: string }} output @param {Record<string, Output>} bundle */
       handler(output, bundle) {
         if (this.meta.watchMode) return;
         const base = path.resolve(output.dir ?? path.dirname(output.file ?? '.'));
         // Rolldown has a build for each output; a build may also replace the scripts of the one before.
         const scripts = new Map([...written.get(base) ?? []].filter(([name]) => fs.existsSync(path.join(base, name))));
         written.set(base, scripts);
-        for (const [name, { type, sourcemapFileName }] of Object.entries(bundle)) if (type === 'chunk') scripts.set(name, sourcemapFileName);
+        for (const [name, map] of scriptsOf(bundle)) scripts.set(name, map);
         const warning = writeTable(base, scripts, wanted);
         if (warning) this.warn(warning);
       },

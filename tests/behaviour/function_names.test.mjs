@@ -12,6 +12,7 @@ import vm from 'node:vm';
 import { encode, encodeGeneratedRanges, encodeOriginalScopes } from '@jridgewell/sourcemap-codec';
 import esbuild from 'esbuild';
 import { rollup } from 'rollup';
+import { build as vite } from 'vite';
 import webpack from 'webpack';
 
 import forEsbuild from '../../function_table/src/esbuild.js';
@@ -353,6 +354,18 @@ test('plugins take all scripts that the build made, and no others, wherever thei
   fs.rmSync(path.join(own, 'parts/legacy.js'));
   await buildInto('modern.js');
   assert.deepEqual(scriptsIn('parts'), ['modern.js'], 'without a script that is there no more');
+
+  fs.writeFileSync(path.join(own, 'worker.js'), 'globalThis.onmessage = function sortLater({ data }) { data.sort(); };\n');
+  fs.writeFileSync(path.join(own, 'copied.js'), 'function copied() {}\n//# sourceMappingURL=copied.js.map\n');
+  fs.writeFileSync(path.join(own, 'page.js'), `import copied from './copied.js?url';
+    globalThis.all = [copied, new Worker(new URL('./worker.js', import.meta.url)), function page() {}];\n`);
+  for (const sourcemap of /** @type {const} */ (['hidden', 'inline', true])) {
+    await vite({
+      root: own, logLevel: 'error', configFile: false, plugins: [forRollup({ root: own })],
+      build: { outDir: `vite-${sourcemap}`, sourcemap, assetsInlineLimit: 0, rollupOptions: { input: path.join(own, 'page.js') } },
+    });
+    assert.deepEqual(scriptsIn(`vite-${sourcemap}`).map((name) => name.replace(/-.{8}\.js$/, '')), ['assets/page', 'assets/worker'], 'with a worker, without what was copied');
+  }
 
   await runWebpack({
     context: own, mode: 'production', devtool: 'hidden-source-map', entry: { app: entry },
