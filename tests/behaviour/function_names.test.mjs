@@ -379,6 +379,18 @@ test('plugins take all scripts that the build made, and no others, wherever thei
   assert.ok(fs.existsSync(path.join(own, 'webpack/vendor.js')));
   assert.deepEqual(scriptsIn('webpack'), ['app.js'], 'without what was copied');
 
+  fs.writeFileSync(path.join(own, 'copy.js'), "import copied from './copied.asset.js';\nglobalThis.all = [copied, function page() {}];\n");
+  fs.copyFileSync(path.join(own, 'copied.js'), path.join(own, 'copied.asset.js'));
+  for (const sourcemap of /** @type {const} */ (['external', 'inline', 'linked', 'both'])) {
+    for (const loader of /** @type {const} */ (['file', 'copy'])) {
+      const out = `esbuild-${sourcemap}-${loader}`;
+      await esbuild.build({
+        entryPoints: [path.join(own, 'copy.js')], bundle: true, format: 'esm', outdir: path.join(own, out), sourcemap, loader: { '.asset.js': loader }, logLevel: 'silent', plugins: [forEsbuild({ root: own })],
+      });
+      assert.deepEqual(scriptsIn(out), ['copy.js'], `${out}: without what was copied`);
+    }
+  }
+
   fs.writeFileSync(path.join(own, 'main.css'), 'p { margin: 0 }');
   await esbuild.build({ entryPoints: [path.join(own, 'main.css')], outdir: path.join(own, 'css'), logLevel: 'silent', plugins: [forEsbuild()] });
   assert.deepEqual(fs.readdirSync(path.join(own, 'css')), ['main.css'], 'a build without scripts has no table');
