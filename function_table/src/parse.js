@@ -98,26 +98,28 @@ function withoutInserted(tree, language, places) {
   return Tree.build({ buffer: buffer.slice(0, -4), nodeSet: language.nodeSet, topID: tree.type.id, length: moved(tree.length) });
 }
 
-/* ---- ({ a } = {}) => a ---- */
+/* ---- ({ a } = {}) => a, async <T>(a: T) => a, method?() {} ---- */
 
-const mostRepairs = 10;
+/** Classes with optional methods need a round for each. */
+const mostRepairs = 20;
 
 /**
- * Parses a script without the defaults that the parser takes for assignments: those of a pattern that is an arrow
- * function's first parameter, as in ({ a } = {}) => a. Places stay. One round repairs all but functions in functions.
+ * Parses a script without what the parser gets wrong: defaults of patterns that begin an arrow function's parameters, type
+ * parameters of async arrow functions, and the mark of optional methods. Places stay.
  * @param {LRParser} language @param {string} given
  */
 function parseRepaired(language, given) {
   let text = given;
   let tree = language.parse(text);
   for (let round = 0; round < mostRepairs; round += 1) {
-    const wrong = patternDefaults(tree);
+    const wrong = wrongParts(tree, text);
     if (wrong.length === 0) break;
     let result = '';
     let end = 0;
     for (const { from, to } of wrong) {
       if (from < end) continue;
-      result += text.slice(end, from) + blank(text.slice(from, to));
+      // Without line ends: none may follow `async`.
+      result += text.slice(end, from) + ' '.repeat(to - from);
       end = to;
     }
     text = result + text.slice(end);
@@ -126,19 +128,36 @@ function parseRepaired(language, given) {
   return tree;
 }
 
-/** Returns the defaults of patterns in what the parser takes for an expression in brackets, before an error. @param {Tree} tree */
-function patternDefaults(tree) {
+/** Returns what to leave out, by place. @param {Tree} tree @param {string} text */
+function wrongParts(tree, text) {
   /** @type {{ from: number, to: number }[]} */
   const found = [];
   tree.iterate({
-    enter: ({ type, node }) => {
-      const brackets = type.isError ? node.prevSibling : null;
-      if (brackets?.name !== 'ParenthesizedExpression' && brackets?.name !== 'ArgList') return;
-      const inside = brackets.firstChild?.nextSibling;
-      const first = inside?.name === 'SequenceExpression' ? inside.firstChild : inside;
-      const [pattern, equals] = [first?.firstChild, first?.getChild('Equals')];
-      if (first && equals && first.name === 'AssignmentExpression' && /^(Object|Array)Pattern$/.test(pattern?.name ?? '')) found.push({ from: equals.from, to: first.to });
+    enter: ({ type, name, node }) => {
+      const part = type.isError ? optionalMark(node) ?? patternDefault(node) : name === 'InstantiationExpression' && asyncTypes(node, text);
+      if (part) found.push({ from: part.from, to: part.to });
     },
   });
   return found.sort((a, b) => a.from - b.from);
+}
+
+/** Returns the type parameters of an async arrow function: the parser takes it for a call of async. @param {SyntaxNode} node @param {string} text */
+function asyncTypes(node, text) {
+  const callee = node.firstChild;
+  return callee?.name === 'VariableName' && text.slice(callee.from, callee.to) === 'async' ? node.getChild('TypeArgList') : null;
+}
+
+/** Returns the mark of an optional method, which the parser takes for a field. @param {SyntaxNode} error */
+function optionalMark(error) {
+  return error.parent?.name === 'PropertyDeclaration' && error.prevSibling?.name === 'Optional' ? error.prevSibling : null;
+}
+
+/** Returns the default of the first pattern in what the parser takes for an expression in brackets. @param {SyntaxNode} error behind it */
+function patternDefault(error) {
+  const brackets = error.prevSibling;
+  if (brackets?.name !== 'ParenthesizedExpression' && brackets?.name !== 'ArgList') return null;
+  let first = brackets.firstChild?.nextSibling;
+  while (first?.name === 'SequenceExpression' || first?.name === 'ArrayExpression') first = first.name === 'ArrayExpression' ? first.firstChild?.nextSibling : first.firstChild;
+  const [pattern, equals] = [first?.firstChild, first?.getChild('Equals')];
+  return first && equals && first.name === 'AssignmentExpression' && /^(Object|Array)Pattern$/.test(pattern?.name ?? '') ? { from: equals.from, to: first.to } : null;
 }

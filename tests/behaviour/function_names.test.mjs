@@ -180,6 +180,27 @@ test('a method has the name of its key, whatever is in it', () => {
   assert.deepEqual(ownNamesOf('x["a b"] . /* c */ y = function () {}; new  X() . z = () => 1'), ['x["a b"].y', 'new X().z'], 'targets of assignments');
 });
 
+/** Returns the names that functions of a source have in the script that esbuild makes of it. @param {string} code @param {'ts' | 'tsx'} loader @param {object} options */
+function transformedNames(code, loader, options = {}) {
+  const { code: script, map } = esbuild.transformSync(code, { loader, sourcemap: 'external', sourcefile: `a.${loader}`, target: 'esnext', ...options });
+  return rowsOf({ script, map, name: 'a.map', root: '/nowhere' }).map((row) => row.function);
+}
+
+test('functions of TypeScript have their names where the parser needs help', () => {
+  const generic = 'T extends { a: () => void } = {}, U extends keyof T = keyof T';
+  for (const loader of /** @type {const} */ (['ts', 'tsx'])) {
+    for (const options of [{}, { minify: true }]) {
+      assert.deepEqual(transformedNames(`export const load = async <${generic}>(v: T): Promise<T> => { await v; return v; };
+        class A { m = async <
+          T,
+        >({ a } = {} as any) => { const inner = async <T,>(v: T) => v; return inner; } }
+        globalThis.all = [A, function after() {}];`, loader, options), ['load', 'A', 'A', 'm', 'inner', 'after'], JSON.stringify([loader, options]));
+      assert.deepEqual(transformedNames(`globalThis.A = class A { a?(): void; b?<T>(v: T): T; c?() {} d(this: A) {} e = async <T,>(v: T) => v }`, loader, options), ['A', 'c', 'd', 'A', 'e']);
+    }
+  }
+  assert.deepEqual(ownNamesOf('x = ([{ a } = {}, b]) => a; y = ([[c] = []]) => c; function z() {}'), ['x', 'y', 'z']);
+});
+
 test('names and paths are such as a table takes', () => {
   const cart = '\u{1F6D2}';
   assert.deepEqual(ownNamesOf(`x = { 'a${cart.repeat(150)}'() {}, '\\ud83d'() {}, '\\ud83d\\udc4d \\udc4d'() {}, 'a\\0b'() {} }`), [`a${cart.repeat(99)}`, '\uFFFD', '\u{1F44D} \uFFFD', 'a\uFFFDb']);
