@@ -158,13 +158,27 @@ const withoutSpace = (code) => code.slice(0, mostCode).replace(/("|'|`)(?:\\[^]|
   return /[\w$]/.test(whole[at - 1] ?? '') && /[\w$]/.test(whole[at + part.length] ?? '') ? ' ' : '';
 });
 
+/** True for an operand that its expression may return as it is: by a condition, or with a type. @param {SyntaxNode} node @param {string} text */
+function mayBeResult({ parent, prevSibling: before, nextSibling: next }, text) {
+  if (parent?.name === 'ConditionalExpression') return before !== null;
+  const operator = before ?? next;
+  return operator !== null && /^(?:[|][|]|&&|[?][?]|as|satisfies|!)$/.test(text.slice(operator.from, operator.to));
+}
+
 /** @param {SyntaxNode} node @param {string} text @returns {string} */
 function targetOf(node, text) {
   const { parent } = node;
   if (!parent) return '';
   const before = node.prevSibling;
   switch (parent.name) {
-    case 'ParenthesizedExpression': return targetOf(parent, text);
+    case 'ParenthesizedExpression':
+    case 'PrefixCast': return targetOf(parent, text);
+    case 'BinaryExpression':
+    case 'PostfixExpression':
+    case 'ConditionalExpression': return mayBeResult(node, text) ? targetOf(parent, text) : '';
+    case 'ParamList':
+    case 'PatternProperty':
+    case 'ArrayPattern':
     case 'VariableDeclaration': {
       // With a type, the name stands before it.
       let left = before;
