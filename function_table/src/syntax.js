@@ -191,6 +191,7 @@ function targetOf(node, text) {
       const key = keyOf(parent);
       return key && key.to <= node.from ? textOf(key, text) : '';
     }
+    case 'JSXEscape': return parent.parent?.name === 'JSXAttribute' && parent.parent.firstChild ? text.slice(parent.parent.firstChild.from, parent.parent.firstChild.to) : '';
     case 'ExportDeclaration': return 'default';
     case 'ArgList': {
       const outer = parent.parent && ['CallExpression', 'NewExpression'].includes(parent.parent.name) ? targetOf(parent.parent, text) : '';

@@ -201,12 +201,13 @@ test('functions of TypeScript have their names where the parser needs help', () 
   assert.deepEqual(ownNamesOf('x = ([{ a } = {}, b]) => a; y = ([[c] = []]) => c; function z() {}'), ['x', 'y', 'z']);
 });
 
-test('a function has the name of what it is a default of, or of what it is assigned to by a condition or a cast', () => {
+test('a function has the name of what it is a default of, or of what it is assigned to by a condition, a cast or an attribute', () => {
   assert.deepEqual(ownNamesOf('function f(a, b = () => 1, { c = () => 2, d: e = function () {}, ...g } = {}, [h = () => 3] = []) {}'), ['f', 'b', 'c', 'e', 'h']);
   assert.deepEqual(ownNamesOf('const { a = () => 1, b: { c } = (() => 2)(), [d]: e = memo(() => 3) } = x, [f, g = class { h() {} }] = y'), ['a', '', 'e<', 'g', 'h']);
   assert.deepEqual(ownNamesOf('const a = x ? () => 1 : y ?? (() => 2); b.c = x || function () {}; d = x && memo(() => 3); e = (() => 4) + 1; f = (() => 5)() ? 1 : 2'), ['a', 'a', 'b.c', 'd<', '', '']);
   assert.deepEqual(transformedNames('export const a = (() => 1) as any, b = (function () {})!, c = memo((v: any) => v) as Memo, d = { e: ((v: any) => v) satisfies F }, g = ((cb: () => void = () => {}) => cb)', 'ts'), ['a', 'b', 'c<', 'e', 'g', 'cb']);
   assert.deepEqual(transformedNames('export const a = <any>(() => 1)', 'ts'), ['a']);
+  assert.deepEqual(transformedNames('export const A = () => <b onClick={() => 1} data-x={y ? memo(() => 2) : null} {...{ onInput: () => 3 }}>{() => 4}{list.map(() => <i/>)}</b>', 'tsx'), ['A', 'onClick', 'data-x<', 'onInput', '', '']);
 });
 
 test('names and paths are such as a table takes', () => {
