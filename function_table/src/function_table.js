@@ -123,10 +123,11 @@ export function packageOf(source) {
 
 /** The sources of a map, parsed when they are needed. */
 class Sources {
-  /** @param {import('@jridgewell/trace-mapping').TraceMap} map @param {string} dir where the map lies */
-  constructor(map, dir) {
+  /** @param {import('@jridgewell/trace-mapping').TraceMap} map @param {string} dir where the map lies @param {string} context where webpack's paths begin */
+  constructor(map, dir, context) {
     this.map = map;
     this.dir = dir;
+    this.context = context;
     /** @type {Map<string, { tree: import('@lezer/common').Tree, text: string, starts: number[] } | null>} */
     this.parsed = new Map();
   }
@@ -145,8 +146,10 @@ class Sources {
 
   /** @param {string} source */
   #fromDisk(source) {
-    const file = path.resolve(this.dir, source);
-    return !/^[a-z][a-z0-9+.-]+:/i.test(source) && fs.existsSync(file) && fs.statSync(file).isFile() ? read(file) : null;
+    // With a query, webpack's path is that of code which a loader made.
+    const virtual = source.match(/^webpack:\/\/[^/]*\/([^?]+)$/)?.[1];
+    const file = path.resolve(virtual === undefined ? this.dir : this.context, virtual ?? source);
+    return (virtual !== undefined || !/^[a-z][a-z0-9+.-]+:/i.test(source)) && fs.existsSync(file) && fs.statSync(file).isFile() ? read(file) : null;
   }
 }
 
@@ -262,7 +265,7 @@ export function rowsOf({ script, map: mapText, name, dir = '.', root = process.c
   const definitions = definitionsOf(tree);
   if (definitions.length === 0) return [];
   if (!isOwnMap && map.sources.length === 0) throw new TableError(`${name}: the source map has no sources`);
-  const sources = new Sources(map, dir);
+  const sources = new Sources(map, dir, context);
   const starts = linesOf(script);
   /** @type {Map<string, string>} */
   const paths = new Map();

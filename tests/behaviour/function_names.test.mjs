@@ -409,6 +409,11 @@ test('plugins take all scripts that the build made, and no others, wherever thei
   assert.ok(fs.existsSync(path.join(own, 'webpack/vendor.js')));
   assert.deepEqual(scriptsIn('webpack'), ['app.js'], 'without what was copied');
 
+  await runWebpack({
+    context: own, mode: 'production', devtool: 'nosources-source-map', entry: { app: entry }, output: { path: path.join(own, 'nosources'), filename: '[name].js' }, plugins: [new ForWebpack({ root: own })],
+  });
+  assert.match(fs.readFileSync(path.join(own, 'nosources/function-table.jsonl'), 'utf8'), /^\[.*"sortCart","main\.js",1,/m, 'sources that only the disk has');
+
   fs.writeFileSync(path.join(own, 'copy.js'), "import copied from './copied.asset.js';\nglobalThis.all = [copied, function page() {}];\n");
   fs.copyFileSync(path.join(own, 'copied.js'), path.join(own, 'copied.asset.js'));
   for (const sourcemap of /** @type {const} */ (['external', 'inline', 'linked', 'both'])) {
