@@ -16,8 +16,8 @@ return coalesce(
     substring(url from '^[^?#]*/node_modules/((?:@[^/@]+/)?[^/@.?#][^/@?#]*)/'),
     substring(url from '^[^?#]*/ajax/libs/([^/?#]+)/v?[0-9][^/?#]*/'),
     -- name@version, as in unpkg.com/react@18.2.0/index.js and ga.jspm.io/npm:react@18.2.0/index.js; main@1.4.2.js is a
-    -- file with a version, /gh/ a repository.
-    substring(url from '^(?!https://(?:cdn[.]jsdelivr[.]net|esm[.]sh)/gh/)[^?#]*?[/:]((?:@[^/@:?#]+/)?[^/@:?#]+)@(?![^/?#]*[.][cm]?js(?:[?#]|$))(?:v?[0-9]+(?:[.][^/?#]*)?|latest|next)(?:[/?#]|$)'),
+    -- file with a version, /gh/ a repository, /combine/ several packages.
+    substring(url from '^(?!https://(?:cdn[.]jsdelivr[.]net/(?:gh|combine)|esm[.]sh/gh)/)[^?#]*?[/:]((?:@[^/@:?#]+/)?[^/@:?#]+)@(?![^/?#]*[.][cm]?js(?:[?#]|$))(?:v?[0-9]+(?:[.][^/?#]*)?|latest|next)(?:[/?#]|$)'),
     substring(url from '^https://(?:cdn[.]jsdelivr[.]net/npm|unpkg[.]com|esm[.]sh(?:/v[0-9]+)?(?!/gh/)|cdn[.]skypack[.]dev)/((?:@[^/@?#]+/)?[^/@?#]+)(?:@[^/?#]*)?(?:[/?#]|$)'));
 
 comment on function fleetprof_data.url_package is

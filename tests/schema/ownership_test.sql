@@ -16,11 +16,13 @@ select results_eq(
         'app.js', 'https://shop.example/js/main@1.4.2.js', 'https://shop.example/js/main@1.4.2.min.mjs?x', 'https://esm.sh/chart.js@4.4.0',
         'https://unpkg.com/vue@3.4.1?module', 'https://esm.sh/v135/react', 'https://esm.sh/v135/react/jsx-runtime',
         'https://cdn.jsdelivr.net/gh/user/repo@1.0/x.js', 'https://esm.sh/gh/user/repo@1.0/x.js', 'https://esm.sh/gh/user/repo',
-        'https://unpkg.com/react@^18/umd/react.js', 'https://unpkg.com/react@beta', 'https://cdn.jsdelivr.net/npm/@vue/shared@~3.2/x.js', 'https://esm.sh/v135/vue@%5E3']) as url $$,
+        'https://unpkg.com/react@^18/umd/react.js', 'https://unpkg.com/react@beta', 'https://cdn.jsdelivr.net/npm/@vue/shared@~3.2/x.js', 'https://esm.sh/v135/vue@%5E3',
+        'https://cdn.jsdelivr.net/combine/npm/vue@3,npm/vuex@4']) as url $$,
     $$ values ('react'), ('@preact/signals'), ('lodash'), ('vue'), ('vue'), ('@scope/a'), ('react-dom'), ('jquery'), ('@b/c'),
         (null), (null), (null), (null), (null), (null), (null), (null),
         (null), (null), ('chart.js'), ('vue'), ('react'), ('react'), (null), (null), (null),
-        ('react'), ('react'), ('@vue/shared'), ('vue') $$,
+        ('react'), ('react'), ('@vue/shared'), ('vue'),
+        (null) $$,
     'packages are parts of a URL''s path');
 
 insert into pg_temp.segment (segment_id, site) values (1, 'shop'), (2, 'blog'), (3, 'cdn');
