@@ -254,6 +254,14 @@ const untilCounted = (release, count) => waitFor(async () => (await stack.sql(
 
 const joined = async () => (await stack.collector.metrics()).fleetprof_load_parts_joined_total;
 
+test('a page load with a trace is profiled, whatever reason it gives for having none', async () => {
+  for (const samples of [trace.samples, []]) {
+    const release = await upload({ trace: { ...trace, samples }, coverage: 'quota' });
+    const [row] = await stack.sql(`select * from fleetprof.coverage('shop', release => '${release}')`);
+    assert.deepEqual([Number(row.loads), Number(row.profiled), row.quota], [1, 1, null]);
+  }
+});
+
 test('windows reach across the parts of a page load, in any order of arrival, and retries count once', async () => {
   const make = (/** @type {string} */ release) => {
     const same = { release, load: randomUUID() };

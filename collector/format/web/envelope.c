@@ -434,6 +434,9 @@ static bool decode_any(struct fp_decoder *decoder, yyjson_val *root)
     else
         decoded = fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
                              "an upload is a JSON object or an array of performance entries");
+    /* A page load with a trace is profiled, whatever reason it gives for having none. */
+    if (profile->has_trace)
+        profile->coverage = FP_COVERAGE_NONE;
     bool timings_alone =
         !profile->has_trace && (profile->timing_count > 0 || has_observed(profile));
     profile->format = timings_alone ? FP_UPLOAD_USER_TIMING : FP_UPLOAD_SELF_PROFILE;
