@@ -356,10 +356,20 @@ static bool is_host_char(char c)
            c == '*' || (unsigned char)c >= 0x80;
 }
 
-/* Returns the host in a host or a URL. */
+/* True for the URL of a browser's extension, whose host is the extension's id. */
+static bool is_extension(const struct fp_url *url)
+{
+    const struct fp_str end = FP_STR("extension");
+    return url->host.len > 0 && url->scheme.len > end.len &&
+           strncasecmp(url->scheme.ptr + url->scheme.len - end.len, end.ptr, end.len) == 0;
+}
+
+/* Returns the host in a host or a URL, of an extension the scheme. */
 static struct fp_str host_of(struct fp_str text)
 {
     const struct fp_url url = fp_url_parse(text);
+    if (is_extension(&url))
+        return (struct fp_str){text.ptr, url.scheme.len + 1};
     struct fp_str host = url.host.len > 0 ? url.host : text;
     size_t len = 0;
     while (len < host.len && host.ptr[len] != '/' && host.ptr[len] != '?' && host.ptr[len] != '#')

@@ -25,7 +25,8 @@ bool fp_scrub_selector(struct fp_str selector, bool any_tag, struct fp_arena *ar
 /* True if what invokes a script is its URL, for fp_scrub_resource; else it is a selector. */
 bool fp_invoker_is_url(struct fp_str invoker);
 
-/* Reduces a host, or a URL to its host: lower case, with its port, without credentials. */
+/* Reduces a host, or a URL to its host (of an extension: to its scheme): lower case, with its port,
+ * without credentials. */
 bool fp_scrub_host(struct fp_str host, struct fp_arena *arena,
                    struct fp_str *scrubbed) FP_MUST_CHECK;
 

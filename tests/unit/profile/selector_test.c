@@ -113,6 +113,9 @@ static const struct example hosts[] = {
     {"cdn.example?token=secret", "cdn.example"},
     {"[::1]:80", "[::1]:80"},
     {"two words", "two*words"},
+    {"chrome-extension://abcdefghijklmnop/a.js", "chrome-extension:"},
+    {"Moz-Extension://0f0f-0f0f/", "moz-extension:"},
+    {"chrome-extension:8080", "chrome-extension:8080"},
 };
 
 static void keeps_the_host_alone(void **state)
