@@ -117,6 +117,8 @@ export function openLoad(options, tell, decision, version, startExtra) {
   /** @type {string | undefined} */
   let coverage;
   let truncated = false;
+  /** Whether all that was recorded is sent. */
+  let isWhole = true;
   let recordedMs = 0;
   let samplesLeft = samplesMax;
   let sliceMs = maxSliceMs;
@@ -276,7 +278,7 @@ export function openLoad(options, tell, decision, version, startExtra) {
   /** @param {unknown} error */
   function fail(error) {
     tell(DEBUG ? `nothing sent: ${error}` : `${error}`, 'failed');
-    return false;
+    return isWhole = false;
   }
 
   /** The page may be about to end: what is handed over now can still be sent. */
@@ -323,8 +325,9 @@ export function openLoad(options, tell, decision, version, startExtra) {
     close(Infinity);
     timings?.stop();
     await sender.done();
-    tell('', sender.problem ? 'failed' : 'sent');
-    return !sender.problem;
+    isWhole &&= !sender.problem;
+    tell('', isWhole ? 'sent' : 'failed');
+    return isWhole;
   }
 
   if (!WORKER) {

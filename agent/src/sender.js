@@ -21,8 +21,8 @@ const maxProblemLength = 500;
  * @property {(text: string) => void} send queues an envelope
  * @property {() => void} flush sends all at once that nobody has answered for; for a page that may end
  * @property {() => Promise<void>} done fulfilled when nothing waits
- * @property {boolean} isAway whether the page is hidden, so that what comes is flushed
- * @property {string} problem why something was not sent
+ * @property {boolean} [isAway] whether the page is hidden, so that what comes is flushed
+ * @property {string} [problem] why something was not sent
  */
 
 /**
@@ -40,7 +40,8 @@ export function makeSender(endpoint, log, giveUp) {
   let working;
   let wake = () => {};
 
-  const sender = { send, flush, done, isAway: false, problem: '' };
+  /** @type {Sender} */
+  const sender = { send, flush, done };
   addEventListener('online', () => wake());
   return sender;
 
@@ -135,8 +136,7 @@ async function post(endpoint, body) {
       referrerPolicy: 'no-referrer',
       signal: AbortSignal.timeout?.(attemptTimeoutMs), // newer than Profiler
     });
-    const { status, headers } = reply;
-    return [status, DEBUG ? await describe(reply) : `${status}`, retryAfter(headers.get('retry-after'))];
+    return [reply.status, DEBUG ? await describe(reply) : `${reply.status}`, retryAfter(reply.headers.get('retry-after'))];
   } catch (error) { // or too much is in flight for keepalive
     return [0, DEBUG ? `no answer from ${endpoint} (network, CORS or Content-Security-Policy): ${error}` : `${error}`, 0];
   }

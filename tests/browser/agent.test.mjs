@@ -576,6 +576,22 @@ test('what beforeSend changes is not there the next time', async () => {
     site.uploads.map(() => [`${site.origin}/page?v=1`, '/r!']));
 });
 
+test('says that not all was sent where beforeSend throws, and goes on', async () => {
+  const { page, complaints } = await visit(`<script src="/agent/fleetprof.js"></script><script>
+    let calls = 0;
+    const handle = fleetprof.start({ endpoint: '/v1/ingest/pk_test', beforeSend(envelope) {
+      if (calls++ === 0) throw new Error('hook');
+      return envelope;
+    } });
+    performance.mark('one');
+  </script>`);
+  await page.evaluate("handle.setRoute('/a'); performance.mark('two'); handle.setRoute('/b'); performance.mark('three')");
+  assert.equal(await outcome(page), false);
+  assert.deepEqual(await page.evaluate('[handle.status, handle.detail]'), ['failed', 'Error: hook']);
+  assert.deepEqual(names(site.uploads.flatMap(({ envelope }) => envelope.marks)), ['three']);
+  assert.deepEqual(complaints, []);
+});
+
 test('marks in any script arrive when the visitor leaves, and their profile too', async () => {
   site.pages['/next'] = 'next';
   // All of them are more than a page may send at its end.
