@@ -9,10 +9,13 @@
 
 #include <curl/curl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     CONNECT_TIMEOUT_S = 10,
@@ -23,6 +26,8 @@ enum {
 struct fp_webhook {
     char *url;
     char *file;
+    char *next; /* what takes the file's place after the post */
+    int lock;   /* the file's directory, locked so that two runs do not post the same; or -1 */
     uint64_t *hashes; /* the known ones, oldest first; then the noted ones */
     size_t count;
     size_t known;
@@ -91,23 +96,43 @@ static bool read_file(struct fp_webhook *webhook)
     return fine;
 }
 
-/* Replaces the file whole, so that it is never half written. */
-static bool write_file(const struct fp_webhook *webhook)
+/* Waits for other runs. Where a directory cannot be locked, as on NFS, they are not seen. */
+static void lock_directory(struct fp_webhook *webhook)
 {
-    char *temporary = fp_memory_print("%s.new", webhook->file);
-    make_directories(temporary);
-    FILE *file = fopen(temporary, "we");
+    make_directories(webhook->file);
+    char *directory = fp_memory_copy(webhook->file);
+    char *slash = strrchr(directory, '/');
+    if (slash != NULL)
+        slash[1] = '\0';
+    webhook->lock = open(slash != NULL ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (webhook->lock >= 0)
+        (void)flock(webhook->lock, LOCK_EX);
+    free(directory);
+}
+
+static bool could_not_write(const struct fp_webhook *webhook)
+{
+    fp_message_error("could not write %s: %s", webhook->file, strerror(errno));
+    return false;
+}
+
+/* Writes the next file before the post: what could not be remembered would be posted again. */
+static bool write_next(const struct fp_webhook *webhook)
+{
+    FILE *file = fopen(webhook->next, "we");
     size_t first = webhook->count > MAX_FINDINGS ? webhook->count - MAX_FINDINGS : 0;
     for (size_t i = first; file != NULL && i < webhook->count; i++)
         (void)fprintf(file, "%016" PRIx64 "\n", webhook->hashes[i]);
     bool fine = file != NULL && ferror(file) == 0;
     if (file != NULL)
         fine = fclose(file) == 0 && fine;
-    fine = fine && rename(temporary, webhook->file) == 0;
-    if (!fine)
-        fp_message_error("could not write %s: %s", webhook->file, strerror(errno));
-    free(temporary);
-    return fine;
+    return fine || could_not_write(webhook);
+}
+
+/* Replaces the file whole, so that it is never half written. */
+static bool keep_next(const struct fp_webhook *webhook)
+{
+    return rename(webhook->next, webhook->file) == 0 || could_not_write(webhook);
 }
 
 /* ---- findings ---- */
@@ -120,6 +145,8 @@ struct fp_webhook *fp_webhook_open(const char *url, const char *state_file)
     struct fp_webhook *webhook = fp_memory_need(calloc(1, sizeof(*webhook)));
     webhook->url = fp_memory_copy(url);
     webhook->file = file;
+    webhook->next = fp_memory_print("%s.new", file);
+    lock_directory(webhook);
     if (read_file(webhook))
         return webhook;
     fp_webhook_close(webhook);
@@ -130,6 +157,9 @@ void fp_webhook_close(struct fp_webhook *webhook)
 {
     free(webhook->url);
     free(webhook->file);
+    free(webhook->next);
+    if (webhook->lock >= 0)
+        (void)close(webhook->lock);
     free(webhook->hashes);
     free(webhook);
 }
@@ -202,9 +232,12 @@ static long post(const char *url, const char *json, char why[CURL_ERROR_SIZE])
 bool fp_webhook_post(struct fp_webhook *webhook, const char *json)
 {
     char why[CURL_ERROR_SIZE];
+    if (!write_next(webhook))
+        return false;
     long status = post(webhook->url, json, why);
     if (status >= 200 && status < 300)
-        return write_file(webhook);
+        return keep_next(webhook);
+    (void)remove(webhook->next);
     fp_message_error("could not post the findings");
     if (status == 0)
         fp_message_detail("%s", why);

@@ -5,6 +5,7 @@ import http from 'node:http';
 import { once } from 'node:events';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { Fleet } from '../stats/fleet.mjs';
 import { binDir, run, temporaryDir } from './stack.mjs';
@@ -42,15 +43,17 @@ async function json(...args) {
 async function startHook(...statuses) {
   /** @type {any[]} */
   const posts = [];
+  const hook = { posts, delayMs: 0, url: '', stop: () => {} };
   const server = http.createServer(async (request, response) => {
     const parts = [];
     for await (const part of request) parts.push(part);
     posts.push({ type: request.headers['content-type'], body: JSON.parse(Buffer.concat(parts).toString()) });
+    await delay(hook.delayMs);
     response.writeHead(statuses.shift() ?? 204).end();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  return { posts, url: `http://127.0.0.1:${port}/hook`, stop: () => server.close() };
+  return Object.assign(hook, { url: `http://127.0.0.1:${port}/hook`, stop: () => server.close() });
 }
 
 test('compare lists what was found first, and says what could have been seen of the rest', async () => {
@@ -225,6 +228,26 @@ test('a finding is posted once, and again only if the post failed', async () => 
   const spoiled = await fleetprof(...args);
   assert.equal(spoiled.code, 2);
   assert.match(spoiled.stderr, /is not a list of posted findings/);
+  hook.stop();
+});
+
+test('nothing is posted that could not be remembered, which would be posted by each run', async () => {
+  const hook = await startHook(200);
+  const file = path.join(temporaryDir('posted'), 'posted');
+  fs.mkdirSync(`${file}.new`);
+  const { code, stderr } = await fleetprof('regressions', '--webhook', hook.url, '--state', file);
+  assert.deepEqual([code, hook.posts.length], [2, 0], stderr);
+  assert.match(stderr, /could not write .*posted: Is a directory/);
+  hook.stop();
+});
+
+test('two runs at once post a finding once', async () => {
+  const hook = await startHook();
+  hook.delayMs = 1000;
+  const args = ['regressions', '--webhook', hook.url, '--state', path.join(temporaryDir('posted'), 'new/posted')];
+  const runs = await Promise.all([fleetprof(...args), fleetprof(...args), fleetprof(...args)]);
+  assert.deepEqual(runs.map(({ code }) => code), [0, 0, 0], runs.map(({ stderr }) => stderr).join(''));
+  assert.equal(hook.posts.length, 1);
   hook.stop();
 });
 
