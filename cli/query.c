@@ -50,11 +50,20 @@ PGconn *fp_database_begin(const char *conninfo, int timeout_s)
     return fp_memory_need(PQconnectdbParams(keywords, values, 1));
 }
 
+/* Has the server end a query when we are gone, as after Ctrl-C. One that cannot ends it later. */
+static void end_with_us(PGconn *connection)
+{
+    PQclear(PQexec(connection, "select set_config('client_connection_check_interval', '1s', false) "
+                               "from pg_settings where name = 'client_connection_check_interval'"));
+}
+
 PGconn *fp_database_connect(const char *conninfo)
 {
     PGconn *connection = fp_database_begin(conninfo, 0);
-    if (PQstatus(connection) == CONNECTION_OK)
+    if (PQstatus(connection) == CONNECTION_OK) {
+        end_with_us(connection);
         return connection;
+    }
     fp_message_error("could not connect to the database");
     fp_message_detail("%s", PQerrorMessage(connection));
     PQfinish(connection);

@@ -1,8 +1,12 @@
 /** From a file to an answer: import, then top, timings and export, against the real collector and PostgreSQL. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+
+import pg from 'pg';
+
 import { binDir, run, startStack, temporaryDir, waitFor } from './stack.mjs';
 
 const program = path.join(binDir, 'fleetprof');
@@ -364,6 +368,21 @@ test('--csv has the names and values of --json, and no formula', async () => {
   const both = await fleetprof('top', '--json', '--csv');
   assert.deepEqual([both.code, both.stdout], [2, '']);
   assert.match(both.stderr, /--json and --csv exclude each other/);
+});
+
+test('the server ends the query of a command that was interrupted', async () => {
+  const holder = new pg.Client({ host: stack.postgres.socketDir, port: 5432, database: 'fleetprof', user: 'postgres' });
+  await holder.connect();
+  await holder.query('begin; lock table fleetprof_data.frame in access exclusive mode');
+  const child = spawn(program, ['top', '--site', 'shop'], { env: { ...process.env, ...env }, stdio: 'ignore' });
+  const waiting = async () => (await stack.sql("select pid from pg_stat_activity where usename = 'fleetprof_reader' and wait_event_type = 'Lock'")).length;
+  try {
+    await waitFor(async () => await waiting() === 1, { what: 'query that waits' });
+    child.kill('SIGINT');
+    await waitFor(async () => await waiting() === 0, { what: 'end of the query' });
+  } finally {
+    await holder.end();
+  }
 });
 
 test('-o replaces a file whole, also behind a link, and writes to a pipe', async () => {
