@@ -176,10 +176,21 @@ static bool is_number(enum fp_cell cell)
     return cell == FP_CELL_INTEGER || cell == FP_CELL_MS || cell == FP_CELL_SHARE;
 }
 
+/* True for what formulas begin with, also in full width, as some locales take them. */
+static bool begins_formula(const char *text)
+{
+    static const char *const wide[] = {"\uff1d", "\uff0b", "\uff0d", "\uff20"}; /* = + - @ */
+    for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++) {
+        if (strncmp(text, wide[i], strlen(wide[i])) == 0)
+            return true;
+    }
+    return text[0] != '\0' && strchr("=+-@\t\r\n", text[0]) != NULL;
+}
+
 /* True for a text that a spreadsheet would run as a formula. A number is none. */
 static bool is_formula(const char *text)
 {
-    if (text[0] == '\0' || strchr("=+-@\t\r", text[0]) == NULL)
+    if (!begins_formula(text))
         return false;
     char *end = NULL;
     (void)strtod(text, &end);

@@ -333,7 +333,7 @@ function parseCsv(text) {
 }
 
 test('--csv has the names and values of --json, and no formula', async () => {
-  const names = ['=1+1', '+1', '-1', '-2+3', '@SUM(A1)', '\tx', 'a,b', 'say "x"', 'a\nb', 'größe', 'plain'];
+  const names = ['=1+1', '+1', '-1', '-2+3', '@SUM(A1)', '\tx', '\n=1', '＝1+1', '＋1', '－1', '＠a', 'Ａ', 'a,b', 'say "x"', 'a\nb', 'größe', 'plain'];
   const file = path.join(dir, 'sheet.json');
   fs.writeFileSync(file, JSON.stringify({ ...upload, release: '=r', marks: [{ name: '=cmd', entryType: 'mark', startTime: 1, duration: 0 }], measures: [], trace: {
     resources: [script], frames: names.map((name) => ({ name, resourceId: 0, line: 1, column: 2 })),
@@ -352,7 +352,7 @@ test('--csv has the names and values of --json, and no formula', async () => {
     for (const [i, row] of expected.entries()) {
       assert.deepEqual(header, Object.keys(row), args.join(' '));
       const cells = Object.values(row).map((value) => (value === null ? '' : typeof value === 'object' ? undefined
-        : typeof value === 'string' && /^[=+\-@\t\r]/.test(value) && !/^-\d+$/.test(value) ? `'${value}` : value));
+        : typeof value === 'string' && /^[=+\-@\t\r\n＝＋－＠]/.test(value) && !/^-\d+$/.test(value) ? `'${value}` : value));
       for (const [k, cell] of cells.entries()) {
         if (typeof cell === 'number') assert.equal(Number(rows[i][k]), cell, `${args[0]} ${header[k]}`);
         else if (cell !== undefined) assert.equal(rows[i][k], String(cell), `${args[0]} ${header[k]}`);
@@ -362,7 +362,7 @@ test('--csv has the names and values of --json, and no formula', async () => {
   const { stdout } = await fleetprof('top', '--site', 'sheet', '--csv');
   const [header, ...rows] = parseCsv(stdout);
   const functions = rows.map((row) => row[header.indexOf('function')]);
-  assert.deepEqual(functions.sort(), ["'=1+1", "'+1", '-1', "'-2+3", "'@SUM(A1)", "'\tx", 'a,b', 'say "x"', 'a\nb', 'größe', 'plain'].sort());
+  assert.deepEqual(functions.sort(), ["'=1+1", "'+1", '-1', "'-2+3", "'@SUM(A1)", "'\tx", "'\n=1", "'＝1+1", "'＋1", "'－1", "'＠a", 'Ａ', 'a,b', 'say "x"', 'a\nb', 'größe', 'plain'].sort());
   const { stdout: alone } = await fleetprof('regressions', '--site', 'sheet', '--csv');
   assert.match(alone, /^function_key,function,[a-z_0-9,]+\n$/, 'of a lone release only the names');
   const both = await fleetprof('top', '--json', '--csv');

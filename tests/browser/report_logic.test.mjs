@@ -230,8 +230,8 @@ test('only addresses of the web become links', () => {
 });
 
 test('cells that a spreadsheet would run get an apostrophe; numbers stay numbers', () => {
-  const rows = ['=1+1', '+1', '-1+cmd', '@x', '\t=1', '\r=1', '-12.5', 'a"b', 'a,b', 'a\nb', 'plain'].map((a) => ({ a, b: -1.5, c: null }));
-  assert.equal(text.csv(['a', 'b', 'c'], rows), ['a,b,c', "'=1+1,-1.5,", "'+1,-1.5,", "'-1+cmd,-1.5,", "'@x,-1.5,", "'\t=1,-1.5,", '"\'\r=1",-1.5,', '-12.5,-1.5,', '"a""b",-1.5,', '"a,b",-1.5,', '"a\nb",-1.5,', 'plain,-1.5,', '']
+  const rows = ['=1+1', '+1', '-1+cmd', '@x', '\t=1', '\r=1', '\n=1', '＝1', '-12.5', 'a"b', 'a,b', 'a\nb', 'plain'].map((a) => ({ a, b: -1.5, c: null }));
+  assert.equal(text.csv(['a', 'b', 'c'], rows), ['a,b,c', "'=1+1,-1.5,", "'+1,-1.5,", "'-1+cmd,-1.5,", "'@x,-1.5,", "'\t=1,-1.5,", '"\'\r=1",-1.5,', '"\'\n=1",-1.5,', "'＝1,-1.5,", '-12.5,-1.5,', '"a""b",-1.5,', '"a,b",-1.5,', '"a\nb",-1.5,', 'plain,-1.5,', '']
     .join('\r\n'));
 });
 
