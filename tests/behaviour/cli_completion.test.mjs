@@ -15,7 +15,7 @@ async function complete(...words) {
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
     _fleetprof
     printf '%s\\n' "\${COMPREPLY[@]}"`, 'bash', path.join(binDir, 'fleetprof'), ...words]);
-  assert.equal(code, 0, stderr);
+  assert.deepEqual([code, stderr], [0, '']);
   return stdout.split('\n').filter((line) => line !== '');
 }
 
@@ -36,6 +36,10 @@ test('completes options, and leaves their arguments to the shell', async () => {
   assert.deepEqual(await complete('top', '-c', ''), []);
   assert.deepEqual(await complete('top', '--config', '=', 'x'), []);
   assert.deepEqual(await complete('no-such-command', ''), []);
+});
+
+test('a word before is text, not a pattern', async () => {
+  for (const word of ["'f(x'", 'a[', '.*', '\\']) assert.deepEqual(await complete('callers', word, '--ca'), ['--callees'], word);
 });
 
 test('completes formats', async () => {
