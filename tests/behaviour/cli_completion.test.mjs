@@ -23,6 +23,7 @@ test('completes commands, of families, too', async () => {
   const { stdout: help } = await run([path.join(binDir, 'fleetprof'), '--help']);
   const listed = [...help.matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, name]) => name);
   assert.ok(listed.length > 20, help);
+  assert.match(help, /\nCommands:\n(  [a-z].*\n)+\n/, 'a line for each');
   assert.deepEqual(await complete(''), listed);
   assert.deepEqual(await complete('help', 'third'), ['third-parties']);
   assert.deepEqual(await complete('spool', 'ver'), ['verify']);
