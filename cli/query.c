@@ -61,6 +61,7 @@ PGconn *fp_database_connect(const char *conninfo)
 {
     PGconn *connection = fp_database_begin(conninfo, 0);
     if (PQstatus(connection) == CONNECTION_OK) {
+        (void)PQsetErrorContextVisibility(connection, PQSHOW_CONTEXT_NEVER);
         end_with_us(connection);
         return connection;
     }
@@ -171,6 +172,11 @@ void fp_sql_complain(const PGconn *connection, const PGresult *result)
     const char *fact = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
     const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
+    if (fact == NULL && PQstatus(connection) == CONNECTION_BAD) {
+        fp_message_error("the connection to the database was lost");
+        fp_message_detail("%s", message_of(connection));
+        return;
+    }
     fp_message_error("%s", fact != NULL ? fact : message_of(connection));
     if (detail != NULL)
         fp_message_detail("%s", detail);

@@ -370,20 +370,37 @@ test('--csv has the names and values of --json, and no formula', async () => {
   assert.match(both.stderr, /--json and --csv exclude each other/);
 });
 
-test('the server ends the query of a command that was interrupted', async () => {
+/** Queries of commands that wait for a lock. */
+const waiting = async () => (await stack.sql("select pid from pg_stat_activity where usename = 'fleetprof_reader' and wait_event_type = 'Lock'")).length;
+
+/** Lets commands wait for a lock. @param {() => Promise<void>} during */
+async function whileLocked(during) {
   const holder = new pg.Client({ host: stack.postgres.socketDir, port: 5432, database: 'fleetprof', user: 'postgres' });
   await holder.connect();
-  await holder.query('begin; lock table fleetprof_data.frame in access exclusive mode');
-  const child = spawn(program, ['top', '--site', 'shop'], { env: { ...process.env, ...env }, stdio: 'ignore' });
-  const waiting = async () => (await stack.sql("select pid from pg_stat_activity where usename = 'fleetprof_reader' and wait_event_type = 'Lock'")).length;
   try {
-    await waitFor(async () => await waiting() === 1, { what: 'query that waits' });
-    child.kill('SIGINT');
-    await waitFor(async () => await waiting() === 0, { what: 'end of the query' });
+    await holder.query('begin; lock table fleetprof_data.frame in access exclusive mode');
+    await during();
   } finally {
     await holder.end();
   }
-});
+}
+
+test('the server ends the query of a command that was interrupted', () => whileLocked(async () => {
+  const child = spawn(program, ['top', '--site', 'shop'], { env: { ...process.env, ...env }, stdio: 'ignore' });
+  await waitFor(async () => await waiting() === 1, { what: 'query that waits' });
+  child.kill('SIGINT');
+  await waitFor(async () => await waiting() === 0, { what: 'end of the query' });
+}));
+
+test('a server that stops in the middle of a query is an error in few lines', () => whileLocked(async () => {
+  const command = fleetprof('top', '--site', 'shop');
+  await waitFor(async () => await waiting() === 1, { what: 'query that waits' });
+  await stack.sql("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'fleetprof_reader'");
+  const { code, stdout, stderr } = await command;
+  assert.deepEqual([code, stdout], [2, '']);
+  assert.match(stderr, /^fleetprof: error: the connection to the database was lost\nfleetprof: detail: .*terminating connection/);
+  assert.ok(stderr.split('\n').length < 8, stderr);
+}));
 
 test('-o replaces a file whole, also behind a link, and writes to a pipe', async () => {
   const [pipe, file, link] = ['pipe', 'folded', 'link'].map((name) => path.join(dir, name));
