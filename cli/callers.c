@@ -42,7 +42,7 @@ static error_t parse_callers(int key, char *arg, struct argp_state *state)
         given->function = arg;
         return 0;
     case ARGP_KEY_SUCCESS:
-        if (given->function == NULL && given->key == NULL)
+        if ((given->function == NULL) == (given->key == NULL))
             argp_error(state, "name a function or, by --key, its function_key");
         return 0;
     default:

@@ -385,6 +385,14 @@ async function whileLocked(during) {
   }
 }
 
+test('callers takes a name or a key', async () => {
+  for (const args of [[], ['outer', '--key', '1']]) {
+    const { code, stderr } = await fleetprof('callers', '--site', 'shop', ...args);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /name a function or, by --key, its function_key/);
+  }
+});
+
 test('the server ends the query of a command that was interrupted', () => whileLocked(async () => {
   const child = spawn(program, ['top', '--site', 'shop'], { env: { ...process.env, ...env }, stdio: 'ignore' });
   await waitFor(async () => await waiting() === 1, { what: 'query that waits' });
