@@ -16,10 +16,11 @@ enum {
 
 static const struct argp_option period_options[] = {
     {"since", OPTION_SINCE, "WHEN", 0,
-     "the later side from this time on: a duration back from now (30m, 2h, 1d, 1w) or a timestamp "
-     "(default: the later release's first hour)",
+     "both sides, or the later one if the earlier one has a period of its own, from this time on: "
+     "a duration back from now (30m, 2h, 1d, 1w) or a timestamp (default: the later release's "
+     "first hour)",
      0},
-    {"until", OPTION_UNTIL, "WHEN", 0, "the later side before this time (default: 48 hours later)",
+    {"until", OPTION_UNTIL, "WHEN", 0, "the same sides before this time (default: 48 hours later)",
      0},
     {0},
 };
