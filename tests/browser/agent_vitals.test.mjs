@@ -252,12 +252,11 @@ test('each vital is sent once, however often the page is hidden', async () => {
   };
   await visit(100);
   await waitFor(() => all('vitals').some(({ name }) => name === 'INP'), { what: 'first INP' });
-  const first = all('vitals').find(({ name }) => name === 'INP').value;
   await visit(300);
   await waitFor(() => all('interactions').length > 1, { what: 'second interaction' });
   const names = all('vitals').map(({ name }) => name).sort();
   assert.deepEqual(names, [...new Set(names)], JSON.stringify(all('vitals')));
-  assert.ok(names.includes('CLS') && first < 300);
+  assert.ok(names.includes('CLS'), names.join());
   await close();
 });
 
