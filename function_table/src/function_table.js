@@ -114,11 +114,18 @@ export function sourcePath(source, root, dir = root, context = root) {
   return mark + (/^\.{0,2}\/?$/.test(left) ? '(unknown)' : left);
 }
 
+/** Sources of the bundlers' own code. A site may have a folder of the same name, so files are named where they are few. */
+const bundlerCode = [
+  /^(?:\0|rolldown:|\(webpack\))/,
+  /^webpack\/(?:(?:runtime|container|sharing|scc)\/|(?:bootstrap|(?:before-|after-)?startup|universalModuleDefinition)$)/,
+  /^vite\/(?:(?:preload|dynamic-import|wasm)-helper|modulepreload-polyfill|legacy-polyfills)\b/,
+];
+
 /** Returns the npm package of a source; '' if it has none. @param {string} source */
 export function packageOf(source) {
   const inside = source.split('node_modules/').at(-1) ?? '';
   if (inside !== source) return inside.match(/^(@[^/]+\/[^/]+|[^/]+)\//)?.[1] ?? '';
-  return /^(webpack\/|vite\/|rolldown:|\0|\(webpack\))/.test(source) ? '(bundler)' : '';
+  return bundlerCode.some((start) => start.test(source)) ? '(bundler)' : '';
 }
 
 /** The sources of a map, parsed when they are needed. */

@@ -227,6 +227,8 @@ test('names and paths are such as a table takes', () => {
   assert.deepEqual(given('\0commonjsHelpers.js'), ['commonjsHelpers.js', '(bundler)']);
   assert.deepEqual(given('\0/home/me/src/a.js?commonjs-exports'), ['src/a.js', '(bundler)']);
   assert.deepEqual(given('\0'), ['(unknown)', '(bundler)']);
+  for (const own of ['webpack/runtime/chunk loaded', 'webpack/bootstrap', 'webpack/container/entry/shop', 'vite/preload-helper.js']) assert.deepEqual(given(`webpack://shop/${own}`), [own, '(bundler)']);
+  for (const file of ['webpack/helpers.js', 'vite/plugin.js', 'webpack/runtime.js']) assert.deepEqual(given(file), [file, ''], 'a folder of the site');
   assert.deepEqual(given('src/\ud83d.js'), ['src/\uFFFD.js', '']);
   const [long] = given(`src/${cart.repeat(300)}/cart.js`);
   assert.match(long, /^…\u{1F6D2}+\/cart\.js$/u);
