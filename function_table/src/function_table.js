@@ -89,6 +89,9 @@ function placeOf(starts, offset) {
   return [low, offset - starts[low]];
 }
 
+/** A source of a bundler's own scheme; Turbopack calls the directory of the project `[project]`. */
+const virtualPath = /^[a-z][a-z0-9+.-]*:\/\/[^/]*\/(?:\[project\]\/)?(.*)$/i;
+
 /** Returns a source's path without what only the build machine knows. @param {string} source @param {string} root @param {string} [dir] where the map lies @param {string} [context] where webpack's paths begin */
 export function sourcePath(source, root, dir = root, context = root) {
   const code = source.match(/^(?:dataurl:|webpack:\/\/[^/]*\/)?(data:[^,;]*)/i);
@@ -100,7 +103,7 @@ export function sourcePath(source, root, dir = root, context = root) {
   // In a path, # is a character like any other; what follows a ? is the bundler's.
   else name = name.replace(/^[a-z][a-z0-9+.-]+:/i.test(name) ? /[?#].*$/ : /\?.*$/, '');
   // webpack://name/./src/a.js, webpack:///src/a.js; resolved, all are without dots, also webpack's own webpack/runtime/x
-  const virtual = name.match(/^[a-z][a-z0-9+.-]*:\/\/[^/]*\/(.*)$/i)?.[1];
+  const virtual = name.match(virtualPath)?.[1];
   if (virtual !== undefined) {
     const file = path.resolve(context, virtual);
     name = fs.existsSync(file) ? file.split(path.sep).join('/') : virtual;
@@ -116,7 +119,7 @@ export function sourcePath(source, root, dir = root, context = root) {
 
 /** Sources of the bundlers' own code. A site may have a folder of the same name, so files are named where they are few. */
 const bundlerCode = [
-  /^(?:\0|rolldown:|\(webpack\))/,
+  /^(?:\0|rolldown:|\(webpack\)|\[turbopack\]\/)/,
   /^webpack\/(?:(?:runtime|container|sharing|scc)\/|(?:bootstrap|(?:before-|after-)?startup|universalModuleDefinition)$)/,
   /^vite\/(?:(?:preload|dynamic-import|wasm)-helper|modulepreload-polyfill|legacy-polyfills)\b/,
 ];

@@ -228,6 +228,9 @@ test('names and paths are such as a table takes', () => {
   assert.deepEqual(given('\0/home/me/src/a.js?commonjs-exports'), ['src/a.js', '(bundler)']);
   assert.deepEqual(given('\0'), ['(unknown)', '(bundler)']);
   for (const own of ['webpack/runtime/chunk loaded', 'webpack/bootstrap', 'webpack/container/entry/shop', 'vite/preload-helper.js']) assert.deepEqual(given(`webpack://shop/${own}`), [own, '(bundler)']);
+  assert.deepEqual(given('turbopack:///[project]/src/cart.js'), ['src/cart.js', '']);
+  assert.deepEqual(given('turbopack:///[project]/node_modules/@acme/ui/a.js'), ['node_modules/@acme/ui/a.js', '@acme/ui']);
+  assert.deepEqual(given('turbopack:///[turbopack]/shared/runtime/runtime-utils.ts'), ['[turbopack]/shared/runtime/runtime-utils.ts', '(bundler)']);
   for (const file of ['webpack/helpers.js', 'vite/plugin.js', 'webpack/runtime.js']) assert.deepEqual(given(file), [file, ''], 'a folder of the site');
   assert.deepEqual(given('src/\ud83d.js'), ['src/\uFFFD.js', '']);
   const [long] = given(`src/${cart.repeat(300)}/cart.js`);
