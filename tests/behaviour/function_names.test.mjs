@@ -446,7 +446,7 @@ test('the lines of the manual write the table, with the package as it is publish
   fs.renameSync(path.join(modules, '@fleetprof/package'), path.join(modules, '@fleetprof/function-table'));
 
   const blocks = [...fs.readFileSync(path.join(repository, 'docs/source-maps.md'), 'utf8').matchAll(/```js\n\/\/ (\S+)\n([\s\S]*?)```/g)];
-  assert.deepEqual(blocks.map(([, name]) => name), ['build.mjs', 'vite.config.mjs', 'rollup.config.mjs', 'webpack.config.mjs']);
+  assert.deepEqual(blocks.map(([, name]) => name), ['build.mjs', 'vite.config.mjs', 'rollup.config.mjs', 'webpack.config.mjs', 'next.config.mjs']);
   for (const [, name, text] of blocks) fs.writeFileSync(path.join(project, name), text);
   fs.mkdirSync(path.join(project, 'src'));
   fs.writeFileSync(path.join(project, 'src/main.js'), 'const sortCart = (cart) => [...cart].sort();\nglobalThis.sorts = [sortCart];\n');
@@ -464,6 +464,21 @@ test('the lines of the manual write the table, with the package as it is publish
     assert.ok(fs.existsSync(path.join(project, String(base), head.script)));
     assert.ok(functions.some(([, , name, source, line]) => name === 'sortCart' && source === 'src/main.js' && line === 1), `${script}: ${JSON.stringify(functions)}`);
   }
+
+  // What Next.js leaves: maps of other names than their scripts', and scripts without one.
+  const chunks = path.join(project, '.next/static/chunks');
+  fs.mkdirSync(chunks, { recursive: true });
+  fs.writeFileSync(path.join(project, '.next/static/_buildManifest.js'), 'self.__BUILD_MANIFEST = {};\n');
+  fs.writeFileSync(path.join(chunks, '2roxx1lg5o7p3.js'), 'const sortCart = (cart) => [...cart].sort();\n//# sourceMappingURL=0dzkqmip-h3q9.js.map\n');
+  fs.writeFileSync(path.join(chunks, '0dzkqmip-h3q9.js.map'), JSON.stringify({
+    version: 3, names: [], sources: ['turbopack:///[project]/src/main.js'], mappings: 'AAAA,iBAAiB', sourcesContent: ['const sortCart = (cart) => [...cart].sort();\n'],
+  }));
+  const [listing] = /^grep[\s\S]*?\.jsonl$/m.exec(fs.readFileSync(path.join(repository, 'docs/source-maps.md'), 'utf8')) ?? assert.fail();
+  const tool = path.join(modules, '@fleetprof/function-table/src/cli.js');
+  await runOrThrow(['env', '-C', project, 'sh', '-ec', listing.replace('npx @fleetprof/function-table', () => `'${process.execPath}' '${tool}'`)]);
+  assert.deepEqual(fs.readFileSync(path.join(project, 'function-table.jsonl'), 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line)), [
+    { fleetprof_function_table: 1, script: 'chunks/2roxx1lg5o7p3.js', functions: 1 }, [1, 18, 'sortCart', 'src/main.js', 1, 18, '', false],
+  ]);
 
   // Without source maps, and with a misspelt option, the build fails and says why.
   const config = fs.readFileSync(path.join(project, 'build.mjs'), 'utf8');
