@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
 #include <wchar.h>
 
 struct command {
@@ -127,15 +129,15 @@ static enum fp_exit help_command(int argc, char **argv)
     return run_command(argv[1], argc, help_argv);
 }
 
-/* Flushes the output. Returns the exit code, or that of an error if it could not be written. */
-static enum fp_exit finish_output(enum fp_exit code)
+/* Flushes the output at exit, also of help, after which argp exits. */
+static void finish_output(void)
 {
     bool failed = ferror(stdout) != 0;
     if (fflush(stdout) == 0 && !failed)
-        return code;
+        return;
     fp_message_error("could not write to standard output: %s",
                      failed ? "write error" : strerror(errno));
-    return FP_EXIT_TROUBLE;
+    _exit(FP_EXIT_TROUBLE);
 }
 
 /* Selects UTF-8, whatever the terminal says; numbers keep their decimal point. */
@@ -161,6 +163,10 @@ int main(int argc, char **argv)
     /* A reader that stops early (`| head`) ends us silently, also if our parent ignores the signal.
      */
     (void)signal(SIGPIPE, SIG_DFL);
+    if (atexit(finish_output) != 0) {
+        fp_message_error("out of memory");
+        return FP_EXIT_TROUBLE;
+    }
     argp_program_version = "fleetprof " FP_VERSION;
     argp_err_exit_status = FP_EXIT_TROUBLE;
 
@@ -169,5 +175,5 @@ int main(int argc, char **argv)
         fp_message_error("out of memory");
         return FP_EXIT_TROUBLE;
     }
-    return (int)finish_output(run_command(argv[command_at], argc - command_at, argv + command_at));
+    return (int)run_command(argv[command_at], argc - command_at, argv + command_at);
 }

@@ -129,6 +129,9 @@ test('what could not be written is an error', async () => {
   const { code, stderr } = await run(['sh', '-c', `"${program}" validate --json - >/dev/full`], { input: JSON.stringify(trace) });
   assert.match(stderr, /could not write to standard output: No space left on device/);
   assert.equal(code, 2);
+  for (const words of ['--help', 'top --help', 'help top', '--version']) {
+    assert.equal((await run(['sh', '-c', `"${program}" ${words} >/dev/full`])).code, 2, words);
+  }
 });
 
 test('validate counts what a file holds', async () => {
