@@ -16,9 +16,9 @@ return coalesce(
     substring(url from '^[^?#]*/node_modules/((?:@[^/@]+/)?[^/@.?#][^/@?#]*)/'),
     substring(url from '^[^?#]*/ajax/libs/([^/?#]+)/v?[0-9][^/?#]*/'),
     -- name@version, as in unpkg.com/react@18.2.0/index.js and ga.jspm.io/npm:react@18.2.0/index.js; main@1.4.2.js is a
-    -- file with a version, /gh/ a repository, /combine/ several packages.
-    substring(url from '^(?!https://(?:cdn[.]jsdelivr[.]net/(?:gh|combine)|esm[.]sh/gh)/)[^?#]*?[/:]((?:@[^/@:?#]+/)?[^/@:?#]+)@(?![^/?#]*[.][cm]?js(?:[?#]|$))(?:v?[0-9]+(?:[.][^/?#]*)?|latest|next)(?:[/?#]|$)'),
-    substring(url from '^https://(?:cdn[.]jsdelivr[.]net/npm|unpkg[.]com|esm[.]sh(?:/v[0-9]+)?(?!/gh/)|cdn[.]skypack[.]dev)/((?:@[^/@?#]+/)?[^/@?#]+)(?:@[^/?#]*)?(?:[/?#]|$)'));
+    -- file with a version, /gh/ a repository, /combine/ several packages. A * of esm.sh before the name is not part of it.
+    substring(url from '^(?!https://(?:cdn[.]jsdelivr[.]net/(?:gh|combine)|esm[.]sh/gh)/)[^?#]*?[/:][*]?((?:@[^/@:?#]+/)?[^/@:?#*]+)@(?![^/?#]*[.][cm]?js(?:[?#]|$))(?:v?[0-9]+(?:[.][^/?#]*)?|latest|next)(?:[/?#]|$)'),
+    substring(url from '^https://(?:cdn[.]jsdelivr[.]net/npm|unpkg[.]com|esm[.]sh(?:/v[0-9]+)?(?!/gh/)|cdn[.]skypack[.]dev)/[*]?((?:@[^/@?#]+/)?[^/@?#*]+)(?:@[^/?#]*)?(?:[/?#]|$)'));
 
 comment on function fleetprof_data.url_package is
     'Returns the npm package that a script''s URL names, as content delivery networks and node_modules directories do; null if it names none.';

@@ -17,12 +17,14 @@ select results_eq(
         'https://unpkg.com/vue@3.4.1?module', 'https://esm.sh/v135/react', 'https://esm.sh/v135/react/jsx-runtime',
         'https://cdn.jsdelivr.net/gh/user/repo@1.0/x.js', 'https://esm.sh/gh/user/repo@1.0/x.js', 'https://esm.sh/gh/user/repo',
         'https://unpkg.com/react@^18/umd/react.js', 'https://unpkg.com/react@beta', 'https://cdn.jsdelivr.net/npm/@vue/shared@~3.2/x.js', 'https://esm.sh/v135/vue@%5E3',
-        'https://cdn.jsdelivr.net/combine/npm/vue@3,npm/vuex@4']) as url $$,
+        'https://cdn.jsdelivr.net/combine/npm/vue@3,npm/vuex@4',
+        'https://esm.sh/*swr@2.2.0/es2022/swr.mjs', 'https://esm.sh/v135/*@scope/a@2', 'https://esm.sh/*swr']) as url $$,
     $$ values ('react'), ('@preact/signals'), ('lodash'), ('vue'), ('vue'), ('@scope/a'), ('react-dom'), ('jquery'), ('@b/c'),
         (null), (null), (null), (null), (null), (null), (null), (null),
         (null), (null), ('chart.js'), ('vue'), ('react'), ('react'), (null), (null), (null),
         ('react'), ('react'), ('@vue/shared'), ('vue'),
-        (null) $$,
+        (null),
+        ('swr'), ('@scope/a'), ('swr') $$,
     'packages are parts of a URL''s path');
 
 insert into pg_temp.segment (segment_id, site) values (1, 'shop'), (2, 'blog'), (3, 'cdn');
