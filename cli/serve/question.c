@@ -18,6 +18,7 @@ enum {
 #define OR_NULL(name_, option_)                                                                    \
     {.name = (name_), .type = FP_VALUE_TEXT, .presence = FP_PRESENCE_NULL, .option = (option_)}
 #define TIME(name_, option_) {.name = (name_), .type = FP_VALUE_TIME, .option = (option_)}
+#define ID(name_) {.name = (name_), .type = FP_VALUE_ID}
 #define NUMBER(name_) {.name = (name_), .type = FP_VALUE_NUMBER}
 #define COUNT(name_, most_, option_)                                                               \
     {.name = (name_), .type = FP_VALUE_COUNT, .most = (most_), .option = (option_)}
@@ -90,7 +91,7 @@ const struct fp_question fp_questions[] = {
      .shape = FP_SHAPE_TREE,
      .command = "export --format folded",
      .filters = WITH_MARKER,
-     .own = {COUNT("max_nodes", NODES_MOST, FP_OPTION_DROPPED), FOLD}},
+     .own = {COUNT("max_nodes", NODES_MOST, FP_OPTION_DROPPED), ID("root"), FOLD}},
     {.name = "callers",
      .relation = "callers",
      .command = "callers",

@@ -14,6 +14,7 @@ create or replace function fleetprof.flamegraph_columns(
     thread      text default null,
     marker      text default null,
     max_nodes   integer default 50000,
+    root        bigint default null,
     fold        text default null,
     exclude_route text default null, exclude_release text default null, exclude_environment text default null,
     exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
@@ -59,7 +60,8 @@ begin
             flamegraph_columns.exclude_environment, flamegraph_columns.exclude_variant,
             flamegraph_columns.exclude_browser, flamegraph_columns.exclude_os, flamegraph_columns.exclude_device,
             flamegraph_columns.exclude_thread]),
-        select_markers(flamegraph_columns.marker, flamegraph_columns.exclude_marker), 0, flamegraph_columns.fold);
+        select_markers(flamegraph_columns.marker, flamegraph_columns.exclude_marker), 0, flamegraph_columns.fold,
+        flamegraph_columns.root);
     packages := tree.packages;
     frame_ids := array(select distinct frame_id from unnest(tree.frame_ids) as frame_id where frame_id is not null);
     select array_agg(level), array_agg(coalesce(frame, -1)), array_agg(self_us), array_agg(total_us), array_agg(samples)
@@ -137,7 +139,7 @@ end
 $$;
 
 comment on function fleetprof.flamegraph_columns is
-    'Returns the tree of fleetprof.flamegraph as one JSON object of columns: level, frame, self, total and samples have an element per node, depth first; self and total are whole microseconds. frames has columns, too: function, resource, line, column_number, kind, function_key, generated_resource, generated_line, generated_column; frame is a place in them from 0, and -1 for the first node, the whole. max_nodes: the greatest nodes are returned, each with all that it stands on; omitted_us: self time of the others. fold: as in flamegraph.';
+    'Returns the tree of fleetprof.flamegraph as one JSON object of columns: level, frame, self, total and samples have an element per node, depth first; self and total are whole microseconds. frames has columns, too: function, resource, line, column_number, kind, function_key, generated_resource, generated_line, generated_column; frame is a place in them from 0, and -1 for the first node, the whole. max_nodes: the greatest nodes are returned, each with all that it stands on; omitted_us: self time of the others. root: a stack_id of stack_hourly: only samples with this stack, or with one that begins with it; the second node is it. fold: as in flamegraph.';
 
 revoke execute on function fleetprof.flamegraph_columns from public;
 grant execute on function fleetprof.flamegraph_columns to fleetprof_reader;

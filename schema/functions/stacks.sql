@@ -57,9 +57,36 @@ $$;
 comment on function fleetprof_data.sampled_stacks is
     'Returns the stacks of a selection that have samples of their own, with their time (microseconds) and samples, in parallel arrays. wanted: only these stacks; null for all. Null if there are none.';
 
+create or replace function fleetprof_data.stacks_on(root bigint)
+returns bigint[]
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+-- As in stacks_above.
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+begin
+    return array(
+        with recursive above (stack_id) as (
+            select stack_id from stack where stack_id = stacks_on.root
+            union
+            select child.stack_id
+            from above
+            join stack as child on child.parent_id = above.stack_id
+        )
+        select stack_id from above);
+end
+$$;
+
+comment on function fleetprof_data.stacks_on is
+    'Returns a stack and all that stand on it; empty if there is no such stack.';
+
 create or replace function fleetprof_data.stack_sums(
     selected        fleetprof_data.selection,
     markers         smallint[],
+    root            bigint default null,
     out stack_ids   bigint[],
     out parents     integer[],
     out levels      integer[],
@@ -82,8 +109,12 @@ as $$
 declare
     missing bigint[];
     node integer;
+    -- The level of the root's caller.
+    base integer := coalesce((select level - 1 from stack where stack_id = stack_sums.root), 0);
 begin
-    select * into stack_ids, self_sums, sample_sums from sampled_stacks(stack_sums.selected, stack_sums.markers, null);
+    select * into stack_ids, self_sums, sample_sums
+    from sampled_stacks(
+        stack_sums.selected, stack_sums.markers, case when stack_sums.root is not null then stacks_on(stack_sums.root) end);
     if stack_ids is null then
         return;
     end if;
@@ -98,9 +129,12 @@ begin
             array_agg(distinct parent_id) filter (where parent_place is null and parent_id is not null)
         into parents, levels, frame_ids, missing
         from (
-            select case node.place when 1 then 0 else level end as level, frame_id, parent_id, parent.place as parent_place
+            select case node.place when 1 then 0 else level - base end as level, frame_id, parent_id, parent.place as parent_place
             from (select unnest(stack_ids) as stack_id, generate_subscripts(stack_ids, 1) as place) as node
-            left join stack using (stack_id)
+            left join (
+                select stack_id, case when stack_id is distinct from stack_sums.root then parent_id end as parent_id, frame_id, level
+                from stack
+            ) as stack using (stack_id)
             left join (
                 select unnest(stack_ids) as stack_id, generate_subscripts(stack_ids, 1) as place
             ) as parent on parent.stack_id = parent_id
@@ -115,7 +149,7 @@ begin
             select parent.stack_id, parent.parent_id
             from ancestor
             join stack as parent on parent.stack_id = ancestor.parent_id
-            where (ancestor.parent_id = any(stack_ids)) is not true
+            where (ancestor.parent_id = any(stack_ids)) is not true and ancestor.stack_id is distinct from stack_sums.root
         )
         select array_agg(stack_id) into missing from ancestor;
         stack_ids := stack_ids || missing;
@@ -137,7 +171,7 @@ end
 $$;
 
 comment on function fleetprof_data.stack_sums is
-    'Returns every stack of a selection and all stacks below it in parallel arrays, by place; parents: the place of a stack''s caller. self_sums: microseconds in exactly this stack; total_sums: in this stack or one on top of it; sample_sums: samples, as total_sums. The first element, with level 0 and no stack, is the whole. inward: the places of the others, each before its caller''s. Null if nothing is selected.';
+    'Returns every stack of a selection and all stacks below it in parallel arrays, by place; parents: the place of a stack''s caller. self_sums: microseconds in exactly this stack; total_sums: in this stack or one on top of it; sample_sums: samples, as total_sums. The first element, with level 0 and no stack, is the whole. inward: the places of the others, each before its caller''s. root: only this stack, at level 1, and what stands on it; null for all. Null if nothing is selected.';
 
 create or replace function fleetprof_data.stacks_above(frame_ids bigint[], most integer)
 returns table (stack_id bigint, parent_id bigint, frame_id bigint, level integer, is_above boolean)
@@ -292,6 +326,7 @@ create or replace function fleetprof_data.call_tree(
     markers         smallint[],
     min_share       double precision,
     fold            text,
+    root            bigint default null,
     out ordinals    integer[],
     out levels      integer[],
     out frame_ids   bigint[],
@@ -321,7 +356,7 @@ declare
     shown_ids bigint[];
 begin
     select * into stack_ids, parents, levels, frame_ids, self_sums, total_sums, sample_sums, inward
-    from stack_sums(call_tree.selected, call_tree.markers);
+    from stack_sums(call_tree.selected, call_tree.markers, call_tree.root);
     if stack_ids is null then
         return;
     end if;
@@ -388,13 +423,13 @@ end
 $$;
 
 comment on function fleetprof_data.call_tree is
-    'Returns a selection''s stacks as a tree in parallel arrays; ordinals: each node''s number from 1, depth first, siblings by descending time, null for nodes below min_share of the profiled time and for what stands on them; microseconds. Level 0, with no frame, is the whole. A function in several builds of a script is one frame. fold, packages: as in folded_tree. Null if nothing is selected.';
+    'Returns a selection''s stacks as a tree in parallel arrays; ordinals: each node''s number from 1, depth first, siblings by descending time, null for nodes below min_share of the profiled time and for what stands on them; microseconds. Level 0, with no frame, is the whole. A function in several builds of a script is one frame. fold, packages: as in folded_tree. root: as in stack_sums. Null if nothing is selected.';
 
 revoke execute on function
-    fleetprof_data.sampled_stacks, fleetprof_data.stack_sums, fleetprof_data.stacks_above, fleetprof_data.stack_sums_above,
-    fleetprof_data.shown_frames, fleetprof_data.call_tree
+    fleetprof_data.sampled_stacks, fleetprof_data.stacks_on, fleetprof_data.stack_sums, fleetprof_data.stacks_above,
+    fleetprof_data.stack_sums_above, fleetprof_data.shown_frames, fleetprof_data.call_tree
 from public;
 grant execute on function
-    fleetprof_data.sampled_stacks, fleetprof_data.stack_sums, fleetprof_data.stacks_above, fleetprof_data.stack_sums_above,
-    fleetprof_data.shown_frames, fleetprof_data.call_tree
+    fleetprof_data.sampled_stacks, fleetprof_data.stacks_on, fleetprof_data.stack_sums, fleetprof_data.stacks_above,
+    fleetprof_data.stack_sums_above, fleetprof_data.shown_frames, fleetprof_data.call_tree
 to fleetprof_reader;

@@ -209,6 +209,13 @@ test('the tree is the function\'s own JSON', async () => {
   assert.deepEqual(answer.tree, row.tree);
   assert.ok(answer.tree.frames.function.includes(hostile.replace('\u0000', '')) || answer.tree.frames.function.length > 2);
   assert.equal(answer.command, 'fleetprof export --format folded --site shop');
+
+  const [{ stack_id: root, name }] = await stack.postgres.sql(
+    "select stack_id::text, function as name from fleetprof.stack_hourly where site = 'shop' and level > 1 order by self_ms desc limit 1");
+  const { tree, command } = await report.json(`/api/v1/flamegraph_columns?site=shop&root=${root}`);
+  assert.equal(tree.frames.function[tree.frame[1]], name);
+  assert.deepEqual([tree.level[1], tree.total[0]], [1, tree.total[1]]);
+  assert.equal(command, null, 'no command shows one stack');
 });
 
 test('names that anybody on the internet chose come through as they are, and select only themselves', async () => {

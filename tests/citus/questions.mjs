@@ -158,6 +158,8 @@ export function questions({ first, end, hour, hottest, sessions }) {
   for (const filter of filters(first, end, hour)) {
     list.push({ sql: `select tree -> 'level' as levels, tree -> 'self' as self, tree -> 'total' as total, tree -> 'samples' as samples,
       tree -> 'omitted_us' as omitted from fleetprof.flamegraph_columns(${filter}, max_nodes => 100) as tree` });
+    list.push({ sql: `select tree -> 'level' as levels, tree -> 'total' as total
+      from fleetprof.flamegraph_columns(${filter}, root => (select min(stack_id) from fleetprof_data.stack where level = 2)) as tree` });
   }
   for (const { id, timelines } of sessions) {
     list.push({ sql: `select part, last_part, part_id, events, is_missing, is_detached from fleetprof.session_parts(${id})` });

@@ -14,7 +14,7 @@ insert into sample (segment_id, us, marker, path) values
     (2, 70000, '(none)', null);
 select pg_temp.store() \g /dev/null
 
-select plan(22);
+select plan(27);
 
 prepare callers_of(text) as
     select function, line, total_ms, round(share::numeric, 6), samples from callers($1, 'shop', '2026-01-05Z', '2026-01-06Z');
@@ -100,6 +100,31 @@ select is(
 select is_empty(
     $$ select from jsonb_each(flamegraph_columns('shop', '2026-01-05Z', '2026-01-06Z', route => '/nowhere')::jsonb -> 'frames') where value <> '[]' $$,
     'columns without elements');
+create function pg_temp.columns_on(root bigint, max_nodes integer default 50000, route text default null)
+returns text
+language sql
+set search_path = fleetprof
+as $$
+    select concat_ws(' ', tree -> 'level', tree -> 'total', tree -> 'self', tree -> 'samples', tree -> 'omitted_us')
+    from flamegraph_columns(
+        'shop', '2026-01-05Z', '2026-01-06Z', max_nodes => columns_on.max_nodes, root => columns_on.root, route => columns_on.route) as columns
+    cross join lateral (select columns::jsonb as tree) as read;
+$$;
+select is(
+    pg_temp.columns_on((select distinct stack_id from stack_hourly where function = 'render' and level = 2)),
+    '[0, 1, 2] [15000, 15000, 10000] [0, 5000, 10000] [2, 2, 1] 0', 'a stack, and what stands on it');
+select is(
+    pg_temp.columns_on((select stack_id from fleetprof_data.stack join fleetprof_data.frame using (frame_id) where level = 1 and function = 'main')),
+    '[0, 1, 2, 3, 2, 3, 2, 3, 4, 5] [21000, 21000, 15000, 10000, 4000, 4000, 2000, 2000, 2000, 2000] '
+        '[0, 0, 5000, 10000, 0, 4000, 0, 0, 0, 2000] [4, 4, 2, 1, 1, 1, 1, 1, 1, 1] 0',
+    'of a stack without samples of its own');
+select is(
+    pg_temp.columns_on((select distinct stack_id from stack_hourly where function = 'render' and level = 2), max_nodes => 2),
+    '[0, 1] [15000, 15000] [0, 5000] [2, 2] 10000', 'what is left out of it');
+select is(pg_temp.columns_on(1), '[] [] [] [] 0', 'a stack that nobody has');
+select is(
+    pg_temp.columns_on((select distinct stack_id from stack_hourly where function = 'render' and level = 2), route => '/nowhere'),
+    '[] [] [] [] 0', 'a stack that is not selected');
 select throws_ok($$ select flamegraph_columns('shop', max_nodes => 0) $$, '22023', 'max_nodes is 0', 'at least one node');
 
 select * from finish();
