@@ -9,15 +9,18 @@ import { optionsOf, writeTable } from './build.js';
  * @typedef {{ meta: { watchMode: boolean }, warn(message: string): void }} Context
  */
 
-/** A file of a bundle. @typedef {{ type: string, sourcemapFileName?: string | null, source?: string | Uint8Array }} Output */
+/** A file of a bundle. @typedef {{ type: string, map?: object | null, sourcemapFileName?: string | null, source?: string | Uint8Array }} Output */
 
 /**
  * Returns the scripts that the bundler made, with their maps. Vite emits workers as assets; an asset without a map is a copy.
- * @param {Record<string, Output>} bundle @returns {[string, string | null | undefined][]}
+ * Rolldown makes no map for a script that has nothing of a source, such as one that passes on what others export.
+ * @param {Record<string, Output>} bundle @param {boolean} hasMaps whether the output is to have maps
+ * @returns {[string, string | null | undefined][]}
  */
-function scriptsOf(bundle) {
-  const isBuilt = (/** @type {string} */ name, /** @type {Output} */ { type, source }) => type === 'chunk'
-    || (/\.[cm]?js$/i.test(name) && (Object.hasOwn(bundle, `${name}.map`) || Buffer.from(source ?? '').includes('sourceMappingURL=data:application/json')));
+function scriptsOf(bundle, hasMaps) {
+  const isBuilt = (/** @type {string} */ name, /** @type {Output} */ { type, map, sourcemapFileName, source }) => (type === 'chunk'
+    ? !hasMaps || map || sourcemapFileName
+    : /\.[cm]?js$/i.test(name) && (Object.hasOwn(bundle, `${name}.map`) || Buffer.from(source ?? '').includes('sourceMappingURL=data:application/json')));
   return Object.entries(bundle).flatMap(([name, output]) => (isBuilt(name, output) ? [[name, output.sourcemapFileName]] : []));
 }
 
@@ -33,17 +36,19 @@ export default function fleetprof(options) {
     name: 'fleetprof-function-table',
     /** Vite: not while it serves. */
     apply: /** @type {const} */ ('build'),
+    /** Vite: not what is built for a server. @param {{ config: { consumer: string } }} environment */
+    applyToEnvironment: ({ config }) => config.consumer === 'client',
     writeBundle: {
       order: /** @type {const} */ ('post'),
       sequential: true,
-      /** @this {Context} @param {{ dir?: string, file?: string }} output @param {Record<string, Output>} bundle */
+      /** @this {Context} @param {{ dir?: string, file?: string, sourcemap?: unknown }} output @param {Record<string, Output>} bundle */
       handler(output, bundle) {
         if (this.meta.watchMode) return;
         const base = path.resolve(output.dir ?? path.dirname(output.file ?? '.'));
         // Rolldown has a build for each output; a build may also replace the scripts of the one before.
         const scripts = new Map([...written.get(base) ?? []].filter(([name]) => fs.existsSync(path.join(base, name))));
         written.set(base, scripts);
-        for (const [name, map] of scriptsOf(bundle)) scripts.set(name, map);
+        for (const [name, map] of scriptsOf(bundle, Boolean(output.sourcemap))) scripts.set(name, map);
         const warning = writeTable(base, scripts, wanted);
         if (warning) this.warn(warning);
       },

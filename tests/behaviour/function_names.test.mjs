@@ -402,6 +402,24 @@ test('plugins take all scripts that the build made, and no others, wherever thei
     assert.deepEqual(scriptsIn(`vite-${sourcemap}`).map((name) => name.replace(/-.{8}\.js$/, '')), ['assets/page', 'assets/worker'], 'with a worker, without what was copied');
   }
 
+  await vite({ root: own, logLevel: 'error', configFile: false, plugins: [forRollup({ root: own })], build: { outDir: 'vite-server', ssr: entry } });
+  assert.ok(!fs.existsSync(path.join(own, 'vite-server/function-table.jsonl')), 'no browser runs what is built for a server');
+
+  // Rolldown gives no map to a script that only passes on what others export.
+  fs.writeFileSync(path.join(own, 'start.js'), "export { sortCart } from './main.js';\n");
+  const asRolldown = {
+    name: 'as-rolldown',
+    generateBundle(/** @type {unknown} */ _, /** @type {import('rollup').OutputBundle} */ bundle) {
+      delete bundle['start.js.map'];
+      Object.assign(bundle['start.js'], { map: null, sourcemapFileName: null });
+    },
+  };
+  const facade = await rollup({ input: { start: path.join(own, 'start.js'), app: entry }, plugins: [asRolldown, forRollup({ root: own })] });
+  await facade.write({ dir: path.join(own, 'facade'), format: 'es', sourcemap: 'hidden' });
+  await assert.rejects(facade.write({ dir: path.join(own, 'facade'), format: 'es' }), /has no source map/);
+  await facade.close();
+  assert.deepEqual(scriptsIn('facade'), ['app.js'], 'without a script that has nothing to name');
+
   await runWebpack({
     context: own, mode: 'production', devtool: 'hidden-source-map', entry: { app: entry },
     output: { path: path.join(own, 'webpack'), filename: '[name].js?[contenthash]', sourceMapFilename: 'maps/[file].map[query]' },
