@@ -96,6 +96,9 @@ const virtualPath = /^[a-z][a-z0-9+.-]*:\/\/[^/]*\/(?:\[project\]\/)?(.*)$/i;
 export function sourcePath(source, root, dir = root, context = root) {
   const code = source.match(/^(?:dataurl:|webpack:\/\/[^/]*\/)?(data:[^,;]*)/i);
   if (code) return code[1].toLowerCase();
+  const base = `${root.replace(/\\/g, '/').replace(/\/$/, '')}/`;
+  const made = source.match(/(?:^|\/)(virtual:[^?]*)/);
+  if (made) return decoded(made[1]).replaceAll(base, '');
   // Rollup marks a module without a file with U+0000.
   const mark = source.includes('\0') ? '\0' : '';
   let name = source.replaceAll('\0', '').replace(/\\/g, '/');
@@ -111,7 +114,6 @@ export function sourcePath(source, root, dir = root, context = root) {
   const modules = name.lastIndexOf('/node_modules/');
   if (modules >= 0) return name.slice(modules + 1);
   if (name.startsWith('../')) name = path.resolve(dir, name).split(path.sep).join('/');
-  const base = `${root.replace(/\\/g, '/').replace(/\/$/, '')}/`;
   if (name.startsWith(base)) name = name.slice(base.length);
   const left = path.posix.normalize(name).replace(/^(?:\.\.\/)+|^\//, '');
   return mark + (/^\.{0,2}\/?$/.test(left) ? '(unknown)' : left);
@@ -119,7 +121,7 @@ export function sourcePath(source, root, dir = root, context = root) {
 
 /** Sources of the bundlers' own code. A site may have a folder of the same name, so files are named where they are few. */
 const bundlerCode = [
-  /^(?:\0|rolldown:|\(webpack\)|\[turbopack\]\/)/,
+  /^(?:\0|virtual:|rolldown:|\(webpack\)|\[turbopack\]\/)/,
   /^webpack\/(?:(?:runtime|container|sharing|scc)\/|(?:bootstrap|(?:before-|after-)?startup|universalModuleDefinition)$)/,
   /^vite\/(?:(?:preload|dynamic-import|wasm)-helper|modulepreload-polyfill|legacy-polyfills)\b/,
 ];

@@ -231,6 +231,8 @@ test('names and paths are such as a table takes', () => {
   assert.deepEqual(given('turbopack:///[project]/src/cart.js'), ['src/cart.js', '']);
   assert.deepEqual(given('turbopack:///[project]/node_modules/@acme/ui/a.js'), ['node_modules/@acme/ui/a.js', '@acme/ui']);
   assert.deepEqual(given('turbopack:///[turbopack]/shared/runtime/runtime-utils.ts'), ['[turbopack]/shared/runtime/runtime-utils.ts', '(bundler)']);
+  assert.deepEqual(given('../../../virtual:nuxt:%2Fhome%2Fme%2F.nuxt%2Fpaths.mjs'), ['virtual:nuxt:.nuxt/paths.mjs', '(bundler)']);
+  assert.deepEqual(given('virtual:pwa-register'), ['virtual:pwa-register', '(bundler)']);
   for (const file of ['webpack/helpers.js', 'vite/plugin.js', 'webpack/runtime.js']) assert.deepEqual(given(file), [file, ''], 'a folder of the site');
   assert.deepEqual(given('src/\ud83d.js'), ['src/\uFFFD.js', '']);
   const [long] = given(`src/${cart.repeat(300)}/cart.js`);
