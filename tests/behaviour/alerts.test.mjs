@@ -156,6 +156,27 @@ test('each panel of the dashboard asks what can be answered, and has a place of 
   }
 });
 
+test('the numbers at the top follow the site and collector, and say when no collector answers', () => {
+  for (const { title, options, targets: [{ expr }] } of dashboard.panels.filter((/** @type {any} */ { type }) => type === 'stat')) {
+    for (const [, metric, labels = ''] of expr.matchAll(/(fleetprof_\w+)(?:\{([^}]*)\})?/g)) {
+      if (metrics.get(metric)?.has('site')) assert.match(labels, /site=~"\$site\|?"/, `${title}: ${metric}`);
+    }
+    // The last value that there was stays on screen when the series ends: a count must not end.
+    if (options.reduceOptions.calcs.includes('lastNotNull') && /^count\(/.test(expr)) assert.match(expr, / or vector\(0\)$/, title);
+  }
+});
+
+test('a rate has the unit of a rate, beside a duration, too', () => {
+  for (const { title, type, fieldConfig, targets = [] } of dashboard.panels.filter((/** @type {any} */ panel) => panel.type === 'timeseries')) {
+    for (const { refId, expr } of targets) {
+      if (!/^sum[^/]*\(rate\(fleetprof_\w+_total\b[^/]*$/.test(expr)) continue;
+      const own = fieldConfig.overrides.find((/** @type {any} */ { matcher }) => matcher.id === 'byFrameRefID' && matcher.options === refId);
+      const unit = own?.properties.find((/** @type {any} */ { id }) => id === 'unit')?.value ?? fieldConfig.defaults.unit;
+      assert.ok(['reqps', 'cps'].includes(unit), `${type} ${title} ${refId}: ${unit}`);
+    }
+  }
+});
+
 // ---- alerts fire --------------------------------------------------------------------------------------------------
 
 const skip = process.env.FLEETPROF_LONG === '1' ? false : 'promtool is needed with FLEETPROF_LONG only';
