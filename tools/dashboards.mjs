@@ -21,6 +21,8 @@ const datasource = { type: 'grafana-postgresql-datasource', uid: '${datasource}'
 
 /** Quotes a variable's value as SQL does. @param {string} name */
 const value = (name) => `\${${name}:sqlstring}`;
+/** The same for texts from pages: Grafana writes \" for the " in them, which SQL does not read back. @param {string} name */
+const textValue = (name) => `replace(${value(name)}, '\\"', '"')`;
 
 /**
  * A variable whose values the database lists. Its value for "All" goes into the SQL as it is.
@@ -56,8 +58,8 @@ const release = dimension('release', 'Release');
 const step = chosen('step', 'Step', ['hour', 'day']);
 const dimensions = ['route', 'release', 'environment', 'variant', 'browser', 'os', 'device', 'thread'];
 
-const mixFilters = ['route', 'device', 'browser'].map((name) => `${name} => ${value(name)}`).join(', ');
-const filters = `${period}, ${mixFilters}, release => ${value('release')}`;
+const mixFilters = `route => ${textValue('route')}, device => ${value('device')}, browser => ${value('browser')}`;
+const filters = `${period}, ${mixFilters}, release => ${textValue('release')}`;
 
 // ---- Panels
 
@@ -74,13 +76,19 @@ const units = [
   column('/^(change|smallest_visible)/', { unit: 'percentunit', decimals: 0 }),
   column('/^bytes$/', { unit: 'bytes' }),
   column('/_key$/', { 'custom.hidden': true }),
+  // "short" would make 48.2 K of column 48213.
+  column('/^(generated_)?(line|column|column_number)$/', { unit: 'none' }),
+  column('/^(p[0-9]+|(before|after)_value)$/', { unit: 'none', decimals: 1 }),
 ];
+
+/** @param {string} sql @param {string} format */
+const query = (sql, format) => ({ refId: 'A', datasource, format, rawQuery: true, editorMode: 'code', rawSql: sql });
 
 /** @param {string} type @param {Question} question @param {string} format @param {Partial<Panel>} [more] @returns {Panel} */
 const panel = (type, { title, description, sql, unit, width, height = 8 }, format, more) => /** @type {Panel} */ ({
   type, title, description, datasource, gridPos: { x: 0, y: 0, w: width, h: height },
   fieldConfig: { defaults: { unit: unit ?? 'short' }, overrides: [] },
-  targets: [{ refId: 'A', datasource, format, rawQuery: true, editorMode: 'code', rawSql: sql }],
+  targets: [query(sql, format)],
   ...more,
 });
 
@@ -109,12 +117,12 @@ const bars = (question) => panel('barchart', question, 'table', {
 /** @param {Question} question */
 const flamegraph = (question) => panel('flamegraph', { unit: 'ms', height: 16, ...question }, 'table');
 
-/** A link from a function's name to its dashboard. */
-const toFunction = column('/^function$/', {
+/** A link from a function's name to its dashboard. @param {VariableModel[]} kept filters that it takes along */
+const toFunction = (kept) => column('/^function$/', {
   links: [{
     title: 'Callers, callees and trend',
-    url: '/d/fleetprof-function?${__url_time_range}&${datasource:queryparam}&${site:queryparam}'
-      + '&var-function=${__data.fields.function_key}',
+    url: `/d/fleetprof-function?\${__url_time_range}&${['datasource', 'site', ...kept.map(({ name }) => name)]
+      .map((name) => `\${${name}:queryparam}`).join('&')}&var-function=\${__data.fields.function_key}`,
   }],
 });
 
@@ -142,18 +150,16 @@ function placed(panels) {
 }
 
 /** @param {string} name @param {string} title @param {string} description @param {VariableModel[]} variables
- * @param {Panel[]} panels @returns {Dashboard} */
-const dashboard = (name, title, description, variables, panels) => ({
+ * @param {Panel[]} panels @param {string} [from] @returns {Dashboard} */
+const dashboard = (name, title, description, variables, panels, from = 'now-24h') => ({
   title: `fleetprof: ${title}`, uid: `fleetprof-${name}`, description, tags: ['fleetprof'], schemaVersion: 39, version: 1,
-  editable: true, timezone: 'browser', time: { from: 'now-24h', to: 'now' },
+  editable: true, timezone: 'browser', time: { from, to: 'now' },
   templating: { list: [...site, ...variables] },
   annotations: {
     list: [{
       name: 'Releases', datasource, enable: true, iconColor: 'blue',
-      // Grafana's types know the data source's own settings only as "any".
-      ...{ rawQuery: true, format: 'table',
-        rawSql: `select first_hour as time, 'release ' || release as text from fleetprof.releases(${period})`
-          + ' where first_hour >= $__timeFrom()' },
+      target: query(`select first_hour as time, 'release ' || release as text from fleetprof.releases(${period})`
+        + ' where first_hour >= $__timeFrom()', 'table'),
     }],
   },
   links: [{
@@ -184,7 +190,7 @@ const overview = dashboard('overview', 'overview', 'What JavaScript costs real u
     table({ title: 'Functions', description: 'The functions with the most self time. A name leads to its callers.', width: 24, height: 11,
       sql: `select function, resource, line, self_ms_per_load, total_ms_per_load, busy_share, load_share, samples, uploads, function_key
 from fleetprof.hotspots(${filters}, top => 50)
-where not is_agent` }, [toFunction]),
+where not is_agent` }, [toFunction([release, ...mix])]),
     flamegraph({ title: 'Flame graph', description: 'Attributed time by stack. Stacks below 0.1 % of the profiled time are left out.',
       width: 24, sql: `select level, value, label, self from fleetprof.flamegraph_grafana(${filters})` }),
     bars({ title: 'Cost by ${by}', description: 'Attributed time by what scripts or uploads have in common.', width: 12, height: 11, unit: 'ms',
@@ -199,8 +205,8 @@ limit 20` }),
 
 const oneFunction = dashboard('function', 'one function', 'One function: its cost over time, where it runs, who calls it.', [
   release, ...mix,
-  listed('function', 'Function', `select function_key as __value, concat_ws(' ', function, resource, line) as __text
-from fleetprof.hotspots(${period}, top => 200)`),
+  listed('function', 'Function', `select function_key as __value, concat_ws(':', concat_ws(' ', function, resource), line, column_number) as __text
+from fleetprof.hotspots(${period}, top => 1000)`),
   step, chosen('by', 'Runs by', dimensions),
 ], [
   table({ title: 'Function', description: 'Where it stands and what it costs.', width: 24, height: 4,
@@ -217,17 +223,17 @@ order by bucket` }),
     sql: `select coalesce(nullif(value, ''), '(none)') as value, self_ms_per_load, total_ms_per_load, self_ms, samples, uploads, loads
 from fleetprof.function_by(${value('by')}, ${value('function')}, ${filters})` }),
   table({ title: 'Callers', description: 'The frames right below the function; (root) where nothing called it.', width: 8,
-    sql: `select function, resource, line, total_ms, share as total_share, samples, function_key
-from fleetprof.callers(null, ${filters}, key => ${value('function')})` }, [toFunction]),
+    sql: `select function, resource, line, total_ms, share as total_share, samples, coalesce(function_key, ${value('function')}) as function_key
+from fleetprof.callers(null, ${filters}, key => ${value('function')})` }, [toFunction([release, ...mix])]),
   table({ title: 'Callees', description: 'The frames right on top of the function; (self) is its own time.', width: 8,
-    sql: `select function, resource, line, total_ms, share as total_share, samples, function_key
-from fleetprof.callees(null, ${filters}, key => ${value('function')})` }, [toFunction]),
+    sql: `select function, resource, line, total_ms, share as total_share, samples, coalesce(function_key, ${value('function')}) as function_key
+from fleetprof.callees(null, ${filters}, key => ${value('function')})` }, [toFunction([release, ...mix])]),
   table({ title: 'Inside', description: 'The measures and windows that the function runs inside.', width: 8,
     sql: `select value as measure, self_ms, total_ms, samples, uploads
 from fleetprof.function_by('measure', ${value('function')}, ${filters})` }),
 ]);
 
-const sides = `${value('site')}, ${value('before')}, ${value('after')}, ${mixFilters}`;
+const sides = `${value('site')}, ${textValue('before')}, ${textValue('after')}, ${mixFilters}`;
 const releasesByAge = `select ${shown('release')} from fleetprof.releases(${period}) order by first_hour desc`;
 const changes = 'change, change_low, change_high, smallest_visible';
 const releases = dashboard('releases', 'two releases', 'What a release made slower or faster, and what is only noise.', [
@@ -240,20 +246,20 @@ const releases = dashboard('releases', 'two releases', 'What a release made slow
 from fleetprof.compare_summary(${sides})` }, [column('/^common_change$/', { unit: 'percentunit', decimals: 1 })]),
   table({ title: 'Functions', description: 'Self time per page load; the change is for the same mix of pages and devices.', width: 24, height: 14,
     sql: `select verdict, function, resource, line, before_self_ms, after_self_ms, ${changes}, before_uploads, after_uploads, function_key
-from fleetprof.compare_releases(${sides}, top => 200)` }, [verdicts, toFunction]),
+from fleetprof.compare_releases(${sides}, top => 200)` }, [verdicts, toFunction(mix)]),
   table({ title: 'Timings', description: 'Medians and 75th percentiles of marks and measures.', width: 12, height: 11,
     sql: `select verdict, name, kind, percentile, before_ms, after_ms, ${changes}, before_count, after_count
 from fleetprof.compare_timings(${sides})` }, [verdicts]),
   table({ title: 'Vitals', description: 'Medians and 75th percentiles; CLS as the score × 1000.', width: 12, height: 11,
     sql: `select verdict, name, unit, percentile, before_value, after_value, ${changes}, before_count, after_count
 from fleetprof.compare_vitals(${sides})` }, [verdicts]),
-]);
+], 'now-30d');
 
 const vitals = dashboard('vitals', 'web vitals', 'What real users noticed, and the functions behind it.',
   [chosen('vital', 'Vital', ['INP', 'LCP', 'CLS', 'FCP', 'TTFB']), release, ...mix, step, chosen('by', 'By', dimensions)], [
     table({ title: 'Vitals', description: 'Percentiles and ratings; CLS as the score × 1000.', width: 12,
       sql: `select name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share\nfrom fleetprof.vitals(${filters})` }),
-    lines({ title: '${vital}, 75th percentile', unit: 'short', width: 12,
+    lines({ title: '${vital}, 75th percentile', unit: 'none', width: 12,
       description: 'Milliseconds; of CLS the score × 1000. With the range in which it lies with a probability of 95 %.',
       sql: `select bucket as time, value_ms as "p75", low_ms as "low", high_ms as "high"
 from fleetprof.trend('vital', ${value('vital')}, ${value('step')}, ${filters})
@@ -273,7 +279,7 @@ where name = ${value('vital')}` }),
     table({ title: 'Functions behind a poor ${vital}', width: 24, height: 10,
       description: 'Functions that ran where the vital was poor, and what each cost where it was good.',
       sql: `select function, resource, line, self_ms_per_load, good_self_ms_per_load, uploads, good_uploads, samples, function_key
-from fleetprof.vital_hotspots(${value('vital')}, ${filters})` }, [toFunction]),
+from fleetprof.vital_hotspots(${value('vital')}, ${filters})` }, [toFunction([release, ...mix])]),
     table({ title: 'Interactions', description: 'Clicks, taps and keys by target, the most time first.', width: 12, height: 10,
       sql: `select target, type, count, p75_ms, p98_ms, input_delay_share, processing_share, presentation_share
 from fleetprof.interactions(${filters})

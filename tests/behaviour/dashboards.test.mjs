@@ -29,12 +29,12 @@ const ask = (sql) => fleet.postgres.sql(sql
   .replaceAll('$__timeFrom()', () => `'${new Date(Date.now() - 5 * 86_400_000).toISOString()}'`)
   .replaceAll('$__timeTo()', () => `'${new Date().toISOString()}'`), 'fleetprof_reader');
 
-/** What Grafana makes of ${name:sqlstring}: a value is quoted, the one for "All" is not. @param {string} text
+/** What Grafana makes of ${name:sqlstring}: a value is quoted, and has \\" for "; the one for "All" stays as it is. @param {string} text
  * @param {Map<string, { all?: string, value?: string }>} values */
 const filled = (text, values) => text.replace(/\$\{(\w+)(?::(\w+))?\}/g, (_, name, format) => {
   const { all, value } = values.get(name) ?? assert.fail(`no variable ${name}`);
   assert.equal(format, 'sqlstring', `$${name} is not quoted`);
-  return all ?? `'${value?.replaceAll("'", "''")}'`;
+  return all ?? `'${value?.replaceAll("'", "''").replaceAll('"', '\\"')}'`;
 });
 
 /**
@@ -99,7 +99,11 @@ for (const [name, model] of dashboards) {
         assert.ok(Math.abs(top / rows[0].value - 1) < 0.01, `${top} of ${rows[0].value}`);
       }
     }
-    for (const { rawSql } of model.annotations.list) assert.ok((await ask(filled(rawSql, values))).every(({ time, text }) => time && text));
+    for (const { target: { rawSql, format } } of model.annotations.list) {
+      const rows = await ask(filled(rawSql, values));
+      assert.equal(format, 'table');
+      assert.ok(rows.length > 0 && rows.every(({ time, text }) => time && text), 'releases');
+    }
   });
 
   test(`${name}: filters select, and a hostile value is a value`, async () => {
@@ -115,12 +119,37 @@ for (const [name, model] of dashboards) {
     }
   });
 
-  test(`${name}: a link to a function has what it needs`, () => {
+  test(`${name}: a link to a function has what it needs, and keeps the filters`, async () => {
+    const values = await opened(model);
+    const own = model.templating.list.map((/** @type {any} */ variable) => variable.name);
     for (const { title, fieldConfig: { overrides }, targets: [{ rawSql }] } of model.panels) {
-      if (JSON.stringify(overrides).includes('/d/fleetprof-function')) assert.match(rawSql, /\bfunction_key\b/, title);
+      const [, address] = /"(\/d\/fleetprof-function[^"]*)"/.exec(JSON.stringify(overrides)) ?? [];
+      if (!address) continue;
+      const rows = await ask(filled(rawSql, values));
+      assert.ok(rows.length > 0 && rows.every(({ function_key: key }) => key), `${title}: a row leads nowhere`);
+      for (const variable of ['datasource', 'site', 'release', 'route', 'device', 'browser']) {
+        assert.equal(address.includes(`\${${variable}:queryparam}`), own.includes(variable), `${title}: ${variable}`);
+      }
+    }
+  });
+
+  test(`${name}: lines, columns and values are shown with all their digits`, async () => {
+    const values = await opened(model);
+    for (const { title, fieldConfig: { defaults, overrides }, targets: [{ rawSql }] } of model.panels) {
+      for (const column of Object.keys((await ask(filled(rawSql, values)))[0] ?? {})) {
+        if (!/^(generated_)?(line|column|column_number)$|^p\d\d$|^(before|after)_value$/.test(column)) continue;
+        const units = overrides.filter((/** @type {any} */ { matcher }) => new RegExp(matcher.options.slice(1, -1)).test(column))
+          .flatMap((/** @type {any} */ { properties }) => properties.filter((/** @type {any} */ { id }) => id === 'unit'));
+        // Of 48213, "short" shows 48.2 K.
+        assert.equal((units.pop()?.value ?? defaults.unit), 'none', `${title}: ${column}`);
+      }
     }
   });
 }
+
+test('two releases are looked for in a month, as the report does', () => {
+  assert.equal(dashboards.find(([name]) => name === 'releases.json')?.[1].time.from, 'now-30d');
+});
 
 test('a page load without samples is no error', async () => {
   const reply = await fetch(`${fleet.collector.url}/v1/ingest/pk_quiet`, { method: 'POST', body: JSON.stringify({
@@ -130,6 +159,28 @@ test('a page load without samples is no error', async () => {
   const [, overview] = dashboards.find(([name]) => name === 'overview.json') ?? assert.fail();
   const values = await opened(overview, (name) => (name === 'site' ? 'quiet' : undefined));
   for (const { title, targets: [{ rawSql }] } of overview.panels) await assert.doesNotReject(ask(filled(rawSql, values)), title);
+});
+
+test('a release with a quotation mark is a filter, and functions on one line are each listed', async () => {
+  const name = 'say "hi" \\';
+  const names = ['a', 'b', ''];
+  const reply = await fetch(`${fleet.collector.url}/v1/ingest/pk_quiet`, { method: 'POST', body: JSON.stringify({
+    version: 1, page: { url: 'https://quiet.example/' }, release: name, sampleInterval: 10, trace: {
+      resources: ['https://quiet.example/min.js'], frames: names.flatMap((name, i) => [1, 2].map((n) => ({ name, resourceId: 0, line: 1, column: 10 * i + n }))),
+      stacks: names.flatMap((_, i) => [1, 2].map((n) => ({ frameId: 2 * i + n - 1 }))), samples: Array.from({ length: 6 }, (_, i) => ({ timestamp: 10 * i, stackId: i })),
+    } }) });
+  assert.equal(reply.status, 204, await reply.text());
+  await waitFor(async () => (await ask("select * from fleetprof.hotspots('quiet', $__timeFrom(), null)")).length > 0, { what: 'upload' });
+  for (const [file, model] of dashboards.filter(([file]) => file !== 'releases.json' && file !== 'vitals.json')) {
+    const values = await opened(model, (variable) => ({ site: 'quiet', release: name })[variable]);
+    const panel = model.panels.find((/** @type {any} */ { title }) => title.startsWith('Function'));
+    assert.ok((await ask(filled(panel.targets[0].rawSql, values))).length > 0, file);
+  }
+  const [, model] = dashboards.find(([file]) => file === 'function.json') ?? assert.fail();
+  const { query } = model.templating.list.find((/** @type {any} */ variable) => variable.name === 'function');
+  const listed = await ask(filled(query, new Map([['site', { value: 'quiet' }]])));
+  // Grafana keeps one of those with the same text.
+  assert.equal(new Set(listed.map(({ __text }) => __text)).size, 6, JSON.stringify(listed));
 });
 
 test('the alert counts the regressions of each site', async () => {
