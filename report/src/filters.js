@@ -2,7 +2,7 @@
 import { ask, question } from './api.js';
 import { count, percent, time, visible } from './format.js';
 import { button, h } from './h.js';
-import { ago, fields, sideOf, takesReleaseHours, twin } from './state.js';
+import { ago, fields, moment, sideOf, takesReleaseHours, twin } from './state.js';
 
 const periods = [['1h', 'hour'], ['1d', 'day'], ['7d', '7 days'], ['30d', '30 days']];
 /** What a comparison takes when nobody chose a period. */
@@ -21,10 +21,11 @@ export function filterBar(state, go, taken) {
   const since = params.since ?? '1d';
   const isOpen = takesReleaseHours(state);
   const isPlain = params.until === undefined && periods.some(([value]) => value === since);
-  const end = params.until ? (ago(params.until) === null ? time(params.until) : `${params.until} ago`) : 'now';
+  const written = (/** @type {string} */ text) => (ago(text) === null ? time(moment(text, 0) ?? text) : `${text} ago`);
+  const end = params.until ? written(params.until) : 'now';
   const label = isOpen ? releaseHours : params.since === undefined ? (state.view === 'compare' ? `Until ${end}` : 'Last day')
     : params.until === undefined && ago(since) !== null ? `Last ${periods.find(([value]) => value === since)?.[1] ?? since}`
-      : `${ago(since) === null ? time(since) : `${since} ago`} – ${end}`;
+      : `${written(since)} – ${end}`;
   return h('div', { class: 'filters', role: 'group', 'aria-label': 'Filters' },
     popover('period', label, !isOpen, () => periodPanel(state, go, isPlain && !isOpen)),
     fields.map((field) => {

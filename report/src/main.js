@@ -59,6 +59,7 @@ const bar = h('div', { class: 'bar-filters' });
 const over = h('div', { class: 'over' });
 const notice = h('p', { class: 'anecdote', hidden: true });
 const footer = h('footer', null);
+const told = h('p', { class: 'told', hidden: true, 'aria-hidden': 'true' });
 
 /** @type {State} */
 let state = read();
@@ -94,7 +95,7 @@ const page = {
   async copy(text) {
     try {
       await navigator.clipboard.writeText(text);
-      page.say('Copied.');
+      tell('Copied.');
     } catch {
       dialog('Copy', text);
     }
@@ -106,7 +107,7 @@ const page = {
 
 /** Shows what the address says. */
 async function show() {
-  const view = views[state.view];
+  const view = viewNow();
   applyTheme();
   if (!view) {
     current = null;
@@ -197,7 +198,9 @@ let framed = '';
 const isSites = () => state.view === 'sites';
 /** True if the view is of other hours than the last day, which page loads are counted in without `since`. */
 const hasOtherPeriod = () => state.view === 'compare' && !state.params.since;
-const isAlone = () => isSites() || views[state.view]?.alone === true;
+/** Returns the view of the address; none of them is "constructor". @returns {View | undefined} */
+const viewNow = () => (Object.hasOwn(views, state.view) ? views[state.view] : undefined);
+const isAlone = () => isSites() || viewNow()?.alone === true;
 
 /** @param {View | null} view */
 function frame(view) {
@@ -253,6 +256,7 @@ async function summarise(signal, period) {
       (since, until) => page.go({ since: since.toISOString(), until: until.toISOString() }), period?.sides)] : []);
     notice.hidden = totals.uploads >= 100 || totals.uploads === 0 || hasOtherPeriod();
     notice.textContent = `Only ${counted(totals.uploads, 'upload')} match: treat these numbers as an anecdote.`;
+    if (hours.rows.length === 0) await nameUnknownSite(signal);
   } catch (error) {
     if (signal.aborted) throw error;
     totals = { loads: 0, uploads: 0, profiled_ms: 0, unattributed_ms: 0 };
@@ -260,6 +264,15 @@ async function summarise(signal, period) {
     notice.hidden = true;
   }
 }
+/** Says so if nothing was ever counted of a site, such as one whose name is misspelt. @param {AbortSignal} signal */
+async function nameUnknownSite(signal) {
+  if (isSaved() || state.site.includes('%')) return;
+  const { rows } = await ask({ name: 'sites', address: '/api/v1/sites' }, signal, false);
+  if (rows.some(({ site }) => site === state.site)) return;
+  notice.hidden = false;
+  notice.textContent = `No upload of a site “${visible(state.site, 60)}” is in the database.`;
+}
+
 /** @type {import('./api.js').Row[]} */
 let knownReleases = [];
 
@@ -274,6 +287,17 @@ function foot() {
 }
 
 // ---- what can be done with every view ----
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let untilUntold;
+/** Says for a moment what was done, to everybody. @param {string} text */
+function tell(text) {
+  page.say(text);
+  told.textContent = text;
+  told.hidden = false;
+  clearTimeout(untilUntold);
+  untilUntold = setTimeout(() => { told.hidden = true; }, 3000);
+}
 
 /** @param {string} title @param {string} text */
 function dialog(title, text) {
@@ -299,7 +323,7 @@ function download(name, type, content) {
 /** @param {'csv' | 'json'} kind */
 function save(kind) {
   const exported = current?.shown.exported?.();
-  if (!exported) return page.say('This view has no table.');
+  if (!exported) return tell('This view has no table.');
   const text = kind === 'csv' ? csv(exported.columns, exported.rows)
     : `${JSON.stringify(exported.rows.map((row) => Object.fromEntries(exported.columns.map((name) => [name, row[name] ?? null]))), null, 1)}\n`;
   return download(`${exported.name}.${kind}`, kind === 'csv' ? 'text/csv' : 'application/json', text);
@@ -378,6 +402,8 @@ const turn = () => page.go({ theme: isDark() ? 'light' : 'dark' }, { replace: tr
 
 /** @param {number} step */
 function otherRelease(step) {
+  const view = viewNow();
+  if (!view || isAlone() || !takenBy(view).includes('release')) return;
   const names = [...knownReleases].sort((a, b) => Date.parse(a.first_hour) - Date.parse(b.first_hour)).map(({ release }) => release);
   const at = names.indexOf(state.params.release);
   const next = state.params.release === undefined ? (step < 0 ? names.length - 1 : 0) : at + step;
@@ -442,6 +468,6 @@ append(document.body, [
         button('Command', showCommand, { id: 'show-command', 'aria-label': 'Show command' }),
         exportMenu(),
         button('◐', turn, { id: 'theme', 'aria-label': 'Light or dark' }), button('?', showKeys, { id: 'keys', 'aria-label': 'Keys' }))),
-  main, footer, live,
+  main, footer, live, told,
 ]);
 void show();

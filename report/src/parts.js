@@ -117,6 +117,10 @@ export function valuesChart(answer, name, write, marks) {
       { name: 'count', label: 'Values', kind: 'count', bar: true }] })));
 }
 
+/** Returns a note on what the filter marker leaves as it is; null without that filter. @param {State} state @param {string} parts */
+export const withoutMarker = ({ params }, parts) => (params.marker !== undefined || params.exclude_marker !== undefined
+  ? h('p', { class: 'note' }, `The filter marker does not apply to ${parts}.`) : null);
+
 /** The sentence for a selection without samples. */
 export const nothing = 'No profiled page load matches these filters. Choose a longer period, or remove a filter.';
 

@@ -85,10 +85,13 @@ export function ago(text) {
   return match ? Number(match[1]) * units[match[2]] : null;
 }
 
+/** A day and a time without an offset, which the server takes as UTC and a browser as its own time. */
+const withoutOffset = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(:\d\d(\.\d+)?)?)$/;
+
 /** Returns a moment from a parameter, or null if it cannot be read. @param {string} text @param {number} now */
 export function moment(text, now) {
   const back = ago(text);
-  const time = back === null ? Date.parse(text) : now - back;
+  const time = back === null ? Date.parse(text.trim().replace(withoutOffset, (_, day, clock) => `${day}T${clock}Z`)) : now - back;
   return Number.isFinite(time) ? time : null;
 }
 

@@ -194,6 +194,37 @@ test('a function: its own view says what SQL says of callers and callees', async
   assert.deepEqual(complaints, []);
 });
 
+test('a function has its own numbers where the graph leaves places out', async () => {
+  await page.route('**/api/v1/flamegraph_columns?**', (route) => route.continue({ url: route.request().url().replace(/max_nodes=\d+/, () => 'max_nodes=12') }));
+  for (const [marker, filter] of [['', ''], ['&marker=%28none%29', ", marker => '(none)'"]]) {
+    const [row] = await sql(`function_key as key, self_ms, total_ms, samples from fleetprof.hotspots('shop', ${period}${filter}) where function = 'updateTotals'`);
+    await open(`/shop/function/${row.key}?since=2d${marker}`);
+    assert.deepEqual(await page.locator('.facts [data-value]').evaluateAll((cells) => cells.map((cell) => Number(/** @type {HTMLElement} */ (cell).dataset.value))), [row.self_ms, row.total_ms]);
+    if (!marker) assert.match(await text('.facts'), new RegExp(`Samples\n${row.samples.toLocaleString('en-US')}\n`));
+  }
+  assert.match(await text('main'), /The graphs leave out .* % of the time\./);
+});
+
+test('a function that is too small for the graph has its numbers, callers and trend', async () => {
+  const [row] = await sql(`function_key as key, self_ms, total_ms from fleetprof.hotspots('shop', ${period}) where function = 'updateTotals'`);
+  await page.route('**/api/v1/flamegraph_columns?**', (route) => route.continue({ url: route.request().url().replace(/max_nodes=\d+/, () => 'max_nodes=2') }));
+  await open(`/shop/function/${row.key}?since=2d`);
+  assert.deepEqual(await page.locator('.facts [data-value]').evaluateAll((cells) => cells.map((cell) => Number(/** @type {HTMLElement} */ (cell).dataset.value))), [row.self_ms, row.total_ms]);
+  assert.match(await text('main'), /checkout/);
+  assert.equal(await page.locator('.trend').count(), 1);
+  assert.deepEqual(complaints, []);
+});
+
+test('what a filter by marker leaves as it is says so', async () => {
+  const [{ key }] = await sql(`function_key as key from fleetprof.hotspots('shop', ${period}) where function = 'updateTotals'`);
+  for (const [address, parts] of [[`function/${key}`, 'the trend, where it runs and the measures'], ['vital/INP', 'values, the trend and for whom'], ['timing/respond', 'values and the trend']]) {
+    for (const [filter, times] of /** @type {[string, number][]} */ ([['marker=%28none%29', 1], ['exclude_marker=gc', 1], ['route=%2Fcart', 0]])) {
+      await open(`/shop/${address}?since=2d&${filter}`);
+      assert.equal(await page.locator('main .note', { hasText: `The filter marker does not apply to ${parts}.` }).count(), times, `${address} ${filter}`);
+    }
+  }
+});
+
 test('kept sessions: a list, and one as a timeline, a tree and a graph', async () => {
   await open('/kept/sessions');
   const listed = await sql("events, content_bytes from fleetprof.sessions where site = 'kept' order by received desc");
@@ -356,6 +387,7 @@ test('a comparison begins with a sentence', async () => {
   const [row] = await sql("* from fleetprof.compare_summary('shop', '2.2.9', '2.3.0')");
   assert.match(await text('.verdict'), /^1 function is slower in 2\.3\.0 than in 2\.2\.9: sortReviews, \+\d+ % \(\+\d+ % … \+\d+ %\)\.$/);
   assert.match(await text('.summary'), new RegExp(`2.3.0 against 2.2.9: ${row.slower} slower, ${row.faster} faster, .*${row.unchanged} without a change`));
+  assert.match(await text('.summary'), new RegExp(`${row.too_few} with too few uploads or too little time to tell`));
   assert.equal((await screenRows())[0].verdict, '▲ slower');
 });
 
@@ -423,6 +455,31 @@ test('a comparison without a placebo test says why', async () => {
   await open('/shop/compare?before=2.2.9&after=2.3.0');
   assert.match(await text('.summary'), /The placebo test was not possible: the earlier side is too small\./);
   assert.doesNotMatch(await text('.summary'), /0 of 0/);
+});
+
+test('page loads without a release are compared with those of a release', async () => {
+  const body = { version: 1, page: { url: 'https://quiet.example/' }, sampleInterval: 10, trace: { resources: [], frames: [{ name: 'start' }], stacks: [{ frameId: 0 }], samples: [{ timestamp: 1, stackId: 0 }] } };
+  for (const release of [undefined, ' r2']) {
+    const reply = await fetch(`${stack.collector.url}/v1/ingest/pk_quiet`, { method: 'POST', body: JSON.stringify({ ...body, release }) });
+    assert.equal(reply.status, 204, await reply.text());
+  }
+  await waitFor(async () => (await sql("count(*) from fleetprof.releases('quiet', now() - interval '2d')"))[0].count === 2, { what: 'the uploads' });
+  await open('/quiet/compare');
+  const choices = await page.locator('#choose-before option').allInnerTexts();
+  assert.deepEqual(choices.map((each) => each.trim()), ['(all)', '(none)', 'r2']);
+  await page.selectOption('#choose-before', { label: '(none)' });
+  await page.selectOption('#choose-after', { index: 2 });
+  await page.click('#compare-them');
+  await arrived('/quiet/compare?after=');
+  assert.equal(new URL(page.url()).search, '?after=+r2&before=');
+  assert.match(await text('.verdict'), /^ ?r2 against \(none\): It is too early to tell/);
+  assert.match(await text('.summary'), /before: 1 upload, .* after: 1 upload,/);
+  assert.deepEqual(await page.locator('form select').evaluateAll((all) => all.map((each) => /** @type {HTMLSelectElement} */ (each).selectedOptions[0]?.text)), ['(none)', 'r2']);
+  await page.selectOption('#choose-before', { label: '(all)' });
+  await page.fill('#choose-before_since', '3d');
+  assert.deepEqual(complaints, []);
+  await page.click('#compare-them');
+  await arrived('/quiet/compare?after=+r2&before_since=3d');
 });
 
 test('a bad time leaves the form of a comparison where it is', async () => {
@@ -574,6 +631,9 @@ test('keys of every view: the list, SQL, the command, dark, releases', async () 
   assert.match(page.url(), /release=2\.3\.0/);
   await press('[');
   assert.match(page.url(), /release=2\.2\.9/);
+  await open('/shop/compare?before=2.2.9&after=2.3.0');
+  await press(']');
+  assert.doesNotMatch(page.url(), /release=/, 'a comparison has two releases of its own');
   assert.deepEqual(complaints, []);
 });
 
@@ -738,10 +798,22 @@ test('Back, a reload and a copied link show what was seen', async () => {
   assert.deepEqual(complaints, []);
 });
 
+test('times without an offset are UTC in every time zone', async () => {
+  const [{ hour }] = await sql("to_char(now() at time zone 'UTC' - interval '10h', 'YYYY-MM-DD HH24:00') as hour");
+  const other = await newPage({ timezoneId: 'America/New_York', permissions: ['clipboard-read', 'clipboard-write'] });
+  await other.page.goto(`${origin}/shop/functions?since=${hour.replace(' ', 'T')}`);
+  await ready(other.page);
+  assert.equal(await other.page.locator('#filter-period').innerText(), `${hour} – now`);
+  await other.page.keyboard.press('l');
+  await waitFor(async () => (await other.page.evaluate(() => navigator.clipboard.readText())).includes(`since=${encodeURIComponent(hour.replace(' ', 'T'))}%3A00.000Z`), { what: 'the copied time' });
+  await other.page.context().close();
+});
+
 test('a copied link has absolute times', async () => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await open('/shop/functions?since=2d&theme=dark&sort=-samples');
   await press('l');
+  assert.equal(await page.locator('.told').innerText(), 'Copied.');
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   assert.match(copied, /\/shop\/functions\?since=2\d{3}-\d\d-\d\dT[^&]*&until=2[^&]*&sort=-samples$/);
   const rows = await screenRows();
@@ -971,6 +1043,12 @@ test('what cannot be meant is said in the words of the server', async () => {
   assert.match(await text('main .failure'), /since/);
   await open('/shop/nowhere');
   assert.match(await text('main .failure'), /There is no view “nowhere”\./);
+  await open('/shop/constructor');
+  assert.match(await text('main .failure'), /There is no view “constructor”\./);
+  await open('/shpo/flame');
+  assert.match(await text('.anecdote'), /No upload of a site “shpo” is in the database\./);
+  await open('/shop/flame?route=%2Fnowhere');
+  assert.equal(await page.isVisible('.anecdote'), false);
   await open('/shop/flame?since=1h&until=2d');
   assert.match(await text('main .failure'), /later than/);
 });

@@ -203,6 +203,17 @@ test('a copied link says when, not how long ago', () => {
   assert.equal(moment('nonsense', now), null);
 });
 
+test('a time without an offset is UTC, as the server takes it', () => {
+  const zone = process.env.TZ;
+  process.env.TZ = 'America/New_York';
+  for (const [text, wanted] of [['2026-05-01T14:00', '2026-05-01T14:00:00.000Z'], ['2026-05-01 14:00:30', '2026-05-01T14:00:30.000Z'], ['2026-05-01T14:00:00.25', '2026-05-01T14:00:00.250Z'],
+    ['2026-05-01', '2026-05-01T00:00:00.000Z'], ['2026-05-01T14:00+02:00', '2026-05-01T12:00:00.000Z'], ['2026-03-08T02:30', '2026-03-08T02:30:00.000Z']]) {
+    assert.equal(new Date(moment(text, 0) ?? NaN).toISOString(), wanted, text);
+  }
+  if (zone === undefined) delete process.env.TZ;
+  else process.env.TZ = zone;
+});
+
 test('a value goes to the side of its filter that is in use', () => {
   for (const [query, side] of [['', 'route'], ['route=a', 'route'], ['exclude_route=a', 'exclude_route'], ['route=a&exclude_route=b', 'route'], ['exclude_release=1', 'route']]) {
     assert.equal(sideOf(parse(`/shop/flame?${query}`).params, 'route'), side, query);

@@ -12,15 +12,18 @@ import { maxNodes } from './functions.js';
 
 /** @typedef {import('../state.js').State} State */
 
-const sideNames = ['before', 'after', 'before_since', 'before_until'];
-
-/** @param {State} state */
-const sides = ({ params }) => Object.fromEntries(sideNames.map((name) => [name, params[name] || undefined]));
-/** @param {State} state */
-const isChosen = ({ params }) => Boolean((params.before && params.after) || params.before_since);
-
 /** The two sides. */
 const both = /** @type {const} */ (['before', 'after']);
+const sideNames = [...both, 'before_since', 'before_until'];
+/** The choice of no release; no release can have this name. */
+const anyRelease = '\0';
+
+/** True if a side has this; the release of page loads without one is ''. @param {Record<string, string>} params @param {string} name */
+const isGiven = (params, name) => (both.some((side) => side === name) ? params[name] !== undefined : Boolean(params[name]));
+/** @param {State} state */
+const sides = ({ params }) => Object.fromEntries(sideNames.map((name) => [name, isGiven(params, name) ? params[name] : undefined]));
+/** @param {State} state */
+const isChosen = ({ params }) => both.every((side) => isGiven(params, side)) || isGiven(params, 'before_since');
 
 /** @param {State} state */
 const comparison = (state) => ({
@@ -33,12 +36,12 @@ const comparison = (state) => ({
  */
 function ofSide(state, side, summary) {
   const [since, until] = summary[`${side}_hours`];
-  const given = { since, until, release: state.params[side] || undefined };
+  const given = { since, until, release: state.params[side] };
   return { tree: question('flamegraph_columns', state, { ...given, max_nodes: maxNodes, marker: undefined }), hours: question('summary', state, given) };
 }
 
 /** @param {State} state @param {'before' | 'after'} side */
-const nameOf = ({ params }, side) => (params[side] ? visible(params[side], 80) : side === 'before' ? 'the earlier period' : 'the later period');
+const nameOf = ({ params }, side) => (params[side] !== undefined ? visible(params[side], 80) || '(none)' : side === 'before' ? 'the earlier period' : 'the later period');
 
 /** Returns which sides have no uploads, and what helps; null if both have some. @param {import('../api.js').Row} row @param {State} state */
 function emptySides(row, state) {
@@ -77,7 +80,7 @@ function placebo({ placebo_tested: tested, placebo_flags: flags }) {
 function inWords(row, rows, state, page) {
   const parts = [
     `${count(row.slower)} slower`, `${count(row.faster)} faster`, row.new > 0 && `${count(row.new)} new`, row.gone > 0 && `${count(row.gone)} gone`,
-    `${count(row.unchanged)} without a change that could be seen`, `${count(row.too_few)} with too few uploads to tell`,
+    `${count(row.unchanged)} without a change that could be seen`, `${count(row.too_few)} with too few uploads or too little time to tell`,
     row.unmatched > 0 && `${count(row.unmatched)} without a name to find them again`,
   ].filter(Boolean).join(', ');
   const obstacle = row.obstacle === 'early' ? 'It is too early to tell: each side needs 200 uploads and 12 hours.'
@@ -122,7 +125,7 @@ export const compare = {
   }),
   otherwise(state, { releases: { rows } }) {
     // Releases of several sites are not each other's successors.
-    if (state.site.includes('%') || sideNames.some((name) => state.params[name])) return null;
+    if (state.site.includes('%') || sideNames.some((name) => isGiven(state.params, name))) return null;
     return successors(rows);
   },
   async above(page, state) {
@@ -182,9 +185,9 @@ export const compare = {
 function chooser(releases, { params }, page) {
   const latest = releases.slice(-2).map(({ release }) => release);
   const choice = (/** @type {'before' | 'after'} */ name, /** @type {number} */ place) => h('label', null, `${name} `, h('select', { name, id: `choose-${name}` },
-    h('option', { value: '' }, '(all)'),
-    [...new Set([...releases.map(({ release }) => release), ...params[name] ? [params[name]] : []])].map((release) => h('option', {
-      value: release, selected: release === (params[name] ?? (params.before_since ? '' : latest[place])),
+    h('option', { value: anyRelease }, '(all)'),
+    [...new Set([...releases.map(({ release }) => release), ...params[name] === undefined ? [] : [params[name]]])].map((release) => h('option', {
+      value: release, selected: release === (params[name] ?? (params.before_since ? anyRelease : latest[place])),
     }, visible(release || '(none)', 60)))));
   const period = (/** @type {string} */ name) => h('label', null, `${name.replace('_', ' ')} `, h('input', {
     name, id: `choose-${name}`, value: params[name] ?? '', placeholder: name === 'before_since' ? 'as the later side' : '', autocomplete: 'off', spellcheck: false }));
@@ -193,10 +196,12 @@ function chooser(releases, { params }, page) {
     onsubmit: (/** @type {SubmitEvent} */ event) => {
       event.preventDefault();
       const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
-      page.go(Object.fromEntries(sideNames.map((name) => [name, String(form.get(name) ?? '').trim() || null])));
+      const given = (/** @type {string} */ name) => String(form.get(name) ?? '');
+      page.go(Object.fromEntries([...both.map((side) => [side, given(side) === anyRelease ? null : given(side)]),
+        ...['before_since', 'before_until'].map((name) => [name, given(name).trim() || null])]));
     },
   }, choice('before', 0), choice('after', 1), period('before_since'), period('before_until'), h('button', { type: 'submit', id: 'compare-them' }, 'Compare'),
-  params.before && params.after ? h('a', { class: 'button', href: page.link({ before: params.after, after: params.before }) }, 'Swap') : null);
+  both.every((side) => isGiven(params, side)) ? h('a', { class: 'button', href: page.link({ before: params.after, after: params.before }) }, 'Swap') : null);
 }
 
 /**

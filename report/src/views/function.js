@@ -5,7 +5,7 @@ import { colour, partiesOf } from '../colours.js';
 import { count, counted, percent, visible, webAddress } from '../format.js';
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
-import { facts, functionColumn, none, perLoad, placeLink, tabs } from '../parts.js';
+import { facts, functionColumn, none, perLoad, placeLink, tabs, withoutMarker } from '../parts.js';
 import { dimensions } from '../state.js';
 import { table } from '../table.js';
 import { functionsOf, inverted, namesOf, transformed } from '../tree.js';
@@ -37,6 +37,32 @@ function definition(frames, frame, state) {
   return shown;
 }
 
+/** How many functions are asked for to find the name of one that is not in the graph. */
+const mostSearched = 10_000;
+
+/** Returns the frames of a function in a graph. @param {Tree} tree @param {string} key */
+const placesOf = ({ frames }, key) => frames.function_key.flatMap((each, frame) => (each === key ? [frame] : []));
+
+/**
+ * Returns what a function costs in all its places, those that the graph leaves out too; null if nothing is known of it.
+ * @param {import('../api.js').Row[]} callees @returns {{ self: number, total: number } | null} µs
+ */
+function costOf(callees) {
+  const [most] = callees;
+  if (!(most?.share > 0)) return null;
+  const own = callees.find(({ function: name, function_key: key }) => name === '(self)' && key === null);
+  return { self: Math.round(1000 * (own?.total_ms ?? 0)), total: Math.round((1000 * most.total_ms) / most.share) };
+}
+
+/**
+ * Returns the samples of a function: those of all values that it runs in, or of the graph under a filter that they do not take.
+ * @param {import('../api.js').Answer} parts @param {import('../state.js').State} state @param {number | undefined} inGraph
+ */
+function samplesOf({ rows }, { params }, inGraph) {
+  const hasMarker = params.marker !== undefined || params.exclude_marker !== undefined;
+  return hasMarker || rows.length === 0 ? inGraph : rows.reduce((sum, { samples }) => sum + samples, 0);
+}
+
 /** @type {import('../main.js').View} */
 export const oneFunction = {
   title: 'Function',
@@ -51,21 +77,31 @@ export const oneFunction = {
     'parts?': question('function_by', state, { by: state.params.by ?? 'route', key: state.item }),
     'measures?': question('function_by', state, { by: 'measure', key: state.item }),
   }),
-  mount(main, { tree: answer, callers, callees, trend: trended, releases, hosts, parts, measures }, page, first) {
+  more(state, { tree, callees }) {
+    /** @type {Record<string, import('../api.js').Question>} */
+    const asks = {};
+    const isInGraph = placesOf(builtTree(tree), state.item).length > 0;
+    if (!isInGraph && callees.rows.length > 0) asks['listed?'] = question('hotspots', state, { top: mostSearched });
+    return asks;
+  },
+  mount(main, { tree: answer, callers, callees, trend: trended, releases, hosts, parts, measures, listed }, page, first) {
     const { rows: values } = trended;
     const whole = builtTree(answer);
-    const places = whole.frames.function_key.flatMap((key, frame) => (key === first.item ? [frame] : []));
-    if (places.length === 0) {
-      main.append(h('p', { class: 'empty' }, 'No profiled page load of these filters has this function, or it is too small for the flame graph. Choose a longer period, or remove a filter.'));
+    const places = placesOf(whole, first.item);
+    const cost = costOf(callees.rows);
+    if (places.length === 0 && !cost) {
+      main.append(h('p', { class: 'empty' }, 'No profiled page load of these filters has this function. Choose a longer period, or remove a filter.'));
       return { update() {}, exported: () => null };
     }
-    const group = whole.group[places[0]];
+    const group = places.length > 0 ? whole.group[places[0]] : -1;
     const sum = functionsOf(whole).find((each) => each.group === group);
-    const name = visible(whole.frames.function[places[0]]);
+    const row = listed?.rows.find(({ function_key: key }) => key === first.item);
+    const name = visible(places.length > 0 ? whole.frames.function[places[0]] : row?.function ?? 'a function of little time');
     const { parties } = partiesOf(whole, hosts.rows);
     const label = labelsOf(whole);
     const { totals } = page;
-    const total = sum?.total ?? 0;
+    const { self, total } = cost ?? { self: sum?.self ?? 0, total: sum?.total ?? 0 };
+    const samples = samplesOf(parts, first, sum?.samples);
 
     /** @param {Tree} tree @param {string} title @param {string} side of the address: what is selected, and zoomed to */
     const half = (tree, title, side) => {
@@ -93,15 +129,15 @@ export const oneFunction = {
       };
       return { elements: [graph.element, line], show };
     };
-    const above = half(inverted(whole, group), `who calls ${visible(name, 80)}`, 'caller');
-    const below = half(transformed(whole, { focus: group }), `what ${visible(name, 80)} calls`, 'callee');
+    const halves = places.length === 0 ? [] : [half(inverted(whole, group), `who calls ${visible(name, 80)}`, 'caller'), half(transformed(whole, { focus: group }), `what ${visible(name, 80)} calls`, 'callee')];
+    const omitted = places.length === 0 ? 'The function is too small for a graph; the tables have its callers and callees.'
+      : whole.left > 0 ? `The graphs leave out ${percent(whole.left / whole.total[0])} of the time.` : null;
 
     /** @param {import('../api.js').Row[]} rows @param {string} caption */
     const edges = (rows, caption) => table({
       caption, rows, onsort: () => {}, most: 100, columns: [functionColumn(page),
         { name: 'share', label: 'Share', kind: 'share', bar: true, title: 'Of the time with the function anywhere on the stack' },
         { name: 'total_ms', label: 'Total ms', kind: 'number' }, { name: 'samples', label: 'Samples', kind: 'count' }] });
-    const self = sum?.self ?? 0;
     const by = first.params.by ?? 'route';
     const breakdown = h('section', { class: 'sandwich' },
       h('div', null, h('h3', null, 'Where it runs'), tabs('By', dimensions.map((dimension) => [dimension, page.link({ by: dimension }), dimension === by])),
@@ -119,21 +155,22 @@ export const oneFunction = {
       facts([
         ['Self', h('span', { 'data-value': String(self / 1000) }, `${perLoad(page, self)} · ${percent(self / (whole.total[0] || 1))} of the graph`)],
         ['Total', h('span', { 'data-value': String(total / 1000) }, `${perLoad(page, total)} · ${percent(total / (whole.total[0] || 1))}`)],
-        ['Samples', `${count(sum?.samples)}${(sum?.samples ?? 0) < 50 ? ': an anecdote' : ''}`],
+        ['Samples', `${count(samples)}${samples !== undefined && samples < 50 ? ': an anecdote' : ''}`],
         ['Of all profiled time', totals.profiled_ms > 0 ? percent(total / 1000 / totals.profiled_ms) : 'not known'],
-        ['Where it is defined', h('span', { class: 'function' }, places.slice(0, mostPlaces).map((frame) => definition(whole.frames, frame, first)),
+        ['Where it is defined', h('span', { class: 'function' }, row ? placeLink(/** @type {any} */ (row)) : null, places.slice(0, mostPlaces).map((frame) => definition(whole.frames, frame, first)),
         places.length > mostPlaces ? h('span', { class: 'note' }, `and ${places.length - mostPlaces} more places`) : null)],
       ]),
       h('p', { class: 'row' }, h('a', { class: 'button', href: page.link({ view: 'flame', focus: first.item }) }, 'Focus in the flame graph'),
         h('a', { class: 'button', href: page.link({ view: 'flame', hide: first.item }) }, 'Flame graph without it')),
+      withoutMarker(first, 'the trend, where it runs and the measures') ?? '',
       values.length > 0 ? h('section', null, h('h3', null, 'Self time, ms per page load, and where it lies with a probability of 95 %'), steps(page, first),
         trend(values, releases.rows, `Self time of ${visible(name, 100)}, ms per page load`), trendTable(values, 'Trend')) : none(trended, 'No trend: no hour of this period has the function.'),
-      breakdown,
+      breakdown, omitted ? h('p', { class: 'note' }, omitted) : '',
       h('section', { class: 'sandwich' },
-        h('div', null, h('h3', null, 'Callers'), ...above.elements, edges(callers.rows, 'Callers')),
-        h('div', null, h('h3', null, 'Callees'), ...below.elements, edges(callees.rows, 'Callees'))));
+        h('div', null, h('h3', null, 'Callers'), ...halves[0]?.elements ?? [], edges(callers.rows, 'Callers')),
+        h('div', null, h('h3', null, 'Callees'), ...halves[1]?.elements ?? [], edges(callees.rows, 'Callees'))));
     return {
-      update(state) { above.show(state); below.show(state); },
+      update(state) { for (const { show } of halves) show(state); },
       exported: () => ({
         name: 'function', columns: ['direction', ...callers.columns.map((column) => column.name)],
         rows: [...callers.rows.map((row) => ({ direction: 'caller', ...row })), ...callees.rows.map((row) => ({ direction: 'callee', ...row }))],

@@ -3,7 +3,7 @@ import { question } from '../api.js';
 import { trend } from '../chart.js';
 import { time, visible } from '../format.js';
 import { h } from '../h.js';
-import { tableView, tabs, valuesChart } from '../parts.js';
+import { tableView, tabs, valuesChart, withoutMarker } from '../parts.js';
 import { table } from '../table.js';
 import { hotspotColumns } from './functions.js';
 
@@ -61,7 +61,7 @@ export const timing = {
   },
   mount(main, { rows, trend: { rows: values } = { rows: [] }, bins, releases }, page, state) {
     const name = visible(state.item);
-    const before = h('div', null, h('h2', { class: 'name' }, name),
+    const before = h('div', null, h('h2', { class: 'name' }, name), rows && bins ? withoutMarker(state, 'values and the trend') : null,
       bins ? valuesChart(bins, name) : null,
       values.length > 0 ? h('section', null, h('h3', null, 'Median, and where it lies with a probability of 95 %'), steps(page, state), trend(values, releases.rows, `Median of ${name}`), trendTable(values, 'Median')) : null,
       rows ? h('h3', null, 'What ran inside it') : h('p', { class: 'note' }, 'A mark is a point in time: nothing runs inside it.'));

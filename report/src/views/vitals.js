@@ -3,7 +3,7 @@ import { question } from '../api.js';
 import { duration, number, percent, visible } from '../format.js';
 import { h } from '../h.js';
 import { trend } from '../chart.js';
-import { functionColumn, tableView, tabs, valuesChart } from '../parts.js';
+import { functionColumn, tableView, tabs, valuesChart, withoutMarker } from '../parts.js';
 import { dimensions } from '../state.js';
 import { table } from '../table.js';
 import { steps, trendTable } from './timings.js';
@@ -58,7 +58,7 @@ export const vital = {
     const [good, poor] = thresholds[state.item] ?? [];
     const dimension = state.params.by ?? 'route';
     const values = all.filter(({ name }) => name === state.item);
-    const before = h('div', null, h('h2', { class: 'name' }, name),
+    const before = h('div', null, h('h2', { class: 'name' }, name), withoutMarker(state, 'values, the trend and for whom'),
       valuesChart(bins, name, score ?? duration, good ? [[good, 'good until here'], [poor, 'poor from here']] : []),
       points.length > 0 ? h('section', null, h('h3', null, `75th percentile${score ? '' : ', ms'}, and where it lies with a probability of 95 %`), steps(page, state),
         trend(points, releases.rows, `75th percentile of ${name}`, score), trendTable(points, 'Trend', score)) : null,

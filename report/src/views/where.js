@@ -2,7 +2,7 @@
 import { question } from '../api.js';
 import { size, visible } from '../format.js';
 import { h } from '../h.js';
-import { nothing, tableView, tabs } from '../parts.js';
+import { nothing, tableView, tabs, withoutMarker } from '../parts.js';
 import { sparkColumn } from '../spark.js';
 import { dimensions } from '../state.js';
 
@@ -47,7 +47,6 @@ export const where = {
     const by = state.params.by ?? 'host';
     const rows = hosts ? withResponses(answer.rows, hosts.rows) : answer.rows;
     const hasResponses = rows.some(({ requests }) => typeof requests === 'number');
-    const hasMarker = state.params.marker !== undefined || state.params.exclude_marker !== undefined;
     const canFilter = dimensions.includes(by) || by === 'marker';
     return tableView(main, page, state, {
       name: `where-${by}`, caption: `Time by ${by}`, rows, sort: '-self_ms', search: hosts ? ['name', 'party'] : ['name'], empty: nothing,
@@ -63,7 +62,7 @@ export const where = {
         ...hasResponses ? ofResponses : [],
         ...sparkColumn(state, by, ({ name }) => name),
       ],
-      after: hasResponses && hasMarker ? h('p', { class: 'note' }, 'The filter marker does not apply to responses.') : null,
+      after: hasResponses ? withoutMarker(state, 'responses') : null,
     });
   },
 };
