@@ -68,6 +68,7 @@ function popover(name, label, isOn, content, note) {
     opener.setAttribute('aria-expanded', 'false');
     document.removeEventListener('pointerdown', outside);
   }
+  box.addEventListener('focusout', ({ relatedTarget }) => { if (relatedTarget && !box.contains(/** @type {Node} */ (relatedTarget))) close(); });
   box.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && box.querySelector('.panel')) {
       event.stopPropagation();

@@ -32,6 +32,7 @@
  * @property {Float64Array} samples
  * @property {Float64Array} start where the node begins: what stands to the left of it
  * @property {Float64Array} size its width: the total, or more where own times below are negative
+ * @property {Float64Array} [own] of an inverted tree: time with the node's function on top, where self is what ends there
  * @property {Float64Array} [before] of a comparison: the earlier side's total
  * @property {Float64Array} [after]
  */
@@ -450,7 +451,8 @@ export function inverted(tree, wanted = -1) {
       first[frame] = -1;
     }
   }
-  return rows.tree(tree.frames);
+  const turned = rows.tree(tree.frames);
+  return wanted < 0 ? { ...turned, own: turned.total.map((total, node) => (turned.level[node] === 1 ? total : 0)) } : turned;
 }
 
 /** @param {Tree} tree */
@@ -481,7 +483,7 @@ function outermost({ count, frame, group, end }, wanted) {
  * @param {number} [from]
  * @returns {FunctionSum[]} by descending own time
  */
-export function functionsOf({ count, groups, group, frame, level, end, self, total, samples }, from = 0) {
+export function functionsOf({ count, groups, group, frame, level, end, self, own = self, total, samples }, from = 0) {
   const self2 = new Float64Array(groups);
   const total2 = new Float64Array(groups);
   const samples2 = new Float64Array(groups);
@@ -501,7 +503,7 @@ export function functionsOf({ count, groups, group, frame, level, end, self, tot
       total2[g] += total[i];
       samples2[g] += samples[i];
     }
-    self2[g] += self[i];
+    self2[g] += own[i];
     if (total[i] > most[g]) { most[g] = total[i]; best[g] = frame[i]; }
     calls[g] += 1;
     path[depth] = g;

@@ -183,6 +183,22 @@ test('the flame graph: functions, selection and whole agree with SQL', async () 
   assert.match(await text('.details'), /^boot\n/);
 });
 
+test('an inverted flame graph has the same own times: in the table, the legend and of what is selected', async () => {
+  const wanted = new Map((await sql(`function, sum(self_ms_per_load) as self from fleetprof.hotspots('shop', ${period}, top => null) where function in ('boot', 'JSON.parse', 'hashCanvas') group by 1`))
+    .map((row) => [row.function, row.self]));
+  await open('/shop?since=2d');
+  const legend = await text('.legend');
+  await open('/shop?since=2d&inverted=1');
+  const rows = await screenRows();
+  for (const [name, self] of wanted) assert.ok(Math.abs(rows.find((each) => each.function.startsWith(name))?.self_ms_per_load - self) < 1e-6, name);
+  assert.equal(await text('.legend'), legend);
+  await page.focus('.icicle canvas');
+  await press('ArrowDown');
+  assert.match(await text('.details'), new RegExp(`^hashCanvas\n[\\s\\S]*Self here\n${wanted.get('hashCanvas').toFixed(1)} ms`));
+  await press('ArrowDown');
+  assert.match(await text('.details'), /^collectSignals\n[\s\S]*Self here\n0 ms/);
+});
+
 test('a function: its own view says what SQL says of callers and callees', async () => {
   const [{ key }] = await sql("function_key as key from fleetprof.compare_releases('shop', '2.2.9', '2.3.0', top => 1)");
   await open(`/shop/function/${key}?since=2d`);
@@ -673,6 +689,16 @@ test('a filter is chosen from values with their uploads, and taken away', async 
   await ready();
   assert.match(page.url(), /since=7d/);
   assert.deepEqual(complaints, []);
+});
+
+test('a filter panel closes when the focus leaves it', async () => {
+  await open('/shop/functions?since=2d');
+  await page.focus('#filter-thread');
+  await press('Enter');
+  await page.waitForSelector('.value');
+  for (let i = 0; i < 30 && await page.evaluate(() => document.activeElement?.closest('.popover') !== null); i++) await page.keyboard.press('Tab');
+  assert.equal(await page.locator('.panel[role=dialog]').count(), 0);
+  assert.equal(await page.getAttribute('#filter-thread', 'aria-expanded'), 'false');
 });
 
 test('few uploads are called an anecdote', async () => {

@@ -115,6 +115,14 @@ test('an inverted tree begins with the functions by their own time', () => {
   assert.deepEqual(stacks, { 'sort;render;boot': 30, 'sort;click': 7, 'sort;sort;sort;click': 3, 'render;boot': 20, 'boot': 10, '?': 5 });
 });
 
+test('own times stay those of the functions on top when a tree is inverted', () => {
+  const upright = treeOf(answerOf(Object.fromEntries(Object.entries(shop).filter(([stack]) => !stack.endsWith('?')))));
+  const tree = inverted(upright);
+  const costs = (/** @type {Tree} */ of, from = 0) => Object.fromEntries(functionsOf(of, from).map(({ frame, self, total }) => [of.frames.function[frame], [self, total]]));
+  assert.deepEqual(costs(tree), costs(upright));
+  assert.deepEqual(costs(tree, 1), { sort: [40, 40], render: [0, 30], boot: [0, 30], click: [0, 10] });
+});
+
 test('what is too small to be seen is left out of an inverted tree, and counted', () => {
   const stacks = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`a;f${i}`, 1]));
   const tree = inverted(treeOf(answerOf({ ...stacks, b: 10_000_000 })));

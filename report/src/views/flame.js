@@ -118,6 +118,8 @@ export const flame = {
 
     let state = first;
     let tree = whole;
+    /** The same, not inverted: what functions and kinds of code cost. */
+    let upright = whole;
     let names = namesOf(whole);
     let transformKey = '';
     let root = 0;
@@ -205,9 +207,10 @@ export const flame = {
 
     const wholeLabel = () => `(all) ${perLoad(page, tree.total[0])}${totals.profiled_ms > 0 ? ` · ${percent(totals.unattributed_ms / totals.profiled_ms)} of the profiled time is unattributed` : ''}`;
     const nameOf = (/** @type {number} */ node) => (node === 0 ? '(all)' : label(tree.frame[node]));
+    const ownOf = (/** @type {number} */ node) => (tree.own ?? tree.self)[node];
     const shareOf = (/** @type {number} */ us) => percent(us / (tree.total[0] || 1));
     const sentence = (/** @type {number} */ node) => (node === 0 ? wholeLabel()
-      : `${nameOf(node)} · ${perLoad(page, tree.total[node])} in all, ${perLoad(page, tree.self[node])} itself · ${shareOf(tree.total[node])} of this graph · ${counted(tree.samples[node], 'sample')}`);
+      : `${nameOf(node)} · ${perLoad(page, tree.total[node])} in all, ${perLoad(page, ownOf(node))} itself · ${shareOf(tree.total[node])} of this graph · ${counted(tree.samples[node], 'sample')}`);
 
     function describe() {
       const node = selected;
@@ -222,7 +225,7 @@ export const flame = {
         h('h2', { title: place(row) }, nameOf(node)), h('p', null, placeLink(row) ?? h('span', { class: 'note' }, visible(row.kind))),
         facts([
           ['Total here', `${perLoad(page, tree.total[node])} · ${shareOf(tree.total[node])}`],
-          ['Self here', `${perLoad(page, tree.self[node])} · ${shareOf(tree.self[node])}`],
+          ['Self here', `${perLoad(page, ownOf(node))} · ${shareOf(ownOf(node))}`],
           totals.profiled_ms > 0 ? ['Of all profiled time', percent(tree.total[node] / 1000 / totals.profiled_ms)] : null,
           ['Samples', `${count(tree.samples[node])}${tree.samples[node] < fewSamples ? ': an anecdote' : ''}`],
           tree.rest[node] > 0 ? ['Left out above', perLoad(page, tree.rest[node])] : null,
@@ -289,8 +292,8 @@ export const flame = {
       if (next === transformKey) return;
       transformKey = next;
       const group = (/** @type {string} */ name) => keys.get(name) ?? -2;
-      tree = hide || focus || rec ? transformed(whole, { hide: new Set(hidden().map(group)), ...focus ? { focus: group(focus) } : {}, recursion: Boolean(rec) }) : whole;
-      if (turned) tree = inverted(tree);
+      upright = hide || focus || rec ? transformed(whole, { hide: new Set(hidden().map(group)), ...focus ? { focus: group(focus) } : {}, recursion: Boolean(rec) }) : whole;
+      tree = turned ? inverted(upright) : upright;
       names = namesOf(tree);
       found = null;
       foundKey = '';
@@ -313,8 +316,8 @@ export const flame = {
         }
         if (sumsOf !== tree) {
           sumsOf = tree;
-          colours.replaceChildren(...legend(tree, parties, guessed && `guessed: those of ${visible(guessed, 60)}${hosts.failure ? '' : '; set sites[].origins'}`, nodesOf(first), hasMore ? () => page.go({ nodes: 'most' }) : null));
-          allFunctions = functionsOf(tree);
+          colours.replaceChildren(...legend(upright, parties, guessed && `guessed: those of ${visible(guessed, 60)}${hosts.failure ? '' : '; set sites[].origins'}`, nodesOf(first), hasMore ? () => page.go({ nodes: 'most' }) : null));
+          allFunctions = functionsOf(upright);
           sums = new Map(allFunctions.map((sum) => [sum.group, sum]));
         }
         const dark = isDark();
