@@ -119,6 +119,7 @@ async function show() {
   if (current && current.view === state.view && current.asked === asked) {
     if (framed !== lastingAddress()) frame(view);
     current.shown.update(state);
+    nameTitle();
     ready();
     return undefined;
   }
@@ -143,6 +144,7 @@ async function show() {
     main.prepend(...Object.values(answers).flatMap(({ failure }) => (failure
       ? [h('p', { class: 'warning', role: 'alert' }, `A part of this view is missing: ${visible(failure.message)} ${visible(failure.detail ?? '')}`)] : [])));
     shown.update(state);
+    nameTitle();
     if (focused) /** @type {HTMLElement | null} */ (main.querySelector(focused))?.focus({ preventScroll: true });
     foot();
     ready();
@@ -168,6 +170,14 @@ async function answersTo(asks, signal) {
   }));
   return Object.fromEntries(entries);
 }
+
+/** Names a page of one thing after it, for tabs and the history. */
+function nameTitle() {
+  const name = main.querySelector('h2.name')?.textContent;
+  if (name) document.title = `${siteName()}: ${viewNow()?.title} ${visible(name, 80)} – fleetprof`;
+}
+
+const siteName = () => (isSites() ? 'Sites' : state.site === '%' ? 'all sites' : visible(state.site, 80));
 
 function ready() {
   main.removeAttribute('aria-busy');
@@ -206,7 +216,7 @@ const isAlone = () => isSites() || viewNow()?.alone === true;
 function frame(view) {
   framed = lastingAddress();
   const title = view?.title ?? 'Not found';
-  const site = isSites() ? 'Sites' : state.site === '%' ? 'all sites' : visible(state.site, 80);
+  const site = siteName();
   heading.replaceChildren(...isSites() ? ['Sites'] : [h('span', { class: 'of' }, site), ` ${title}`]);
   document.title = `${isSites() ? 'Sites' : `${site}: ${title}`} – fleetprof`;
   sites.replaceChildren(...isSites() ? [] : [h('a', { href: page.link({ view: 'sites', ...cleared() }) }, 'Sites'), ' / ', h('strong', null, site)]);
@@ -320,6 +330,8 @@ function download(name, type, content) {
   URL.revokeObjectURL(url);
 }
 
+const fileSite = () => (state.site === '%' ? 'all-sites' : state.site);
+
 /** @param {'csv' | 'json'} kind */
 function save(kind) {
   const exported = current?.shown.exported?.();
@@ -338,7 +350,7 @@ async function saveFile() {
     const answers = await answersTo(asks, new AbortController().signal);
     const more = view.more?.(then, answers) ?? {};
     const questions = [...Object.entries({ ...asks, ...more }), ...isAlone() ? [] : hoursOf(then, view.period?.(answers)).map((wanted) => /** @type {const} */ (['hours?', wanted]))];
-    download(`${state.site === '%' ? 'sites' : state.site}-${state.view}.html`, 'text/html',
+    download(`${fileSite()}-${state.view}.html`, 'text/html',
       await savedPage(questions.map(([name, wanted]) => ({ ...wanted, mayFail: name.endsWith('?') })), format(then)));
   } catch (error) {
     const { message, detail = '' } = /** @type {Failure} */ (error);
@@ -355,7 +367,7 @@ function exportMenu() {
     const tree = current?.shown.tree;
     panel.replaceChildren(
       choice('csv', 'Table as CSV', () => save('csv')), choice('json', 'Table as JSON', () => save('json')),
-      ...tree ? Object.entries(formats).map(([name, { name: label, extension, type, write }]) => choice(name, `Graph: ${label}`, () => download(`${state.site}.${extension}`, type, write(tree(), `${state.site} ${state.view}`)))) : [],
+      ...tree ? Object.entries(formats).map(([name, { name: label, extension, type, write }]) => choice(name, `Graph: ${label}`, () => download(`${fileSite()}.${extension}`, type, write(tree(), `${state.site} ${state.view}`)))) : [],
       ...inHash ? [] : [choice('file', 'View as one file', () => { void saveFile(); })]);
   });
   menu.addEventListener('focusout', ({ relatedTarget }) => { if (!menu.contains(/** @type {Node | null} */ (relatedTarget))) menu.open = false; });

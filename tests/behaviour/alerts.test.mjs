@@ -166,6 +166,10 @@ test('the numbers at the top follow the site and collector, and say when no coll
   }
 });
 
+test('the dashboard leads to the others, as they lead to it', () => {
+  assert.deepEqual(dashboard.links, JSON.parse(read('config/grafana/overview.json')).links);
+});
+
 test('a rate has the unit of a rate, beside a duration, too', () => {
   for (const { title, type, fieldConfig, targets = [] } of dashboard.panels.filter((/** @type {any} */ panel) => panel.type === 'timeseries')) {
     for (const { refId, expr } of targets) {

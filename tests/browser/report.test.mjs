@@ -848,6 +848,15 @@ test('a copied link has absolute times', async () => {
   assert.deepEqual(await screenRows(), rows);
 });
 
+test('a title says what the view is of', async () => {
+  const [{ key }] = await sql(`function_key as key from fleetprof.hotspots('shop', ${period}) where function = 'sortReviews'`);
+  for (const [address, title] of [['/', 'Sites – fleetprof'], ['/shop/functions?since=2d', 'shop: Functions – fleetprof'], [`/shop/function/${key}?since=2d`, 'shop: Function sortReviews – fleetprof'],
+    ['/shop/vital/INP?since=2d', 'shop: Vital INP – fleetprof'], ['/shop/timing/respond?since=2d', 'shop: Timing respond – fleetprof'], ['/-/flame?since=2d', 'all sites: Flame graph – fleetprof']]) {
+    await open(address);
+    assert.equal(await page.title(), title);
+  }
+});
+
 // ---- export ----
 
 /** @param {string} button */
@@ -867,6 +876,13 @@ test('exports have the rows in view, and nothing that a spreadsheet would run', 
   assert.match(csv, /,?'=1\+1,/);
   assert.match(csv, /"'=HYPERLINK\(""http/);
   for (const line of csv.split('\r\n').slice(1)) assert.doesNotMatch(line.replace(/^-?\d+,/, ''), /^"?[=@\t]/);
+});
+
+test('a file of all sites says so in its name', async () => {
+  await open('/-/flame?since=2d');
+  await page.click('#export');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#export-folded')]);
+  assert.equal(download.suggestedFilename(), 'fleetprof-all-sites.folded.txt');
 });
 
 test('the graph in view is exported for other tools', async () => {
@@ -978,7 +994,7 @@ for (const colorScheme of /** @type {('light' | 'dark')[]} */ (process.env.FLEET
     const [{ key }] = await sql("function_key as key from fleetprof.compare_releases('shop', '2.2.9', '2.3.0', top => 1)");
     const kept = [...await keptSession("format = 'opera-scope'"), ...await keptSession("format <> 'opera-scope'")];
     const pictures = process.env.FLEETPROF_NARROW;
-    for (const [i, address] of [...everyView, `/shop/function/${key}?since=2d`, '/shop/flame?since=nonsense', '/hostile/functions?since=2d', '/kept/sessions', ...kept.map((id) => `/kept/session/${id}`)].entries()) {
+    for (const [i, address] of [...everyView, `/shop/function/${key}?since=2d`, '/shop/flame?since=nonsense', '/hostile/functions?since=2d', '/hostile/compare?since=2d', '/kept/sessions', ...kept.map((id) => `/kept/session/${id}`)].entries()) {
       await open(address);
       if (pictures) await page.screenshot({ path: path.join(pictures, `${colorScheme}-${i}${address.replace(/[^a-z]+/g, '-')}.png`), fullPage: true });
       assert.deepEqual(await outOfSight(), [], address);
