@@ -3,6 +3,7 @@ import { ask, isSaved, question } from './api.js';
 import { verdictLook } from './colours.js';
 import { change, visible } from './format.js';
 import { h } from './h.js';
+import { moment } from './state.js';
 
 /**
  * @typedef {import('./state.js').State} State
@@ -17,6 +18,15 @@ export const inOrder = (releases) => [...releases].sort((a, b) => Date.parse(a.f
 
 /** Returns a question for releases: those of a month, if no period is given. @param {State} state */
 export const releasesOf = (state) => question('releases', state, { since: state.params.since ?? '30d' });
+
+/** Returns a question for the releases of both sides of a comparison: from the earlier begin to the later end. @param {State} state */
+export function releasesOfSides(state) {
+  const now = Date.now();
+  const { since = '30d', until = '0s', before_since: begin = since, before_until: end = until } = state.params;
+  const at = (/** @type {string} */ text) => moment(text, now) ?? now;
+  const [first, last] = [at(begin) < at(since) ? begin : since, at(end) > at(until) ? end : until];
+  return question('releases', state, { since: first, until: last === '0s' ? undefined : last });
+}
 
 /**
  * Returns a release and the one before it; null if there are not two.

@@ -462,6 +462,16 @@ test('a comparison with a side without uploads says so, and nothing else', async
   assert.deepEqual(complaints, []);
 });
 
+test('a comparison of periods offers the releases of both, and begins its sentence with a capital', async () => {
+  await open('/shop/compare?since=6h&before_since=26h&before_until=20h');
+  for (const side of ['before', 'after']) {
+    assert.deepEqual((await page.locator(`#choose-${side} option`).allInnerTexts()).map((each) => each.trim()), ['(all)', '2.2.9', '2.3.0']);
+  }
+  assert.match(await text('.verdict'), /^The later period against the earlier period: /);
+  await open('/shop/compare?since=26h&before_since=6h&until=20h&before_until=1h');
+  assert.equal(await page.locator('#choose-before option').count(), 3);
+});
+
 test('a comparison without a placebo test says why', async () => {
   await page.route('**/api/v1/compare_summary?**', async (route) => {
     const body = await (await route.fetch()).json();

@@ -1,6 +1,6 @@
 /** Two releases, or two periods: what changed beyond noise. */
 import { ask, question } from '../api.js';
-import { inOrder, mostCompared, releasesOf, successors, verdictBadge } from '../changes.js';
+import { inOrder, mostCompared, releasesOfSides, successors, verdictBadge } from '../changes.js';
 import { verdictLook } from '../colours.js';
 import { change, count, counted, number, percent, time, visible } from '../format.js';
 import { h } from '../h.js';
@@ -69,6 +69,9 @@ function headline({ slower }, rows, state, page) {
     slower > named.length ? `; and ${count(slower - named.length)} more.` : '.'];
 }
 
+/** Returns a sentence with its first letter as a capital, if that is ours. @param {string} text */
+const sentence = (text) => text.replace(/^the (?=later period|earlier period)/, () => 'The ');
+
 /** @param {import('../api.js').Row} row */
 function placebo({ placebo_tested: tested, placebo_flags: flags }) {
   if (!(tested > 0)) return 'The placebo test was not possible: the earlier side is too small.';
@@ -95,8 +98,8 @@ function inWords(row, rows, state, page) {
   ].filter(Boolean).join(' ');
   const empty = emptySides(row, state);
   return [
-    h('p', { class: 'verdict' }, ...empty ? [empty] : obstacle ? [`${sides}: ${obstacle}`] : headline(row, rows, state, page)),
-    ...empty ? [] : [obstacle ? null : h('p', null, `${sides}: ${parts}.`), method ? h('p', null, method) : null],
+    h('p', { class: 'verdict' }, ...empty ? [empty] : obstacle ? [sentence(`${sides}: ${obstacle}`)] : headline(row, rows, state, page)),
+    ...empty ? [] : [obstacle ? null : h('p', null, sentence(`${sides}: ${parts}.`)), method ? h('p', null, method) : null],
     h('p', { class: 'note' }, ...both.map((side) => `${side}: ${counted(row[`${side}_uploads`] ?? 0, 'upload')}${
       hasHours(row, side) ? `, ${row[`${side}_hours`].map(time).join(' – ')} UTC` : ''}. `)),
   ];
@@ -120,7 +123,7 @@ export const compare = {
   title: 'Compare',
   key: 'c',
   asks: (state) => ({
-    releases: releasesOf(state),
+    releases: releasesOfSides(state),
     ...isChosen(state) ? comparison(state) : {},
   }),
   otherwise(state, { releases: { rows } }) {
@@ -129,7 +132,7 @@ export const compare = {
     return successors(rows);
   },
   async above(page, state) {
-    return chooser(inOrder((await ask(releasesOf(state))).rows), state, page);
+    return chooser(inOrder((await ask(releasesOfSides(state))).rows), state, page);
   },
   more(state, { summary }) {
     const row = summary?.rows[0];
