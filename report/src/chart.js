@@ -10,6 +10,7 @@ import { h } from './h.js';
  * @property {[number, number]} x
  * @property {number} most of what is drawn upwards from 0
  * @property {(wide: number) => [number, string][]} ticks at most so many, and their labels
+ * @property {string} [zone] the time zone of the ticks, where they are times
  * @property {(pen: Pen) => void} draw
  * @property {(value: number) => string} [write] values at the left
  * @property {(x: number) => string} [at] what is at a place, in words
@@ -48,7 +49,7 @@ export function stepOf(wide, n) {
 }
 
 /** @param {Record<string, string>} attributes @param {Chart} chart */
-function plot(attributes, { height, x: [first, last], most, ticks, draw, at, choose, write = number }) {
+function plot(attributes, { height, x: [first, last], most, ticks, zone, draw, at, choose, write = number }) {
   const canvas = h('canvas', null);
   const box = h('div', { role: 'img', ...attributes }, canvas);
   let width = 0;
@@ -81,6 +82,7 @@ function plot(attributes, { height, x: [first, last], most, ticks, draw, at, cho
       line(gutter, y(i * step), width - gutter - 8, 1);
       context.fillText(write(i * step), gutter - 6, y(i * step));
     }
+    if (zone) context.fillText(zone, gutter - 6, height - below / 2);
     context.textAlign = 'center';
     for (const [place, label] of ticks((width - gutter) / 70)) {
       line(x(place), above, 1, height - below - above);
@@ -180,7 +182,7 @@ export function strip(hours, releases, choose, sides = []) {
   return plot({ class: 'strip', 'aria-label': `Page loads by hour: ${count(bars.reduce((sum, [, loads]) => sum + loads, 0))} from ${time(first * 1000)} to ${time((last + hour) * 1000)} UTC, at most ${count(most)} in ${step > hour ? `${step / hour} hours` : 'an hour'}. Releases: ${
     marks.map(({ name, at }) => `${visible(name, 40)} from ${time(at * 1000)}`).join('; ') || 'none'}.${
     sides.length > 0 ? ` Compared: ${sides.map((side) => side.map(time).join(' – ')).join(' and ')}.` : ''}` }, {
-    height: 74, x: shown, most: most * 1.15, ticks: ticksOf(...shown), choose: (from, to) => choose(new Date(whole(from)), new Date(whole(to) + hour * 1000)),
+    height: 74, x: shown, most: most * 1.15, ticks: ticksOf(...shown), zone: 'UTC', choose: (from, to) => choose(new Date(whole(from)), new Date(whole(to) + hour * 1000)),
     at: (at) => `${time(whole(at))} UTC: ${count(by.get(whole(at) / 1000) ?? 0)} page loads`,
     draw(pen) {
       pen.context.fillStyle = pen.colour('--band');
@@ -205,7 +207,7 @@ export function trend(rows, releases, label, write) {
   const known = rows.flatMap((row, i) => (row.value_ms === null || row.value_ms === undefined ? [] : [{ at: places[i], value: row.value_ms, low: row.low_ms ?? row.value_ms, high: row.high_ms ?? row.value_ms }]));
   const most = Math.max(0.001, ...known.flatMap(({ value, high }) => [value, high])) * 1.12;
   return plot({ class: 'trend', 'aria-label': `${label}, from ${time(rows[0]?.bucket)} to ${time(rows[rows.length - 1]?.bucket)} UTC. The table below has the values.` }, {
-    height: 210, x: shown, most, ticks: ticksOf(...shown), ...write ? { write } : {},
+    height: 210, x: shown, most, ticks: ticksOf(...shown), zone: 'UTC', ...write ? { write } : {},
     at: (x) => {
       const [near] = [...known].sort((a, b) => Math.abs(a.at - x) - Math.abs(b.at - x));
       return near ? `${time(near.at * 1000)} UTC: ${(write ?? number)(near.value)}${write ? '' : ' ms'}, between ${(write ?? number)(near.low)} and ${(write ?? number)(near.high)}` : '';

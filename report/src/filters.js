@@ -97,7 +97,7 @@ function periodPanel(state, go, isPlain) {
         go({ since: String(form.get('since')).trim() || null, until: String(form.get('until')).trim() || null });
       },
     }, input('since', isCompare ? 'first hour of the release' : '1d'), input('until', isCompare ? '' : 'now'), h('button', { type: 'submit' }, 'Apply'),
-    h('p', { class: 'note' }, 'A time such as 2026-05-01T14:00Z, or how long ago: 30m, 2h, 1d, 1w. Whole hours count.')));
+    h('p', { class: 'note' }, 'A time such as 2026-05-01T14:00, which is UTC, or how long ago: 30m, 2h, 1d, 1w. Whole hours count.')));
 }
 
 /** @param {string} field @param {State} state @param {(changes: Record<string, string | null>) => void} go */

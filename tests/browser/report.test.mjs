@@ -834,6 +834,20 @@ test('Back, a reload and a copied link show what was seen', async () => {
   assert.deepEqual(complaints, []);
 });
 
+test('an axis of time says that it is UTC, as the period does', async () => {
+  /** Counts colours left of the times below a chart. @param {string} chart @param {number} [place] */
+  const besideTimes = (chart, place = 0) => page.locator(`${chart} canvas`).nth(place).evaluate((element) => {
+    const canvas = /** @type {HTMLCanvasElement} */ (element);
+    return new Set(new Uint32Array(/** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).getImageData(0, canvas.height - 11, 48, 11).data.buffer)).size;
+  });
+  await open('/shop/vital/INP?since=2d');
+  assert.ok(await besideTimes('.strip') > 1, 'the strip');
+  assert.ok(await besideTimes('.trend', 1) > 1, 'the trend');
+  assert.equal(await besideTimes('.trend'), 1, 'a histogram has no times');
+  await page.click('#filter-period');
+  assert.match(await text('.panel .note'), /UTC/);
+});
+
 test('times without an offset are UTC in every time zone', async () => {
   const [{ hour }] = await sql("to_char(now() at time zone 'UTC' - interval '10h', 'YYYY-MM-DD HH24:00') as hour");
   const other = await newPage({ timezoneId: 'America/New_York', permissions: ['clipboard-read', 'clipboard-write'] });
