@@ -109,9 +109,9 @@ const lines = (question, overrides = []) => panel('timeseries', question, 'time_
   options: { legend: { displayMode: 'list', placement: 'bottom', showLegend: true }, tooltip: { mode: 'multi', sort: 'none' } },
 });
 
-/** The first column names the bars. @param {Question} question */
-const bars = (question) => panel('barchart', question, 'table', {
-  options: { orientation: 'horizontal', legend: { showLegend: false, displayMode: 'hidden', placement: 'bottom' } },
+/** The first column names the bars. @param {Question} question @param {string} [orientation] */
+const bars = (question, orientation = 'horizontal') => panel('barchart', question, 'table', {
+  options: { orientation, legend: { showLegend: false, displayMode: 'hidden', placement: 'bottom' } },
 });
 
 /** @param {Question} question */
@@ -265,13 +265,15 @@ const vitals = dashboard('vitals', 'web vitals', 'What real users noticed, and t
 from fleetprof.trend('vital', ${value('vital')}, ${value('step')}, ${filters})
 order by bucket` }),
     bars({ title: '${vital}, distribution', description: 'How many values are how large: eight bins an octave.', width: 12, height: 10,
-      sql: `select to_char(power(2, octave / 8.0), 'FM999999990.0') as value, sum(count) as count
-from (
-    select floor(8 * log(2, greatest(from_ms, 1)::numeric)) as octave, count
+      sql: `with bins as (
+    select floor(8 * log(2, greatest(from_ms, 1)::numeric))::integer as octave, sum(count) as count
     from fleetprof.histogram('vital', ${value('vital')}, ${filters})
-) as bins
-group by octave
-order by octave` }),
+    group by octave
+)
+select to_char(power(2, octave / 8.0), 'FM999999990.0') as value, coalesce(count, 0) as count
+from (select generate_series(min(octave), max(octave)) as octave from bins) as every
+left join bins using (octave)
+order by octave` }, 'vertical'),
     table({ title: '${vital} by ${by}', description: 'The values with the most page loads first.', width: 12, height: 10,
       sql: `select coalesce(nullif(value, ''), '(none)') as value, unit, count, p75, good_share, poor_share
 from fleetprof.vitals_by(${value('by')}, ${filters})

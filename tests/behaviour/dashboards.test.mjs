@@ -147,6 +147,19 @@ for (const [name, model] of dashboards) {
   });
 }
 
+test('a distribution has a bar for every size between the least and the greatest', async () => {
+  const [, model] = dashboards.find(([name]) => name === 'vitals.json') ?? assert.fail();
+  const panel = model.panels.find((/** @type {any} */ { title }) => title.endsWith('distribution'));
+  for (const vital of ['INP', 'LCP', 'CLS']) {
+    const rows = await ask(filled(panel.targets[0].rawSql, await opened(model, (name) => (name === 'vital' ? vital : undefined))));
+    const octaves = rows.map(({ value }) => Math.round(8 * Math.log2(value)));
+    assert.ok(octaves.every((octave, place) => place === 0 || octave === octaves[place - 1] + 1 || octave < 16), `${vital}: ${rows.map(({ value }) => value).join(' ')}`);
+    const [{ count }] = await ask(`select sum(count) as count from fleetprof.histogram('vital', '${vital}', 'shop', $__timeFrom(), $__timeTo())`);
+    assert.equal(rows.reduce((sum, row) => sum + row.count, 0), count);
+  }
+  assert.equal(panel.options.orientation, 'vertical', 'many bars lie beside each other');
+});
+
 test('two releases are looked for in a month, as the report does', () => {
   assert.equal(dashboards.find(([name]) => name === 'releases.json')?.[1].time.from, 'now-30d');
 });
