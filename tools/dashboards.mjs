@@ -185,8 +185,8 @@ const overview = dashboard('overview', 'overview', 'What JavaScript costs real u
       sql: `select delivered::double precision / nullif(sampled, 0) as share from fleetprof.coverage(${filters})` }),
     lines({ title: 'JavaScript per page load', description: 'Attributed time per profiled page load, by hour.', width: 12, unit: 'ms',
       sql: `select bucket as time, (profiled_ms - unattributed_ms) / nullif(loads, 0) as "per page load"\nfrom fleetprof.summary(${filters})\norder by bucket` }),
-    lines({ title: 'Page loads', description: 'Profiled page loads, by hour.', width: 12,
-      sql: `select bucket as time, loads as "page loads"\nfrom fleetprof.summary(${filters})\norder by bucket` }),
+    lines({ title: 'Page loads per hour', description: 'Profiled page loads; of a day whose hours are gone their mean.', width: 12,
+      sql: `select bucket as time, loads::double precision / hours as "per hour"\nfrom fleetprof.summary(${filters})\norder by bucket` }),
     table({ title: 'Functions', description: 'The functions with the most self time. A name leads to its callers.', width: 24, height: 11,
       sql: `select function, resource, line, self_ms_per_load, total_ms_per_load, busy_share, load_share, samples, uploads, function_key
 from fleetprof.hotspots(${filters}, top => 50)

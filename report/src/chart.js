@@ -1,5 +1,5 @@
 /** Charts on a canvas: the strip of page loads with its releases, a trend with its interval, a histogram. */
-import { count, duration, number, time, visible } from './format.js';
+import { count, counted, duration, number, time, visible } from './format.js';
 import { h } from './h.js';
 
 /**
@@ -163,27 +163,35 @@ function drawMarks(marks, { context, x, y, colour }, [first, last]) {
  * @param {[string, string][]} [sides] hours that are compared
  */
 export function strip(hours, releases, choose, sides = []) {
-  const by = new Map(hours.map((row) => [Date.parse(row.bucket) / 1000, row.loads ?? 0]));
-  const first = Math.min(...by.keys());
-  const last = Math.max(...by.keys());
+  /** By hour; those of a day whose hours are gone share its page loads. @type {Map<number, { loads: number, row: Row }>} */
+  const by = new Map();
+  for (const row of hours) {
+    const parts = row.hours ?? 1;
+    for (let i = 0; i < parts; i += 1) by.set(Date.parse(row.bucket) / 1000 + i * hour, { loads: (row.loads ?? 0) / parts, row });
+  }
+  let [first, last] = [Infinity, -Infinity];
+  for (const at of by.keys()) [first, last] = [Math.min(first, at), Math.max(last, at)];
   // Hours without page loads are drawn as such, unless there are too many of them to see.
   const step = Math.max(1, Math.ceil((last - first) / hour / 1500)) * hour;
   /** @type {[number, number][]} */
   const bars = [];
   for (let at = first; at <= last; at += step) {
     let sum = 0;
-    for (let part = at; part < at + step; part += hour) sum += by.get(part) ?? 0;
+    for (let part = at; part < at + step; part += hour) sum += by.get(part)?.loads ?? 0;
     bars.push([at, sum]);
   }
   const most = Math.max(1, ...bars.map(([, sum]) => sum));
   const marks = marksOf(releases);
   const shown = /** @type {[number, number]} */ ([first - hour / 2, last + hour * 1.5]);
   const whole = (/** @type {number} */ at) => Math.floor(at / hour) * hour * 1000;
-  return plot({ class: 'strip', 'aria-label': `Page loads by hour: ${count(bars.reduce((sum, [, loads]) => sum + loads, 0))} from ${time(first * 1000)} to ${time((last + hour) * 1000)} UTC, at most ${count(most)} in ${step > hour ? `${step / hour} hours` : 'an hour'}. Releases: ${
+  return plot({ class: 'strip', 'aria-label': `Page loads by hour: ${count(hours.reduce((sum, { loads }) => sum + (loads ?? 0), 0))} from ${time(first * 1000)} to ${time((last + hour) * 1000)} UTC, at most ${count(most)} in ${step > hour ? `${step / hour} hours` : 'an hour'}. Releases: ${
     marks.map(({ name, at }) => `${visible(name, 40)} from ${time(at * 1000)}`).join('; ') || 'none'}.${
     sides.length > 0 ? ` Compared: ${sides.map((side) => side.map(time).join(' – ')).join(' and ')}.` : ''}` }, {
     height: 74, x: shown, most: most * 1.15, ticks: ticksOf(...shown), zone: 'UTC', choose: (from, to) => choose(new Date(whole(from)), new Date(whole(to) + hour * 1000)),
-    at: (at) => `${time(whole(at))} UTC: ${count(by.get(whole(at) / 1000) ?? 0)} page loads`,
+    at(at) {
+      const { row } = by.get(whole(at) / 1000) ?? {};
+      return row?.hours > 1 ? `${time(row?.bucket).slice(0, 10)} UTC: ${counted(row?.loads, 'page load')} in the day` : `${time(whole(at))} UTC: ${counted(row?.loads ?? 0, 'page load')}`;
+    },
     draw(pen) {
       pen.context.fillStyle = pen.colour('--band');
       for (const [from, to] of sides.map((side) => side.map((text) => pen.x(Date.parse(text) / 1000)))) pen.context.fillRect(from, above, to - from, pen.y(0) - above);

@@ -136,7 +136,8 @@ returns table (
     loads           bigint,
     uploads         bigint,
     profiled_ms     double precision,
-    unattributed_ms double precision
+    unattributed_ms double precision,
+    hours           integer
 )
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
@@ -156,10 +157,11 @@ begin
     return query
     select
         bucket, sum(loads)::bigint, sum(uploads)::bigint, sum(self_us) / 1000::double precision,
-        coalesce(sum(self_us) filter (where marker < 0), 0) / 1000::double precision
+        coalesce(sum(self_us) filter (where marker < 0), 0) / 1000::double precision,
+        case when max(span) = 2 then 24 else 1 end
     from (
         select
-            bucket, unnest(marker) as marker, unnest(loads) as loads, unnest(uploads) as uploads,
+            bucket, span, unnest(marker) as marker, unnest(loads) as loads, unnest(uploads) as uploads,
             unnest(self_us) as self_us
         from total_packed
         where is_selected(selected, sealed, group_id, bucket, span)
@@ -170,7 +172,7 @@ end
 $$;
 
 comment on function fleetprof.summary is
-    'Returns how much there is by hour (day, where hours are gone). loads: page loads with a trace or events; uploads: the same of uploads. profiled_ms: profiled time in milliseconds; unattributed_ms: the part that belongs to no visible stack. Hours without uploads have no row.';
+    'Returns how much there is by hour (day, where hours are gone). loads: page loads with a trace or events; uploads: the same of uploads. profiled_ms: profiled time in milliseconds; unattributed_ms: the part that belongs to no visible stack. hours: 24 for a day, else 1. Hours without uploads have no row.';
 
 create or replace function fleetprof.releases(
     site        text,

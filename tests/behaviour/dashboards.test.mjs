@@ -160,6 +160,14 @@ test('a distribution has a bar for every size between the least and the greatest
   assert.equal(panel.options.orientation, 'vertical', 'many bars lie beside each other');
 });
 
+test('page loads are counted per hour, of a day whose hours are gone, too', async () => {
+  const [, overview] = dashboards.find(([name]) => name === 'overview.json') ?? assert.fail();
+  const panel = overview.panels.find((/** @type {any} */ { title }) => title === 'Page loads per hour');
+  const rows = await ask(filled(panel.targets[0].rawSql, await opened(overview)));
+  assert.deepEqual(rows.map(({ time, 'per hour': value }) => [time, value]), (await ask(`select bucket, loads, hours from fleetprof.summary('shop', $__timeFrom(), $__timeTo()) order by bucket`))
+    .map(({ bucket, loads, hours }) => [bucket, loads / hours]));
+});
+
 test('two releases are looked for in a month, as the report does', () => {
   assert.equal(dashboards.find(([name]) => name === 'releases.json')?.[1].time.from, 'now-30d');
 });

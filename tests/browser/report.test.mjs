@@ -718,6 +718,28 @@ test('few uploads are called an anecdote', async () => {
   assert.equal(await page.isVisible('.anecdote'), false);
 });
 
+test('a day whose hours are gone is no hour with the page loads of a day', async () => {
+  await page.route('**/api/v1/summary?**', async (route) => {
+    const body = await (await route.fetch()).json();
+    const place = (/** @type {string} */ name) => body.columns.findIndex((/** @type {any} */ column) => column.name === name);
+    const day = [...body.rows[0]];
+    day[place('bucket')] = `${new Date(Date.parse(day[place('bucket')]) - 20 * 86_400_000).toISOString().slice(0, 10)}T00:00:00Z`;
+    day[place('loads')] = 240;
+    day[place('hours')] = 24;
+    await route.fulfill({ json: { ...body, rows: [day, ...body.rows] } });
+  });
+  await open('/shop/functions?since=30d');
+  const [{ loads, most }] = await sql(`sum(loads) as loads, max(loads) as most from fleetprof.summary('shop', ${period})`);
+  const label = await page.getAttribute('.strip', 'aria-label') ?? '';
+  assert.ok(label.includes(`: ${(loads + 240).toLocaleString('en-US')} from `) && label.includes(`at most ${most} in an hour`), label);
+  const { x, y, width } = await page.locator('.strip canvas').boundingBox() ?? assert.fail();
+  for (const hour of [1, 23]) {
+    // The day lies at the left end of 20 days and more.
+    await page.mouse.move(x + 50 + ((width - 58) * hour) / (21 * 24), y + 40);
+    assert.match(await page.getAttribute('.strip canvas', 'title') ?? '', /^\S+ UTC: 240 page loads in the day$/);
+  }
+});
+
 test('dragging over the strip chooses a period', async () => {
   await open('/shop?since=2d');
   const box = await page.locator('.strip canvas').boundingBox();

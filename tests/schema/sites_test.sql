@@ -16,7 +16,7 @@ insert into timing_value (segment_id, kind, name, us) values (4, 'mark', 'ready'
 select pg_temp.store() \g /dev/null
 select pg_temp.pack() \g /dev/null
 
-select plan(20);
+select plan(22);
 
 select results_eq(
     $$ select site, loads, uploads, profiled_ms from sites() $$,
@@ -45,14 +45,24 @@ select throws_ok($$ select * from field_values(null, 'shop') $$, '22023', 'there
 select results_eq(
     $$ select * from summary('shop', '2026-01-05Z', '2026-01-07Z') $$,
     $$ values
-        ('2026-01-05 10:00Z'::timestamptz, 2::bigint, 2::bigint, 60::float8, 20::float8),
-        ('2026-01-05 12:00Z', 1, 1, 20, 0),
-        ('2026-01-06 01:00Z', 1, 1, 8, 0) $$,
+        ('2026-01-05 10:00Z'::timestamptz, 2::bigint, 2::bigint, 60::float8, 20::float8, 1),
+        ('2026-01-05 12:00Z', 1, 1, 20, 0, 1),
+        ('2026-01-06 01:00Z', 1, 1, 8, 0, 1) $$,
     'by hour, and what of it belongs to no visible stack');
 select results_eq(
     $$ select sum(loads), sum(uploads), sum(profiled_ms) from summary('%', '2026-01-05Z', '2026-01-07Z') $$,
     $$ select sum(loads), sum(uploads), sum(profiled_ms) from sites() $$, 'hours add up to sites');
 select is_empty($$ select * from summary('shop', '2026-01-05Z', '2026-01-07Z', browser => 'Opera') $$, 'no uploads, no hours');
+select pg_temp.pack('blocks') \g /dev/null
+select results_eq(
+    $$ select bucket, hours from summary('shop', '2026-01-05Z', '2026-01-07Z') $$,
+    $$ values ('2026-01-05 10:00Z'::timestamptz, 1), ('2026-01-05 12:00Z', 1), ('2026-01-06 01:00Z', 1) $$, 'hours that are there');
+update fleetprof_data.horizon set hours_from = '2026-01-06Z';
+select results_eq(
+    $$ select bucket, loads, hours from summary('shop', '2026-01-05Z', '2026-01-07Z') $$,
+    $$ values ('2026-01-05Z'::timestamptz, 3::bigint, 24), ('2026-01-06 01:00Z', 1, 1) $$, 'where hours are gone a row has a day, and says so');
+update fleetprof_data.horizon set hours_from = '-infinity';
+select pg_temp.pack() \g /dev/null
 
 select results_eq(
     $$ select * from releases('shop', '2026-01-05Z', '2026-01-07Z') $$,
