@@ -894,6 +894,15 @@ test('a copied link has absolute times', async () => {
   assert.deepEqual(await screenRows(), rows);
 });
 
+test('a place that is not there any more is called so, for who looks and who listens', async () => {
+  await open('/shop?since=2d&root=0123456789abcdef');
+  assert.equal(await text('.crumbs'), 'The place that this address zooms to is not in this selection.');
+  assert.match(await text('[aria-live]'), /is not in this selection/);
+  await page.focus('.icicle canvas');
+  await press('ArrowDown', 'Enter');
+  assert.match(await text('.crumbs'), /^\(all\)\s+boot$/);
+});
+
 test('a title says what the view is of', async () => {
   const [{ key }] = await sql(`function_key as key from fleetprof.hotspots('shop', ${period}) where function = 'sortReviews'`);
   for (const [address, title] of [['/', 'Sites – fleetprof'], ['/shop/functions?since=2d', 'shop: Functions – fleetprof'], [`/shop/function/${key}?since=2d`, 'shop: Function sortReviews – fleetprof'],

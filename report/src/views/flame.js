@@ -77,6 +77,9 @@ function looksOf({ frames }, parties, label, dark) {
   });
 }
 
+/** What an address says whose place to zoom to is gone. */
+const lost = 'The place that this address zooms to is not in this selection.';
+
 /** How many functions the table beside the graph shows. */
 const mostListed = 40;
 
@@ -281,7 +284,12 @@ export const flame = {
     function showCrumbs() {
       const path = root > 0 ? pathTo(tree, root) : [];
       const shown = path.length > 8 ? [...path.slice(0, 2), -1, ...path.slice(-5)] : path;
-      crumbs.hidden = path.length === 0;
+      const isLost = Boolean(state.params.root) && root === 0;
+      crumbs.hidden = path.length === 0 && !isLost;
+      if (isLost) {
+        crumbs.replaceChildren(h('span', { class: 'note' }, lost));
+        return;
+      }
       crumbs.replaceChildren(...shown.map((node, i) => (node < 0 ? h('span', null, '…') : i === shown.length - 1 ? h('span', { 'aria-current': 'true' }, nameOf(node))
         : button(nameOf(node), () => zoom(node), { class: 'crumb' }))));
     }
@@ -324,7 +332,7 @@ export const flame = {
         if (dark !== looksDark) { look = looksOf(whole, parties, label, dark); looksDark = dark; }
         graph.show({ tree, root, selected, found: found?.isFound ?? null, whole: wholeLabel(), look });
         if (selected > 0) page.say(sentence(selected));
-        else if (rootName && root === 0) page.say('The place that this address zooms to is not in this selection.');
+        else if (rootName && root === 0) page.say(lost);
         showChips();
         showCrumbs();
         describe();
