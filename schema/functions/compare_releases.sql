@@ -24,7 +24,7 @@ declare
         release_hours.exclude)).hours;
 begin
     return query
-    select release, bucket, case span when 2 then interval '1 day' else interval '1 hour' end, sum(uploads)
+    select release, bucket, case span when 2 then interval '24 hours' else interval '1 hour' end, sum(uploads)
     from (
         select group_id, bucket, span, unnest(uploads) as uploads
         from total_packed
@@ -431,6 +431,10 @@ begin
     later := compared_hours_span((sides.after_side).segment_hours);
     -- What the same test finds between two halves of one side is noise.
     middle := date_bin('1 hour', lower(earlier.hours) + (upper(earlier.hours) - lower(earlier.hours)) / 2, 'epoch');
+    -- A day without hours cannot be cut: both halves would have all of it.
+    if middle < (select hours_from from horizon) then
+        middle := date_bin('24 hours', middle, 'epoch');
+    end if;
     select
         count(*) filter (where verdict in ('slower', 'faster')) as flags,
         count(*) filter (where verdict in ('slower', 'faster', 'no change seen')) as tested

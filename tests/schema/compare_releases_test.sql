@@ -48,12 +48,13 @@ join cost using (release, device);
 select pg_temp.pack() \g /dev/null
 
 create temp table answer as select * from compare_releases('shop', 'v1', 'v2');
-select plan(45);
+select plan(50);
 
 -- Desktops cost 15 ms, phones 40 ms an upload; the weights of strata are 240·240/480 and 120·360/480.
 select is(verdict, 'no change seen', 'another mix is not a change') from answer where function = 'same';
 select ok(abs(change) < 1e-9, 'a mix of pages, devices and browsers weighs the same on both sides') from answer where function = 'same';
 select ok(abs(p - 1) < 1e-6, 'no difference is as likely as can be') from answer where function = 'same';
+select ok(p <= 1 and fleetprof_data.p_of_t(0, 46) <= 1, 'nothing is likelier than certain') from answer where function = 'same';
 select ok(abs(before_self_ms - (2.0 * 15 + 40) / 3) < 1e-6 and abs(after_self_ms - (2 * 15 + 3 * 40) / 5.0) < 1e-6,
     'self times are as observed: that of the other mix is higher') from answer where function = 'same';
 
@@ -158,6 +159,18 @@ update fleetprof_data.horizon set hours_from = '2026-01-08Z';
 select is(
     (select array_agg(round(change::numeric, 6)) from compare_releases('shop', 'v1', 'v2') where function = 'sort'), array[0.5],
     'days are compared where hours are gone');
+select is(
+    (select placebo_tested from compare_summary('shop', 'v1', 'v2')), 0::bigint,
+    'a day has no halves: it is not compared with itself');
+select is(
+    (select placebo_tested > 0 from compare_summary('shop', '%', before_since => '2026-01-05Z', before_until => '2026-01-07Z', since => '2026-01-07Z')), true,
+    'two days have');
+-- A day is 24 hours, in a time zone whose clocks go forward or back that day, too.
+set local timezone = 'AAA0BBB,J5/1,J200';
+select is((select array_agg(release) from releases('shop', '2026-01-05 23:30Z', '2026-01-06Z')), '{v1}', 'a day ends at midnight where clocks go forward');
+set local timezone = 'AAA0BBB,J200,J5/2';
+select is((select array_agg(release) from releases('shop', '2026-01-06Z', '2026-01-07Z')), '{v2}', 'and where they go back');
+set local timezone = 'Asia/Kolkata';
 update fleetprof_data.horizon set hours_from = '-infinity';
 
 -- Uploads per page load changed: time per profiled time is compared.
