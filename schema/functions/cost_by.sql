@@ -69,8 +69,8 @@ begin
         union all
         select
             case cost_by.by when 'marker' then coalesce(marker_of(marker)::text, '(unattributed)') else dimension end,
-            sum(self_us) filter (where marker = any(markers))::double precision,
-            sum(samples) filter (where marker = any(markers))::bigint,
+            coalesce(sum(self_us) filter (where marker = any(markers)), 0)::double precision,
+            coalesce(sum(samples) filter (where marker = any(markers)), 0)::bigint,
             sum(uploads)::bigint
         from (
             select

@@ -146,9 +146,13 @@ begin
         from histogram
     ),
     upload as (
-        select date_bin(timing_trend.step, bucket, 'epoch') as bucket, sum(uploads)::bigint as uploads
+        select
+            date_bin(timing_trend.step, bucket, 'epoch') as bucket, sum(uploads)::bigint as uploads,
+            min(min_us) / 1000::double precision as min_ms, max(max_us) / 1000::double precision as max_ms
         from (
-            select bucket, unnest(timing_id) as timing_id, unnest(uploads) as uploads
+            select
+                bucket, unnest(timing_id) as timing_id, unnest(uploads) as uploads, unnest(min_us) as min_us,
+                unnest(max_us) as max_us
             from timing_packed
             where is_selected(timing_trend.selected, sealed, group_id, bucket, span)
         ) as entry
@@ -157,14 +161,17 @@ begin
     )
     select
         bucket,
-        -- The percentile, between the values whose ranks it lies between with 95 %.
-        min(value_ms) filter (where up_to >= share * count),
-        min(value_ms) filter (where up_to >= greatest(1, floor(share * count - error * sqrt(count)))),
-        min(value_ms) filter (where up_to >= least(count, ceil(share * count + error * sqrt(count)) + 1)),
-        min(uploads)
+        -- The percentile, between the values whose ranks it lies between with 95 %. The middle of a bin may lie beyond
+        -- all of its values.
+        least(greatest(min(value_ms) filter (where up_to >= share * count), min_ms), max_ms),
+        least(greatest(
+            min(value_ms) filter (where up_to >= greatest(1, floor(share * count - error * sqrt(count)))), min_ms), max_ms),
+        least(greatest(
+            min(value_ms) filter (where up_to >= least(count, ceil(share * count + error * sqrt(count)) + 1)), min_ms), max_ms),
+        uploads
     from cumulative
     join upload using (bucket)
-    group by bucket
+    group by bucket, uploads, min_ms, max_ms
     order by bucket;
 end
 $$;

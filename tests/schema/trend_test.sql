@@ -28,7 +28,7 @@ update frame_fact set self_us2 = case uploads when 2 then 1e9 else self_us::floa
 update segment_fact set profiled_us2 = case when bucket = '2026-01-05 10:00Z' then 1.4e9 else profiled_us::float8 ^ 2 end;
 select pg_temp.pack() \g /dev/null
 
-select plan(77);
+select plan(79);
 
 prepare trend_of(text, text, text) as
     select bucket, round(value_ms::numeric, 6), round(low_ms::numeric, 6), round(high_ms::numeric, 6), uploads
@@ -60,6 +60,11 @@ select is(
     (select array_agg(round(value_ms::numeric) || ' ' || round(low_ms::numeric) || ' ' || round(high_ms::numeric) || ' ' || uploads)
      from trend('vital', 'open', 'day', 'shop', '2026-01-05Z', '2026-01-07Z')),
     array['75 67 85 100'], 'the 75th percentile of a vital, between the bins of its ranks 66 and 85');
+select is(
+    (select array_agg(value_ms = p50_ms and low_ms = p50_ms and high_ms = p50_ms)
+     from trend('measure', 'open', 'hour', 'shop', '2026-01-06Z', '2026-01-07Z'), timings('shop', '2026-01-06Z', '2026-01-07Z')
+     where kind = 'measure'),
+    '{t}', 'the median of one value is that value, as timings says it');
 select is_empty($$ execute trend_of('mark', 'open', 'hour') $$, 'a mark is another thing than the measure of its name');
 select is_empty($$ execute trend_of('measure', 'close', 'hour') $$, 'a measure that nobody sent');
 -- Groups. On the first day 80 ms are profiled, 1,800 ms² are the squares of 10, 30, 20 and 20 ms, and 4 page loads.
@@ -155,6 +160,9 @@ select results_eq(
     $$ values ('desktop', 60::float8, 0.6, 3::bigint, 4::bigint), ('(unattributed)', 20, 0.2, null, null), ('mobile', 20, 0.2, 4, 2) $$,
     'by device; unattributed time is a row');
 select results_eq(
+    $$ select name, self_ms, share, samples, uploads from cost_by('device', 'shop', '2026-01-05Z', '2026-01-07Z', marker => 'gc') $$,
+    $$ values ('mobile', 2::float8, 0.02::float8, 1::bigint, 2::bigint), ('desktop', 0, 0, 0, 4) $$, 'a device without the marker has none of its time');
+select results_eq(
     $$ execute cost('browser') $$,
     $$ values ('Chrome', 70::float8, 0.7, 5::bigint, 5::bigint), ('(unattributed)', 20, 0.2, null, null), ('', 10, 0.1, 2, 1) $$,
     'an absent dimension is empty');
@@ -172,8 +180,8 @@ select results_eq(
 select is((select round(sum(share)::numeric, 9) from cost_by(by, 'shop', '2026-01-05Z', '2026-01-07Z')), 1.0, 'shares by ' || by || ' add up to 1')
 from unnest('{host,route,marker}'::text[]) as by;
 select results_eq(
-    $$ select name, self_ms from cost_by('route', 'shop', '2026-01-05Z', '2026-01-07Z', marker => 'layout') where self_ms > 0 $$,
-    $$ values ('/', 6::float8) $$, 'samples of one marker');
+    $$ select name, self_ms from cost_by('route', 'shop', '2026-01-05Z', '2026-01-07Z', marker => 'layout') $$,
+    $$ values ('/', 6::float8), ('/cart', 0) $$, 'samples of one marker');
 select results_eq(
     $$ select name, self_ms from cost_by('host', 'shop', '2026-01-05Z', '2026-01-07Z', marker => 'layout') $$,
     $$ values ('(no host)', 6::float8) $$, 'of scripts, too');
