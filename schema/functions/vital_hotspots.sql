@@ -78,11 +78,35 @@ begin
         select *
         from ranked_frames(array[selected], '{1}', markers, poor_ids, vital_hotspots.top) with ordinality
     ),
+    good_sums as materialized (
+        select frame_id, self_us, uploads from frame_sums(selected, markers, good_ids)
+    ),
+    -- Good page loads may have run another build of the script.
+    used as materialized (
+        select frame_id from good_sums
+        union
+        select frame_id from frame_sums(selected, markers, poor_ids)
+    ),
+    merged as materialized (
+        select merged.frame_id, shown_id
+        from (
+            select array_agg(frame_id) as frame_ids, array_agg(0::double precision) as weights
+            from used
+            join original_frame using (frame_id)
+            where function in (select function from poor)
+        ) as given
+        cross join lateral merged_frames(given.frame_ids, given.weights) as merged
+    ),
     good as (
-        select ordinality, (sum(self_us) / 1000)::double precision as self_ms, sum(sums.uploads)::bigint as uploads
-        from poor
-        cross join unnest(frame_ids) as frame_id
-        join frame_sums(selected, markers, good_ids) as sums using (frame_id)
+        select ordinality, (sum(self_us) / 1000)::double precision as self_ms, sum(good_sums.uploads)::bigint as uploads
+        from (
+            select distinct ordinality, shown_id
+            from poor
+            cross join unnest(frame_ids) as frame_id
+            join merged using (frame_id)
+        ) as place
+        join merged using (shown_id)
+        join good_sums using (frame_id)
         group by ordinality
     )
     select
@@ -116,7 +140,7 @@ end
 $$;
 
 comment on function fleetprof.vital_hotspots is
-    'Returns the frames that cost the most self time inside the windows that made a web vital poor: for LCP, FCP and TTFB from the start of the page to the value, for INP the interaction, for CLS the window of the shifts where the page says it. Columns as in measure_hotspots. good_self_ms, good_uploads, good_self_ms_per_load: the same frame inside such windows of good vitals; null if there is no profiled one.';
+    'Returns the frames that cost the most self time inside the windows that made a web vital poor: for LCP, FCP and TTFB from the start of the page to the value, for INP the interaction, for CLS the window of the shifts where the page says it. Columns as in measure_hotspots. good_self_ms, good_uploads, good_self_ms_per_load: the same function inside such windows of good vitals, in another build of its script, too; null if there is no profiled one.';
 
 revoke execute on function fleetprof.vital_hotspots from public;
 grant execute on function fleetprof.vital_hotspots to fleetprof_reader;

@@ -3,10 +3,16 @@
 set local search_path = pgtap, fleetprof, pg_catalog;
 
 insert into segment (segment_id) values (1);
-insert into segment (segment_id, site, route) values (2, 'shop-eu', '/cart'), (3, 'shop', '/help');
+insert into segment (segment_id, site, route) values (2, 'shop-eu', '/cart'), (3, 'shop', '/help'), (4, 'builds', '/');
 insert into frame_name values
     ('sort', 'sort', null, null, null, 'builtin'),
-    ('(layout)', '(layout)', null, null, null, 'marker');
+    ('(layout)', '(layout)', null, null, null, 'marker'),
+    ('load 1', 'load', 'https://shop.example/app-0a1b2c3d.js', 10, 1, 'function'),
+    ('load 2', 'load', 'https://shop.example/app-ffee0011.js', 12, 1, 'function'),
+    -- Two places of one name in one build: nobody knows which is which in the other.
+    ('twice 1', 'twice', 'https://shop.example/app-0a1b2c3d.js', 30, 1, 'function'),
+    ('twice 2', 'twice', 'https://shop.example/app-ffee0011.js', 32, 1, 'function'),
+    ('twice 2b', 'twice', 'https://shop.example/app-ffee0011.js', 33, 1, 'function');
 insert into sample (segment_id, upload, us, marker, path, measures, windows) values
     (1, 1, 10000, '(none)', '{main,click,draw}', null, '{(INP) poor,(interaction)}'),
     (1, 1,  6000, '(none)', '{main,click}',      null, '{(INP) poor,(interaction)}'),
@@ -19,10 +25,17 @@ insert into sample (segment_id, upload, us, marker, path, measures, windows) val
     (1, 5,  7000, '(none)', '{main,other}',      null, '{(INP) good}'),
     (1, 6,  3000, '(none)', '{main,help}',       '{(INP) poor}', null),
     (2, 7, 20000, '(none)', '{main,click}',      null, '{(INP) poor}'),
-    (3, 8,  1000, '(none)', '{main,help}',       null, '{(LCP) poor,(lcp)}');
+    (3, 8,  1000, '(none)', '{main,help}',       null, '{(LCP) poor,(lcp)}'),
+    (4, 1,  9000, '(none)', '{load 2}',          null, '{(INP) poor}'),
+    (4, 1,  8000, '(none)', '{twice 2}',         null, '{(INP) poor}'),
+    (4, 1,  7000, '(none)', '{twice 2b}',        null, '{(INP) poor}'),
+    (4, 2,  5000, '(none)', '{load 1}',          null, '{(INP) good}'),
+    (4, 3,  3000, '(none)', '{load 2}',          null, '{(INP) good}'),
+    (4, 2,  1000, '(none)', '{twice 1}',         null, '{(INP) good}'),
+    (4, 3,  2000, '(none)', '{twice 2}',         null, '{(INP) good}');
 select pg_temp.store() \g /dev/null
 
-select plan(13);
+select plan(15);
 
 select results_eq(
     $$ select function, kind, self_ms, total_ms, samples, uploads, good_self_ms, good_uploads, good_self_ms_per_load
@@ -42,6 +55,17 @@ select results_eq(
         ('draw', 10 / 49::float8, 10 / 49::float8, 5::float8, 5::float8, 0.5::float8, 0.4::float8, false),
         ('click', 6 / 49::float8, 16 / 49::float8, 3, 8, 0.5, 0.24, false) $$,
     'shares and means are of the poor windows');
+select results_eq(
+    $$ select function, line, self_ms, good_self_ms, good_uploads, good_self_ms_per_load
+       from vital_hotspots('INP', 'builds', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values
+        ('load',  12, 9::float8, 8::float8, 2::bigint, 4::float8),
+        ('twice', 32, 8, 2, 1, 1),
+        ('twice', 33, 7, 0, 0, 0) $$,
+    'a function of good page loads is the same in another build of its script, if a build has one of its name');
+select results_eq(
+    $$ select function, line, good_self_ms from vital_hotspots('INP', 'builds', '2026-01-05Z', '2026-01-06Z', top => 2) $$,
+    $$ values ('load', 12, 8::float8), ('twice', 32, 2) $$, 'whatever top leaves out');
 select results_eq(
     $$ select function, self_ms, good_self_ms, good_uploads
        from vital_hotspots('INP', 'shop', '2026-01-05Z', '2026-01-06Z', marker => 'gc') $$,
