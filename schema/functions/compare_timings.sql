@@ -354,9 +354,9 @@ begin
             hourly.df, cut_share,
             case
                 when least(side_hours.before, side_hours.after) < least_hours then 'early'
-                when counted.before_count = 0 and after_uploads[number] >= least_uploads
+                when before_uploads[number] = 0 and after_uploads[number] >= least_uploads
                     and after_uploads[number] * before_most / after_most >= least_expected then 'new'
-                when counted.after_count = 0 and before_uploads[number] >= least_uploads
+                when after_uploads[number] = 0 and before_uploads[number] >= least_uploads
                     and before_uploads[number] * after_most / before_most >= least_expected then 'gone'
                 when least(before_uploads[number], after_uploads[number]) < least_uploads then 'too few'
                 when coalesce(counted.share, 0) < least_share then 'not comparable'
@@ -372,7 +372,7 @@ begin
     tested as (
         select
             *,
-            case when obstacle is null and error > 0 then least(1, p_of_t(abs(difference) / error, df)) end as p
+            case when obstacle is null and error > 0 then p_of_t(abs(difference) / error, df) end as p
         from known
     ),
     judged as (
@@ -492,7 +492,7 @@ end
 $$;
 
 comment on function fleetprof.compare_timings is
-    'Compares marks and measures of two releases, or of two periods: a row for each median and 75th percentile (percentile). before_ms, after_ms: as observed, milliseconds, at most 1.6 % off. change: ratio of the percentile after to before, less 1, for the same mix of pages, devices and browsers on both sides; change_low, change_high: where it lies with a probability of 95 %; null where the percentile is 0. smallest_visible: the least change that would have been found in nine of ten cases. p: probability of such a difference by chance. verdict: slower, faster, no change seen, new, gone, too few, early, not comparable. before_count, after_count: values. since, until, before_since, before_until: as in compare_releases.';
+    'Compares marks and measures of two releases, or of two periods: a row for each median and 75th percentile (percentile). before_ms, after_ms: as observed, milliseconds, at most 1.6 % off. change: ratio of the percentile after to before, less 1, for the same mix of pages, devices and browsers on both sides; change_low, change_high: where it lies with a probability of 95 %; null where the percentile is 0. smallest_visible: the least change that would have been found in nine of ten cases. p: probability of such a difference by chance. verdict: slower, faster, no change seen, new, gone, too few, early, not comparable. before_count, after_count: values, without negative ones. since, until, before_since, before_until: as in compare_releases.';
 
 create or replace function fleetprof.compare_vitals(
     site         text,
@@ -554,7 +554,7 @@ end
 $$;
 
 comment on function fleetprof.compare_vitals is
-    'Compares web vitals of two releases, or of two periods: a row for each median and 75th percentile (percentile). before_value, after_value: as observed, in unit, at most 1.6 % off. A greater CLS is called slower, too. change: ratio of the percentile after to before, less 1, for the same mix of pages, devices and browsers on both sides; change_low, change_high: where it lies with a probability of 95 %; null where the percentile is 0. smallest_visible: the least change that would have been found in nine of ten cases. p: probability of such a difference by chance. verdict: slower, faster, no change seen, new, gone, too few, early, not comparable. before_count, after_count: values. since, until, before_since, before_until: as in compare_releases.';
+    'Compares web vitals of two releases, or of two periods: a row for each median and 75th percentile (percentile). before_value, after_value: as observed, in unit, at most 1.6 % off. A greater CLS is called slower, too. change: ratio of the percentile after to before, less 1, for the same mix of pages, devices and browsers on both sides; change_low, change_high: where it lies with a probability of 95 %; null where the percentile is 0. smallest_visible: the least change that would have been found in nine of ten cases. p: probability of such a difference by chance. verdict: slower, faster, no change seen, new, gone, too few, early, not comparable. before_count, after_count: values, without negative ones. since, until, before_since, before_until: as in compare_releases.';
 
 revoke execute on function
     fleetprof_data.bin_start_us, fleetprof_data.share_value_us, fleetprof_data.timing_histograms,

@@ -2,7 +2,7 @@
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, fleetprof_data, pg_catalog;
 
-select plan(30);
+select plan(31);
 
 select is((select count(*) from generate_series(0, 1500) as bin
            where bin_middle_us(bin::smallint) not between bin_start_us(bin::smallint) and bin_start_us((bin + 1)::smallint)), 0::bigint,
@@ -42,7 +42,8 @@ cross join lateral generate_series(0, count - 1) as number
 cross join generate_series(0, 11) as hour;
 -- Lumps of equal values; sides of very different size; timings of few hours.
 insert into pg_temp.segment (segment_id, site, release) values
-    (11, 'lump', 'v1'), (12, 'lump', 'v2'), (13, 'canary', 'v1'), (14, 'canary', 'v2'), (15, 'hours', 'v1'), (16, 'hours', 'v2');
+    (11, 'lump', 'v1'), (12, 'lump', 'v2'), (13, 'canary', 'v1'), (14, 'canary', 'v2'), (15, 'hours', 'v1'), (16, 'hours', 'v2'),
+    (17, 'negative', 'v1'), (18, 'negative', 'v2');
 insert into timing_value (segment_id, bucket, upload, kind, name, us)
 select
     segment_id, '2026-01-05 00:00Z'::timestamptz + hour * interval '1 hour' + case segment_id % 2 when 0 then interval '12 hours' else '0' end,
@@ -63,6 +64,14 @@ from (values
     (16, 'twice', 120, 1, 5), (15, 'thrice', 80, 2, 1), (16, 'thrice', 80, 2, 5)) as given (segment_id, name, count, last, factor)
 cross join lateral generate_series(0, count - 1) as number
 cross join lateral generate_series(0, last) as hour;
+-- Negative durations are in no histogram.
+insert into timing_value (segment_id, bucket, upload, name, us)
+select
+    segment_id, '2026-01-05 00:00Z'::timestamptz + hour * interval '1 hour' + case segment_id % 2 when 0 then interval '12 hours' else '0' end,
+    number, name, us
+from (values (17, 'base', 5000), (18, 'base', 5000), (17, 'turned', -5000), (18, 'turned', 5000)) as given (segment_id, name, us)
+cross join generate_series(0, 19) as number
+cross join generate_series(0, 11) as hour;
 select pg_temp.store() \g /dev/null
 
 create temp table compared as
@@ -118,6 +127,8 @@ select is((select array_agg(distinct verdict) from compare_timings('shop', 'v1',
     '{early}', 'nothing is new after eleven hours');
 select is(pg_temp.verdicts('hours', 'v1', 'v2'),
     'base no change seen, base no change seen, once early, once early, thrice slower, thrice slower, twice early, twice early', 'a timing needs three hours');
+select is(pg_temp.verdicts('negative', 'v1', 'v2'), 'base no change seen, base no change seen, turned not comparable, turned not comparable',
+    'a timing is not new if all of its values were negative before');
 
 select * from finish();
 rollback;
