@@ -44,7 +44,7 @@ as $$
 #variable_conflict use_column
 begin
     return (
-        select array_agg(distinct regexp_replace(host, '^www\.|:[0-9]+$', '', 'g'))
+        select array_agg(distinct regexp_replace(host, '^www[.]|:[0-9]+$', '', 'g'))
         from (
             select unnest(hosts) as host from first_party where site = any((own_hosts.selected).sites)
             union
