@@ -178,9 +178,9 @@ begin
         into period;
         -- An hour in which one period ends and the other begins belongs to the one that begins.
         if period.before_until <= period.since then
-            period.before_until := least(period.before_until, date_bin('1 hour', period.since, 'epoch'));
+            period.before_until := least(period.before_until, date_bin('1 hour', least(period.since, '3000-01-01Z'), 'epoch'));
         elsif period.until <= period.before_since then
-            period.until := least(period.until, date_bin('1 hour', period.before_since, 'epoch'));
+            period.until := least(period.until, date_bin('1 hour', least(period.before_since, '3000-01-01Z'), 'epoch'));
         end if;
     end if;
     before_side := compared_side(

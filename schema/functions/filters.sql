@@ -183,7 +183,7 @@ declare
     hours_from timestamptz := (select hours_from from horizon);
     -- The hours that [since, until) overlaps: from the first one on, and before the second one. Null is no bound; times
     -- at the ends of the calendar could not be computed with.
-    first_hour timestamptz := date_bin('1 hour', greatest(select_segments.since, 'epoch'), 'epoch');
+    first_hour timestamptz := date_bin('1 hour', least(greatest(select_segments.since, 'epoch'), '3000-01-01Z'), 'epoch');
     end_hour timestamptz := date_bin(
         '1 hour',
         least(greatest(coalesce(select_segments.until, 'infinity'), 'epoch'), '3000-01-01Z') - interval '1 microsecond',

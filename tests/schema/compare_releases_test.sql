@@ -48,7 +48,7 @@ join cost using (release, device);
 select pg_temp.pack() \g /dev/null
 
 create temp table answer as select * from compare_releases('shop', 'v1', 'v2');
-select plan(50);
+select plan(52);
 
 -- Desktops cost 15 ms, phones 40 ms an upload; the weights of strata are 240·240/480 and 120·360/480.
 select is(verdict, 'no change seen', 'another mix is not a change') from answer where function = 'same';
@@ -107,6 +107,9 @@ select is(
 select is(
     (select array_agg(distinct verdict) from compare_releases('shop', 'v1', 'v2', before_since => '2026-01-05Z', before_until => '2026-01-05 11:00Z',
         since => '2026-01-06Z', until => '2026-01-07Z')), '{early}', 'eleven hours are too early');
+select is_empty(
+    format($$ select from compare_releases('shop', before_since => %L, since => '2026-01-06Z', until => '2026-01-07Z') $$, since), 'nothing is after ' || since)
+from unnest('{294276-12-31 23:59:59Z,infinity}'::text[]) as since;
 select is_empty($$ select from compare_releases('shop', 'v1', 'v3') $$, 'nothing is compared with nothing');
 select throws_ok($$ select * from compare_releases('shop', 'v1', 'v1') $$, '22023', 'before and after are the same', 'one release is no comparison');
 select throws_ok($$ select * from compare_releases('shop') $$, '22023', 'before and after are the same', 'nor is none');

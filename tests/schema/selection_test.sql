@@ -22,7 +22,7 @@ from (values
     ('late', '02 07:00', 0), ('late', '03 00:00', 3), ('late', '12 05:00', 0)
 ) as tile (site, block, span);
 
-select plan(51);
+select plan(53);
 
 select is(pg_temp.covered('{hours}', '05 10:00', '05 12:00'), '05 10 h, 05 11 h', 'hours');
 select is(pg_temp.covered('{hours}', '05 11:00', '05 12:00'), '05 11 h', 'one of them');
@@ -145,6 +145,10 @@ select results_eq(
     format('select after < ''1970-01-02Z'', before > ''2999-01-01Z'', buckets from select_segments(''shop'', %L, %L, null, null, null, null, null, null, null, null)', since, until),
     $$ values (true, true, '{"2026-01-03Z"}'::timestamptz[]) $$, format('from %s to %s', since, until))
 from (values ('4713-01-01 00:00Z BC', '294276-12-31 23:59:59.999999Z'), ('-infinity', null)) as wide (since, until);
+select results_eq(
+    format('select after >= before - interval ''1 hour'', buckets from select_segments(''shop'', %L, null, null, null, null, null, null, null, null, null)', since),
+    $$ values (true, '{}'::timestamptz[]) $$, format('from %s on there is nothing', since))
+from unnest('{294276-12-31 23:59:59Z,infinity}'::text[]) as since;
 
 -- A wildcard over sites whose tiles differ: sums of longer blocks of one are left alone, though they are there.
 update sealed set bucket = '2026-01-05Z', span = 2 where site = 'shop-eu';
