@@ -54,7 +54,7 @@ begin
     with sums as materialized (
         select frame_id, self_us, samples, uploads
         from frame_sums(selected, markers, null)
-        where of_scripts and self_us <> 0
+        where of_scripts
     ),
     entry as (
         select name, self_us, samples, least(uploads, whole.uploads) as uploads
@@ -65,6 +65,7 @@ begin
             from sums
             join frame_groups(cost_by.by, array(select frame_id from sums), own) using (frame_id)
             group by name
+            having bool_or(self_us <> 0)
         ) as script
         union all
         select

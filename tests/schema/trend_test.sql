@@ -28,7 +28,7 @@ update frame_fact set self_us2 = case uploads when 2 then 1e9 else self_us::floa
 update segment_fact set profiled_us2 = case when bucket = '2026-01-05 10:00Z' then 1.4e9 else profiled_us::float8 ^ 2 end;
 select pg_temp.pack() \g /dev/null
 
-select plan(79);
+select plan(80);
 
 prepare trend_of(text, text, text) as
     select bucket, round(value_ms::numeric, 6), round(low_ms::numeric, 6), round(high_ms::numeric, 6), uploads
@@ -170,6 +170,10 @@ select results_eq(
     $$ select name, self_ms from cost_by('resource', 'shop', '2026-01-05Z', '2026-01-07Z') $$,
     $$ values ('app.js', 46::float8), ('(unattributed)', 20), ('https://cdn.example/lib.js', 20), ('(no script)', 8), ('blob:null', 4), ('(gc)', 2) $$,
     'by script; functions of the browser and markers are rows');
+select results_eq(
+    $$ select name, samples, uploads from cost_by('resource', 'shop', '2026-01-05Z', '2026-01-07Z') where name in ('app.js', 'blob:null') $$,
+    $$ values ('app.js', 9::bigint, 6::bigint), ('blob:null', 1, 1) $$,
+    'functions that only call others have samples, too: main 5, render 4');
 select results_eq(
     $$ select name, self_ms from cost_by('host', 'shop', '2026-01-05Z', '2026-01-07Z') $$,
     $$ values ('(no host)', 50::float8), ('(unattributed)', 20), ('cdn.example', 20), ('(no script)', 8), ('(gc)', 2) $$, 'by host');
