@@ -323,42 +323,78 @@ begin
         group by number, is_after, bucket
     ),
     between_hours as (
-        select number, sum(residual ^ 2 / amount ^ 2 * hours / (hours - 1)) as variance
+        select number, is_after, sum(residual ^ 2 / amount ^ 2 * hours / (hours - 1)) as variance
         from hour_cost
         join side_total using (is_after)
         where hours > 1
-        group by number
+        group by number, is_after
     ),
     -- What independent uploads would make of it, if both sides had one variance.
     within_hours as (
-        select number, sum(squares / greatest(all_uploads - 2, 1) * class_total.uploads * (class_total.amount / class_total.uploads) ^ 2
+        select number, is_after, sum(squares / greatest(all_uploads - 2, 1) * class_total.uploads * (class_total.amount / class_total.uploads) ^ 2
             / side_total.amount ^ 2) as variance
         from (select number, device, sum(squares) as squares from class_cost group by number, device) as class
         join (select device, sum(uploads) as all_uploads from class_total group by device) as device using (device)
         join class_total using (device)
         join side_total using (is_after)
         where hours > 1
-        group by number
+        group by number, is_after
+    ),
+    -- Each side by itself: hours with few uploads of a function show little, the other side's may show a lot.
+    side_hours as materialized (
+        select
+            number, is_after, within_hours.variance as within_variance, coalesce(between_hours.variance, 0) as between_variance,
+            per_hour / (per_hour + 35) * (hours - 1) as own_df
+        from (
+            select
+                number, is_after, hours, case when is_after then after_uploads else before_uploads end / hours::double precision as per_hour
+            from sums
+            cross join side_total
+        ) as side
+        join within_hours using (number, is_after)
+        left join between_hours using (number, is_after)
     ),
     clustered as (
         select
             known.*,
-            coalesce(between_hours.variance / nullif(within_hours.variance, 0), 1) as ratio,
+            coalesce(sums_of_hours.ratio, 1) as ratio,
             per_hour / (per_hour + 35) * ((select sum(hours) from side_total) - 2) as own_df
         from known
         join (
             select number, least(before_uploads, after_uploads) / nullif((select max(hours) from side_total), 0) as per_hour
             from (select number, before_uploads::double precision, after_uploads::double precision from sums) as sums
         ) as sums using (number)
-        left join between_hours using (number)
-        left join within_hours using (number)
+        left join (
+            select number, sum(between_variance) / nullif(sum(within_variance), 0) as ratio from side_hours group by number
+        ) as sums_of_hours using (number)
+    ),
+    mean_hours as materialized (
+        select greatest(1, coalesce(sum(own_df * ratio) / nullif(sum(own_df), 0), 1)) as ratio from clustered
     ),
     widened as (
         select
-            *,
-            greatest(1, (prior_df * greatest(1, coalesce(sum(own_df * ratio) over () / nullif(sum(own_df) over (), 0), 1))
-                + own_df * ratio) / (prior_df + own_df)) as widening
+            clustered.*,
+            greatest(1, coalesce(sides.widening, mean_hours.ratio)) as widening,
+            greatest(1, coalesce(sides.before_widening, mean_hours.ratio)) as before_widening,
+            greatest(1, coalesce(sides.after_widening, mean_hours.ratio)) as after_widening
         from clustered
+        cross join mean_hours
+        left join (
+            select
+                number,
+                sum(within_variance * widening) / nullif(sum(within_variance), 0) as widening,
+                min(widening) filter (where not is_after) as before_widening,
+                min(widening) filter (where is_after) as after_widening
+            from (
+                select
+                    number, is_after, within_variance,
+                    (prior_df / 2 * mean_hours.ratio + own_df * coalesce(between_variance / nullif(within_variance, 0), 1))
+                        / (prior_df / 2 + own_df) as widening
+                from side_hours
+                cross join mean_hours
+            ) as side
+            group by number
+        ) as sides using (number)
     ),
     logarithm as (
         select
@@ -370,9 +406,10 @@ begin
             least_observed,
             sqrt(variance * widening) / mean as error,
             -- Of an interval: each side has its own variance, and few uploads show too little of it.
-            sqrt(widening * greatest(
-                before_variance / nullif(before_mean, 0) ^ 2 + after_variance / nullif(after_mean, 0) ^ 2,
-                variance / mean ^ 2)) as own_error
+            sqrt(greatest(
+                before_widening * before_variance / nullif(before_mean, 0) ^ 2
+                    + after_widening * after_variance / nullif(after_mean, 0) ^ 2,
+                widening * variance / mean ^ 2)) as own_error
         from widened
         where mean > 0 and variance > 0
     ),

@@ -1,0 +1,42 @@
+-- compare_releases: what one hour makes is no change of a release.
+\ir fixture.inc
+set local search_path = pgtap, fleetprof, pg_catalog;
+
+-- A day a side, 1,000 uploads an hour. Forty functions run as ever, one twice as often; of the others, each hour of both
+-- sides has `least` uploads, and one hour of the later side 1,000.
+insert into segment (segment_id, release) values (1, 'v1'), (2, 'v2');
+create temp table hour as
+select segment_id, segment_id = 2 as is_after, number, '2026-01-05Z'::timestamptz + (segment_id - 1) * interval '1 day' + number * interval '1 hour' as bucket
+from segment, generate_series(0, 23) as number;
+create temp table cost as
+select hour.*, 'steady' || n as function, 80 + 20 * n + (n * 7 + number * 13 + segment_id * 5) % 19 as uploads from hour, generate_series(1, 40) as n
+union all
+select hour.*, 'doubled', (100 + number % 7) * segment_id from hour
+union all
+select hour.*, 'outage' || least, case when is_after and number = 7 then 1000 else least end from hour, unnest('{2,5,10,50}'::integer[]) as least
+union all
+select hour.*, 'once', case when is_after then 1000 else 1 end from hour where number = 7;
+
+insert into fleetprof_data.segment
+select segment_id, site, route, release, environment, variant, browser, os, device, thread, rate_ppm, '2026-01-05' from pg_temp.segment;
+insert into fleetprof_data.resource (resource_id, site, url, last_seen) values (pg_temp.id('shop', 'app.js'), 'shop', 'app.js', '2026-01-05');
+insert into fleetprof_data.frame
+select distinct pg_temp.id('shop', function), function, pg_temp.id('shop', 'app.js'), 1, 1, 'function'::fleetprof_data.frame_kind, date '2026-01-05' from cost;
+insert into segment_fact select segment_id, bucket, 1000, 1000, 100000, 100000, 1000000000, 1e15, 1000000000 from hour;
+-- 20 ms in each upload that has it, more or less.
+insert into frame_fact
+select segment_id, bucket, pg_temp.id('shop', function), uploads, uploads, uploads, uploads * 20000, uploads * 20000, uploads * 7.2e8, uploads * 7.2e8, uploads * 2e10, uploads * 2e10
+from cost;
+select pg_temp.pack() \g /dev/null
+
+select plan(3);
+
+create temp table answer as select * from compare_releases('shop', 'v1', 'v2');
+select is((select verdict from answer where function = 'doubled'), 'slower', 'twice as often in every hour is slower');
+select is_empty(
+    $$ select function, before_uploads, after_uploads, p from answer where verdict in ('slower', 'faster') and function <> 'doubled' $$,
+    'a thousand uploads of one hour are one hour, however seldom the function runs in the others');
+select ok(bool_and(p > 0.005), 'nor is it very unlikely') from answer where function ~ 'outage|once';
+
+select * from finish();
+rollback;
