@@ -29,13 +29,15 @@ select segment_id, bucket, pg_temp.id('shop', function), uploads, uploads, uploa
 from cost;
 select pg_temp.pack() \g /dev/null
 
-select plan(3);
+select plan(4);
 
 create temp table answer as select * from compare_releases('shop', 'v1', 'v2');
 select is((select verdict from answer where function = 'doubled'), 'slower', 'twice as often in every hour is slower');
 select is_empty(
     $$ select function, before_uploads, after_uploads, p from answer where verdict in ('slower', 'faster') and function <> 'doubled' $$,
     'a thousand uploads of one hour are one hour, however seldom the function runs in the others');
+select is_empty(
+    $$ select function from compare_releases('shop', 'v2', 'v1') where verdict in ('slower', 'faster') and function <> 'doubled' $$, 'the other way round, too');
 select ok(bool_and(p > 0.005), 'nor is it very unlikely') from answer where function ~ 'outage|once';
 
 select * from finish();
