@@ -2,7 +2,7 @@
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
 
--- A day a side, 1,000 uploads an hour. Forty functions run as ever, one twice as often; of the others, each hour of both
+-- Each side is a day of 1,000 uploads per hour. Forty functions run as ever, one twice as often; of the others, each hour of both
 -- sides has `least` uploads, and one hour of the later side 1,000.
 insert into segment (segment_id, release) values (1, 'v1'), (2, 'v2');
 create temp table hour as
