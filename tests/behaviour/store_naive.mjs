@@ -54,7 +54,7 @@
  * @property {number | null} since
  * @property {number | null} until
  * @property {string | null} marker
- * @property {Record<string, string | null>} dimensions
+ * @property {Record<string, string | null>} dimensions exclude_NAME is the filter of what is left out
  *
  * @typedef {Record<string, any>} Row
  */
@@ -101,7 +101,8 @@ export class NaiveStore {
    */
   select({ site, since, until, dimensions: wanted }, hoursFromUs = this.hoursFromUs) {
     return this.uploads.filter(({ delta: { segment }, bucketUs }) => matches(site, segment.site)
-      && Object.entries(wanted).every(([name, filter]) => matches(filter, segment[name]))
+      && Object.entries(wanted).every(([name, filter]) => (name.startsWith(excluding)
+        ? !matches(filter, segment[name.slice(excluding.length)]) : matches(filter, segment[name])))
       && overlaps(bucketUs, bucketUs < hoursFromUs ? dayUs : hourUs, since ?? -Infinity, until ?? Infinity));
   }
 }
@@ -138,6 +139,8 @@ function entriesOf({ stacks, stack_samples: samples }, frames) {
     return { marker, samples: count, us, stack: nodes[stack], path, frames: new Set(path.map(({ frame }) => frame)) };
   });
 }
+
+export const excluding = 'exclude_';
 
 /** @param {string | null} filter @param {string} value */
 function matches(filter, value) {

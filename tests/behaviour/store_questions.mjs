@@ -55,7 +55,10 @@ function argumentsOf({ site, since, until, marker, dimensions }, more = []) {
  */
 function conditions({ site, since, until, dimensions }) {
   const like = Object.entries({ site, ...dimensions }).filter(([, filter]) => filter !== null)
-    .map(([name, filter]) => `${name} like ${literal(filter).replaceAll('\\', '\\\\').replaceAll('_', '\\_')}`);
+    .map(([name, filter]) => {
+      const [column, operator] = name.startsWith(naive.excluding) ? [name.slice(naive.excluding.length), 'not like'] : [name, 'like'];
+      return `${column} ${operator} ${literal(filter).replaceAll('\\', '\\\\').replaceAll('_', '\\_')}`;
+    });
   if (since !== null) like.push(`bucket + interval '1 hour' > ${time(since)}`);
   if (until !== null) like.push(`bucket < ${time(until)}`);
   if (since !== null && since === until) like.push('false');
@@ -250,6 +253,7 @@ export function randomQuestion(random, store) {
   const wanted = random.shuffled(/** @type {string[]} */ ([...naive.dimensions])).slice(0, random.pick([0, 0, 0, 1, 1, 2, 3]));
   // Often what a cohort is made of.
   if (random.chance(0.4)) wanted.splice(0, Infinity, ...random.pick([['environment'], ['environment', 'release'], ['release']]));
+  const excluded = random.shuffled(/** @type {string[]} */ ([...naive.dimensions])).slice(0, random.pick([0, 0, 0, 0, 1, 2]));
   return {
     subject,
     filters: {
@@ -258,7 +262,11 @@ export function randomQuestion(random, store) {
       until: random.chance(0.15) ? null : b,
       marker: random.chance(0.6) || views.includes(subject) ? null
         : random.pick(['', '%', '(%', 's%', '%t%', '%e', ...naive.markerNames]),
-      dimensions: Object.fromEntries(wanted.map((name) => [name, pattern(random, segment[name])])),
+      dimensions: Object.fromEntries([
+        ...wanted.map((name) => [name, pattern(random, segment[name])]),
+        // What another upload has.
+        ...excluded.map((name) => [`${naive.excluding}${name}`, pattern(random, random.pick(store.uploads).delta.segment[name])]),
+      ]),
     },
     top: random.pick([null, null, 1, 3, 20]),
     minShare: random.pick([0, 0, 0.001, 0.02, 0.2, 1]),
