@@ -122,6 +122,8 @@ declare
     frame_ids bigint[];
     numbers integer[];
     after_weight double precision; -- share of the later side in all uploads of common strata
+    -- No cost is taken for known better than this.
+    least_error constant double precision := 0.001;
     -- A function's prior degrees of freedom: how much it takes the mean of all for its own widening.
     prior_df constant double precision := 46;
     -- Two-sided p of 0.001, about what Benjamini and Hochberg leave, found in nine of ten cases.
@@ -404,14 +406,15 @@ begin
             ln(greatest(after_mean, mean / after_effective / 2) / greatest(before_mean, mean / before_effective / 2)) as difference,
             before_mean > 0 and after_mean > 0 as is_ratio,
             least_observed,
-            sqrt(variance * widening) / mean as error,
+            -- What never varies would outweigh all others in the common change.
+            greatest(sqrt(variance * widening) / mean, least_error) as error,
             -- Of an interval: each side has its own variance, and few uploads show too little of it.
             sqrt(greatest(
                 before_widening * before_variance / nullif(before_mean, 0) ^ 2
                     + after_widening * after_variance / nullif(after_mean, 0) ^ 2,
                 widening * variance / mean ^ 2)) as own_error
         from widened
-        where mean > 0 and variance > 0
+        where mean > 0
     ),
     -- A function that only one side has is not tested: it is new or gone.
     tested as materialized (

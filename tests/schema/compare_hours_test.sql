@@ -1,4 +1,4 @@
--- compare_releases: what one hour makes is no change of a release.
+-- compare_releases: what one hour makes is no change of a release; costs that do not vary at all.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
 
@@ -27,18 +27,29 @@ insert into segment_fact select segment_id, bucket, 1000, 1000, 100000, 100000, 
 insert into frame_fact
 select segment_id, bucket, pg_temp.id('shop', function), uploads, uploads, uploads, uploads * 20000, uploads * 20000, uploads * 7.2e8, uploads * 7.2e8, uploads * 2e10, uploads * 2e10
 from cost;
+-- The same time in each upload.
+insert into fleetprof_data.frame select pg_temp.id('shop', function), function, pg_temp.id('shop', 'app.js'), 2, 1, 'function', '2026-01-05' from unnest('{constant,fixed}'::text[]) as function;
+insert into frame_fact
+select segment_id, bucket, pg_temp.id('shop', function), 1000, 1000, 1000, 1000 * us, 1000 * us, 1000 * us ^ 2, 1000 * us ^ 2, 1000 * us * 1e6, 1000 * us * 1e6
+from hour
+cross join lateral (values ('constant', 20000 * segment_id), ('fixed', 20000)) as fixed (function, us);
 select pg_temp.pack() \g /dev/null
 
-select plan(4);
+select plan(7);
 
 create temp table answer as select * from compare_releases('shop', 'v1', 'v2');
 select is((select verdict from answer where function = 'doubled'), 'slower', 'twice as often in every hour is slower');
 select is_empty(
-    $$ select function, before_uploads, after_uploads, p from answer where verdict in ('slower', 'faster') and function <> 'doubled' $$,
+    $$ select function, before_uploads, after_uploads, p from answer where verdict in ('slower', 'faster') and function not in ('doubled', 'constant') $$,
     'a thousand uploads of one hour are one hour, however seldom the function runs in the others');
 select is_empty(
-    $$ select function from compare_releases('shop', 'v2', 'v1') where verdict in ('slower', 'faster') and function <> 'doubled' $$, 'the other way round, too');
+    $$ select function from compare_releases('shop', 'v2', 'v1') where verdict in ('slower', 'faster') and function not in ('doubled', 'constant') $$, 'the other way round, too');
 select ok(bool_and(p > 0.005), 'nor is it very unlikely') from answer where function ~ 'outage|once';
+select results_eq(
+    $$ select function, round(change::numeric, 9), verdict from answer where function in ('constant', 'fixed') order by 1 $$,
+    $$ values ('constant', 1.0, 'slower'), ('fixed', 0.0, 'no change seen') $$, 'what never varies is judged, too');
+select ok(abs(common_change) < 0.1, 'but is not the change of all') from compare_summary('shop', 'v1', 'v2');
+select ok(bool_and(p between 1e-300 and 1), 'p is above 0 and at most 1') from answer where p is not null;
 
 select * from finish();
 rollback;
