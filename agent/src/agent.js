@@ -8,14 +8,13 @@
  */
 import { refusal, serverDecision } from './decision.js';
 import { openLoad } from './load.js';
+import { version } from './version.js';
 
 /**
  * @typedef {import('../fleetprof.js').Options} Options
  * @typedef {import('../fleetprof.js').Handle} Handle
  * @typedef {import('../fleetprof.js').Status} Status
  */
-
-const version = '0.1.0';
 
 /** @param {unknown} option `data-debug` alone is on @returns {boolean} */
 const isOn = (option) => `${option ?? false}` !== 'false';
@@ -81,12 +80,9 @@ export function install(startExtra) {
   /** @param {Options} options */
   function begin(options) {
     const { endpoint, policy, coverage, profile } = options;
-    if (!endpoint) {
-      tell(DEBUG ? 'no endpoint (data-endpoint) to send to' : '', 'no-endpoint');
-      return;
-    }
+    if (!endpoint) return tell(DEBUG ? 'no endpoint (data-endpoint) to send to' : '', 'no-endpoint');
     const decision = WORKER ? undefined : serverDecision();
-    const load = openLoad(options, tell, decision, version, startExtra);
+    const load = openLoad(options, tell, decision, startExtra);
     // A worker is started by a page that is profiled.
     let reason = WORKER ? undefined : refusal(decision, policy);
     /** Whether to report it to the collector. */

@@ -28,24 +28,23 @@ export function refusal(decision, policy) {
       + 'Where another server sets the Document-Policy, say data-policy="try"' : ''];
   }
   if (decision === '0') return ['not-sampled', DEBUG ? 'the server did not pick this page load' : ''];
-  const [, time, nonce] = /^(?:1|v1\..+)\.(\d{1,11})\.([\w-]{16})(?:\.[\w-]{43})?$/.exec(decision) ?? [];
-  if (!nonce) return ['no-decision', DEBUG ? `the server's decision is in no known form: ${decision}` : decision];
+  const [, time, mark] = /^(?:1|v1\..+)\.(\d{1,11})\.([\w-]{4})[\w-]{12}(?:\.[\w-]{43})?$/.exec(decision) ?? [];
+  if (!mark) return ['no-decision', DEBUG ? `the server's decision is in no known form: ${decision}` : decision];
   const age = performance.timeOrigin - Number(time) * 1000;
   if (age > maxDecisionAgeMs) {
     return ['stale', DEBUG ? `out of a cache: the decision is ${Math.round(age / 3_600_000)} h old` : ''];
   }
-  if (!useUp(nonce)) return ['stale', DEBUG ? 'out of a cache: this response was profiled before' : ''];
+  if (!useUp(mark)) return ['stale', DEBUG ? 'out of a cache: this response was profiled before' : ''];
   return undefined;
 }
 
 /**
  * Marks a yes as used; false if it was used before. A service worker's cache, or the browser's, returns the same
  * response with the same yes each time: without this, a visitor picked once would be profiled forever.
- * It keeps four characters of the server's random number, for sampled page loads only, and never sends them.
- * @param {string} nonce
+ * It is kept for sampled page loads only, and never sent.
+ * @param {string} mark four characters of the server's random number
  */
-function useUp(nonce) {
-  const mark = nonce.slice(0, 4);
+function useUp(mark) {
   let marks;
   try {
     marks = localStorage[usedKey]?.split(' ') ?? [];

@@ -4,12 +4,14 @@
  * What a profiler has not handed over when the page ends is lost. So slices are short, they get shorter when the page
  * may be about to end, and what has been handed over but not sent fits into one beacon.
  */
+import { jsonOf } from './json.js';
 import { record } from './recorder.js';
 import { watchRoutes } from './routes.js';
 import { makeSender } from './sender.js';
 import { collectTimings } from './timings.js';
 import { makeTrace } from './trace.js';
 import { makeUuid } from './uuid.js';
+import { version } from './version.js';
 
 /**
  * What else is sent, beside profiles.
@@ -80,10 +82,9 @@ const within = (option, fallback, most) => (option >= 1 && !(option > most) ? +o
  * @param {import('../fleetprof.js').Options} options
  * @param {(detail: string, status?: import('../fleetprof.js').Status) => void} tell
  * @param {string | undefined} decision
- * @param {string} version
  * @param {StartExtra} [startExtra]
  */
-export function openLoad(options, tell, decision, version, startExtra) {
+export function openLoad(options, tell, decision, startExtra) {
   let {
     endpoint, release, environment, variant, route, sampleInterval, partLength, maxDuration, maxBufferSize, afterLoad,
     beforeSend,
@@ -101,7 +102,7 @@ export function openLoad(options, tell, decision, version, startExtra) {
   const requestedInterval = within(sampleInterval, 10, 10_000);
   const samplesMax = within(maxBufferSize, 10_000, maxNumber);
   // What becomes of a report of no profile must not hide its reason.
-  const sender = makeSender(endpoint, DEBUG ? (text) => { if (!coverage) tell(text); } : tell, () => { finish(); });
+  const sender = makeSender(endpoint, DEBUG ? (text) => { if (!coverage) tell(text); } : tell, finish);
 
   /** @type {Extra | undefined} */
   let extra;
@@ -213,7 +214,7 @@ export function openLoad(options, tell, decision, version, startExtra) {
     if (VITALS) more = extra?.take(own, time === Infinity ? room - maxPartSize / 2 : room);
     /** @type {object | undefined} */
     let first = { trace: recorder && trace, ...VITALS && more };
-    if (VITALS && more) room -= JSON.stringify(more).length;
+    if (VITALS && more) room -= jsonOf(more).length;
     if (!parts && recorder || VITALS && more || entries.length || trace.samples.length) do {
       /** @type {import('./timings.js').Entry[]} */
       const some = [];
@@ -255,7 +256,7 @@ export function openLoad(options, tell, decision, version, startExtra) {
       ...members,
     };
     const wanted = beforeSend ? beforeSend(envelope) : envelope;
-    if (wanted) sender.send(JSON.stringify(wanted));
+    if (wanted) sender.send(jsonOf(wanted));
   }
 
   // ---- The page's life ----

@@ -115,7 +115,8 @@ const kilobytes = (body) => `${((typeof body === 'string' ? body.length : body.b
  */
 async function compress(text) {
   try {
-    return await new Response(new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer();
+    const { body } = /** @type {{ body: ReadableStream }} */ (new Response(text));
+    return await new Response(body.pipeThrough(new CompressionStream('gzip'))).arrayBuffer();
   } catch { // an older browser, or one of these is the page's own
     return text;
   }

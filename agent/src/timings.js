@@ -86,8 +86,8 @@ function boundedJson(value, maxLength) {
       if (typeof member === 'object') depths.set(member, depth);
       return member;
     });
-    return text?.length <= maxLength ? text : undefined;
-  } catch {
-    return undefined;
+    if (text?.length <= maxLength) return text;
+  } catch { // cyclic, a BigInt, or past a limit
   }
+  return undefined;
 }

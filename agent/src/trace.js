@@ -2,6 +2,7 @@
  * A trace that is put together from pieces of several profilers' traces: each resource, frame and stack is in it once,
  * and only if a sample needs it.
  */
+import { jsonOf } from './json.js';
 
 /**
  * @typedef {{ name: string, resourceId?: number, line?: number, column?: number }} Frame
@@ -15,9 +16,6 @@
 
 const sampleSize = 45;
 
-/** @param {number | undefined} id @param {(id: number) => number} map */
-const mapped = (id, map) => (id === undefined ? id : map(id));
-
 export function makeTrace() {
   /** @type {Trace} */
   const trace = { resources: [], frames: [], stacks: [], samples: [] };
@@ -25,11 +23,11 @@ export function makeTrace() {
   const places = new Map();
   let size = 0;
 
-  /** @param {unknown[]} list @param {unknown} value */
+  /** Returns a value's index; undefined for undefined. @param {unknown[]} list @param {unknown} value */
   const place = (list, value) => {
-    const key = JSON.stringify(value);
+    const key = jsonOf(value);
     let at = places.get(key);
-    if (at === undefined) {
+    if (at === undefined && key) {
       at = list.push(value) - 1;
       places.set(key, at);
       size += key.length + 1;
@@ -46,21 +44,19 @@ export function makeTrace() {
      * @param {Trace} from
      */
     copier(from) {
-      /** @type {number[]} */
+      /** @type {(number | undefined)[]} */
       const stacks = [];
-      /** @param {number} id */
-      const frame = (id) => {
-        const { resourceId, ...rest } = from.frames[id];
-        return place(trace.frames,
-          { ...rest, resourceId: mapped(resourceId, (at) => place(trace.resources, from.resources[at])) });
-      };
-      /** @param {number} id @returns {number} */
+      /** @param {Frame} frame */
+      const placeFrame = ({ resourceId, ...rest }) => place(trace.frames,
+        { ...rest, resourceId: place(trace.resources, from.resources[/** @type {number} */ (resourceId)]) });
+      /** @param {number | undefined} id @returns {number | undefined} */
       const stack = (id) => {
+        if (id === undefined) return id;
         const { frameId, parentId } = from.stacks[id];
-        return stacks[id] ??= place(trace.stacks, { frameId: frame(frameId), parentId: mapped(parentId, stack) });
+        return stacks[id] ??= place(trace.stacks, { frameId: placeFrame(from.frames[frameId]), parentId: stack(parentId) });
       };
       return (/** @type {Sample} */ { stackId, ...rest }) => {
-        trace.samples.push({ ...rest, stackId: mapped(stackId, stack) });
+        trace.samples.push({ ...rest, stackId: stack(stackId) });
       };
     },
   };

@@ -4,6 +4,7 @@
  */
 import { onCLS, onFCP, onINP, onLCP, onTTFB } from 'web-vitals/attribution';
 
+import { jsonOf } from './json.js';
 import { selectorOf } from './selector.js';
 
 const minInteractionMs = 40;
@@ -105,7 +106,7 @@ function observe(options, see, onMore) {
  */
 
 /** Returns the length of its JSON in bytes. @param {object} element */
-const jsonSizeOf = (element) => new TextEncoder().encode(JSON.stringify(element)).length;
+const jsonSizeOf = (element) => new TextEncoder().encode(jsonOf(element)).length;
 
 /**
  * What was observed, by the view in which it began: entries come after the navigation that they cause.

@@ -576,6 +576,30 @@ test('what beforeSend changes is not there the next time', async () => {
     site.uploads.map(() => [`${site.origin}/page?v=1`, '/r!']));
 });
 
+test('ids are UUIDs whatever the page says that the time is', async () => {
+  for (const now of ['-5', '1.5e12 + 0.125', '0', '-1e12 / 3', '4e12']) {
+    site.reset();
+    const { page } = await visit(tag(), { init: `Date.now = () => ${now}` });
+    assert.equal(await outcome(page), true, now);
+    const { id, load } = site.uploads[0].envelope;
+    for (const uuid of [id, load]) assert.match(uuid, /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/, now);
+  }
+});
+
+test('a toJSON on a prototype, as of older libraries, changes nothing of what is sent', async () => {
+  const { page } = await visit(`${tag()}<script>${busy} performance.mark('m', { detail: [1] }); busy(300)</script>`, {
+    init: `Array.prototype.toJSON = function () { return '[' + this.join() + ']'; };
+      Object.prototype.toJSON = function () { return 'an object'; };`,
+  });
+  assert.equal(await outcome(page), true);
+  const [{ envelope }] = site.uploads;
+  const { frames, resources, samples } = envelope.trace;
+  const { resourceId } = frames.find((/** @type {any} */ { name }) => name === 'busy');
+  assert.equal(resources[resourceId], `${site.origin}/page`);
+  assert.ok(samples.length > 5, `${samples.length} samples`);
+  assert.deepEqual(names(envelope.marks), ['m']);
+});
+
 test('says that not all was sent where beforeSend throws, and goes on', async () => {
   const { page, complaints } = await visit(`<script src="/agent/fleetprof.js"></script><script>
     let calls = 0;
