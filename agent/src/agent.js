@@ -29,11 +29,6 @@ export function install(startExtra) {
   let handle;
   let debug = false;
 
-  /** @param {string} text */
-  function log(text) {
-    if (debug) console.info(`fleetprof: ${text}`);
-  }
-
   /**
    * Says what happens: to the page in its handle, and to people on the console.
    * @param {string} detail
@@ -41,7 +36,7 @@ export function install(startExtra) {
    */
   function tell(detail, status = /** @type {Handle} */ (handle).status) {
     Object.assign(/** @type {Handle} */ (handle), { status }, detail && { detail });
-    if (detail || !DEBUG) log(DEBUG ? detail : `${status} ${detail}`);
+    if (debug && (detail || !DEBUG)) console.info(`fleetprof: ${DEBUG ? '' : `${status} `}${detail}`);
   }
 
   /**
@@ -111,9 +106,8 @@ export function install(startExtra) {
 
   const tag = /** @type {HTMLScriptElement | null | undefined} */ (globalThis.document?.currentScript);
   if (tag?.dataset.endpoint) scope.fleetprof.start(/** @type {any} */ (tag.dataset));
-  else if (DEBUG && tag) {
-    debug = isOn(tag.dataset.debug);
-    log(`no data-endpoint among ${Object.keys(tag.dataset)}: waiting for the page to call fleetprof.start({ endpoint: … })`);
+  else if (DEBUG && tag && isOn(tag.dataset.debug)) {
+    console.info(`fleetprof: no data-endpoint among ${Object.keys(tag.dataset)}: waiting for the page to call fleetprof.start({ endpoint: … })`);
   }
   return scope.fleetprof;
 }
