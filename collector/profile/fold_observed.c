@@ -373,7 +373,8 @@ static bool add_page_host(struct fp_fold *fold)
 {
     struct fp_timing_key key = {.kind = FP_TIMING_PAGE_HOST};
     uint32_t timing;
-    if (!needs_page_host(fold->profile) || fp_url_parse(fold->page_url).host.len == 0)
+    const struct fp_url page = fp_url_parse(fold->page_url);
+    if (!needs_page_host(fold->profile) || !fp_url_is_http(&page))
         return true;
     if (!fp_scrub_host(fold->page_url, fold->arena, &key.name) || !find_bounded(fold, key, &timing))
         return false;

@@ -73,9 +73,17 @@ struct fp_url fp_url_parse(struct fp_str text)
     return url;
 }
 
+/* A browser never writes a colon without a port. An agent that joins location.origin and
+ * location.pathname of a blob does: https://shop.examplehttps://shop.example/0f0f. */
+static bool is_host(struct fp_str host)
+{
+    return host.len > 0 && host.ptr[host.len - 1] != ':';
+}
+
 bool fp_url_is_http(const struct fp_url *url)
 {
-    return url->host.len > 0 && (fp_url_has_scheme(url, "http") || fp_url_has_scheme(url, "https"));
+    return is_host(url->host) &&
+           (fp_url_has_scheme(url, "http") || fp_url_has_scheme(url, "https"));
 }
 
 bool fp_url_same_origin(const struct fp_url *a, const struct fp_url *b)

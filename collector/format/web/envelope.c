@@ -333,6 +333,15 @@ static bool has_observed(const struct fp_profile *profile)
            profile->has_first_paint;
 }
 
+/* True for a part of a page load in which nothing happened, or that the page has emptied. */
+static bool is_empty_part(const struct fp_decoder *decoder, const struct fp_field *fields)
+{
+    bool has_content = false;
+    for (size_t i = ENVELOPE_TRACE; i <= ENVELOPE_RESOURCES; i++)
+        has_content = has_content || fields[i].value != NULL;
+    return has_content && decoder->profile->has_load && decoder->profile->skipped_entries == 0;
+}
+
 /* Refuses an upload that would add nothing to the numbers. */
 static bool check_not_empty(struct fp_decoder *decoder)
 {
@@ -368,7 +377,7 @@ static bool decode_envelope(struct fp_decoder *decoder, yyjson_val *root)
     return read_members(decoder, root, fields) && read_window(decoder, fields) &&
            decode_trace(decoder, root, &fields[ENVELOPE_TRACE]) &&
            decode_observed(decoder, fields) && decode_timings(decoder, fields) &&
-           check_not_empty(decoder);
+           (is_empty_part(decoder, fields) || check_not_empty(decoder));
 }
 
 bool fp_envelope_read_around(struct fp_decoder *decoder, yyjson_val *root, const char *content)
@@ -438,7 +447,8 @@ static bool decode_any(struct fp_decoder *decoder, yyjson_val *root)
     if (profile->has_trace)
         profile->coverage = FP_COVERAGE_NONE;
     bool timings_alone =
-        !profile->has_trace && (profile->timing_count > 0 || has_observed(profile));
+        !profile->has_trace && (profile->coverage == FP_COVERAGE_NONE ||
+                                profile->timing_count > 0 || has_observed(profile));
     profile->format = timings_alone ? FP_UPLOAD_USER_TIMING : FP_UPLOAD_SELF_PROFILE;
     return decoded;
 }

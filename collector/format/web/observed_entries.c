@@ -10,6 +10,7 @@
 #include "collector/format/web/observed_entries.h"
 
 #include "collector/format/web/observed.h"
+#include "collector/profile/url.h"
 
 /* Browsers round durations to 8 ms: events whose ends are at most so far apart have the same frame.
  */
@@ -342,6 +343,13 @@ static bool read_shift(const struct entry *entry, bool *taken)
 
 /* resource: Resource Timing. */
 
+/* True for `blob:` and `data:`: nothing went over the network. */
+static bool has_no_host(struct fp_str name)
+{
+    const struct fp_url url = fp_url_parse(name);
+    return url.scheme.len > 0 && url.host.len == 0;
+}
+
 static bool read_resource(const struct entry *entry, bool *taken)
 {
     enum { NAME, DURATION, KIND, BYTES, REQUEST, RESPONSE, COUNT };
@@ -365,8 +373,12 @@ static bool read_resource(const struct entry *entry, bool *taken)
     *taken = are_there(fields, KIND);
     if (!*taken)
         return true;
-    if (!fp_read_text(decoder, &fields[NAME], &responses.host) ||
-        !fp_observed_read_span(decoder, &fields[DURATION], &duration_us) ||
+    if (!fp_read_text(decoder, &fields[NAME], &responses.host))
+        return false;
+    *taken = !has_no_host(responses.host);
+    if (!*taken)
+        return true;
+    if (!fp_observed_read_span(decoder, &fields[DURATION], &duration_us) ||
         !fp_read_text(decoder, &fields[KIND], &responses.kind) ||
         !fp_observed_read_optional(decoder, &fields[REQUEST], &request_us) ||
         !fp_observed_read_optional(decoder, &fields[RESPONSE], &response_us))

@@ -239,6 +239,11 @@ static void an_upload_with_samples_or_resources_says_which_host_its_page_is_on(v
                       "{'host':'cdn.example','kind':'img','opaque':4}]}",
                       64);
     assert_int_equal(delta.timing_count, 2);
+    delta = fold_json(*state,
+                      "{'version':1,'page':{'url':'https://shop.examplehttps://shop.example/0f0f'},"
+                      "'resources':[{'host':'cdn.example','kind':'img','opaque':4}]}",
+                      64);
+    assert_int_equal(delta.timing_count, 2);
 }
 
 static void coverage_counts_a_page_load_once(void **state)
@@ -252,6 +257,8 @@ static void coverage_counts_a_page_load_once(void **state)
     assert_false(fp_delta_is_profiled(&delta));
     delta = fold_json(*state, "{" TRACE "}", 64);
     assert_true(fp_delta_is_profiled(&delta));
+    delta = fold_json(*state, "{'load':'0190b5c2-7d1e-7abc-8def-0123456789ab','marks':[]}", 64);
+    assert_false(fp_delta_is_profiled(&delta));
 }
 
 static void targets_over_the_ceiling_overflow_together(void **state)

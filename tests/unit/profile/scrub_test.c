@@ -38,6 +38,10 @@ static const struct {
     {"HTTPS://shop.example/cart", "/cart"},
     {"file:///home/ann/cart", ""},
     {"about:blank", ""},
+    {"blob:https://shop.example/0f0f", ""},
+    /* location.origin and location.pathname of pages in frames (srcdoc) and of blobs. */
+    {"nullsrcdoc", ""},
+    {"https://shop.examplehttps://shop.example/0f0f0f0f-1111", ""},
     {"/cart", ""},
     {"", ""},
 };

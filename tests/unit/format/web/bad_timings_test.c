@@ -115,6 +115,19 @@ static const struct bad_upload bad_timings[] = {
      .pointer = "",
      .detail = "nothing is left of the entries: none of them is a mark, a measure or of "
                "another type that is read"},
+    {.title = "a part of a page load in which no entry is read",
+     .body = "{'load':'0190b5c2-7d1e-7abc-8def-0123456789ab','entries':["
+             "{'name':'x','entryType':'paint','startTime':1,'duration':0}]}",
+     .verdict = FP_VERDICT_INVALID,
+     .pointer = "",
+     .detail = "nothing is left of the entries: none of them is a mark, a measure or of "
+               "another type that is read"},
+    {.title = "a part of a page load without content",
+     .body = "{'load':'0190b5c2-7d1e-7abc-8def-0123456789ab','trace':null}",
+     .verdict = FP_VERDICT_INVALID,
+     .pointer = "",
+     .detail = "there is no trace, mark, measure, vital, interaction, frame, resource or "
+               "coverage in this upload"},
     {.title = "empty marks alone",
      .body = "{'marks':[],'measures':[]}",
      .verdict = FP_VERDICT_INVALID,

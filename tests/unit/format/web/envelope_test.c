@@ -234,6 +234,18 @@ static void takes_trace_and_timings_together(void **state)
     release(&decoded);
 }
 
+/* A page's beforeSend may take the trace out of it. */
+static void takes_a_part_of_a_page_load_in_which_nothing_happened(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_good(&decoded, "{'version':1,'load':'0190b5c2-7d1e-7abc-8def-0123456789ab','part':1,"
+                          "'marks':[],'measures':[]}");
+    assert_false(decoded.profile.has_trace);
+    assert_int_equal(decoded.profile.format, FP_UPLOAD_USER_TIMING);
+    release(&decoded);
+}
+
 static void skips_and_counts_entries_of_other_types(void **state)
 {
     (void)state;
@@ -438,6 +450,7 @@ int main(void)
         cmocka_unit_test(takes_marks_that_bear_the_names_of_other_formats_members),
         cmocka_unit_test(takes_a_broken_trace_or_envelope_for_one),
         cmocka_unit_test(takes_trace_and_timings_together),
+        cmocka_unit_test(takes_a_part_of_a_page_load_in_which_nothing_happened),
         cmocka_unit_test(skips_and_counts_entries_of_other_types),
         cmocka_unit_test(lets_a_workers_mark_and_any_measure_be_named_like_an_attribute),
         cmocka_unit_test(takes_the_last_of_equal_keys),

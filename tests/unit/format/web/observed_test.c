@@ -356,6 +356,26 @@ static void resources_without_their_times_are_opaque(void **state)
     release(&decoded);
 }
 
+/* They have no host, and took no network. */
+static void resources_that_are_blobs_or_data_are_skipped(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    const struct fp_profile *profile = decode_good(
+        &decoded,
+        "[{'entryType':'resource','name':'blob:https://a.example/0f0f','initiatorType':'fetch',"
+        "'duration':1},"
+        "{'entryType':'resource','name':'data:image/png;base64,YQ==','initiatorType':'img',"
+        "'duration':1},"
+        "{'entryType':'resource','name':'chrome-extension://abc/a.js','initiatorType':'script',"
+        "'duration':1},"
+        "{'entryType':'resource','name':'https://a.example/a.js','initiatorType':'script',"
+        "'duration':12}]");
+    assert_int_equal(profile->responses_count, 2);
+    assert_int_equal(profile->skipped_entries, 2);
+    release(&decoded);
+}
+
 /* Agents sent these before the collector read them. */
 static void entries_that_lack_a_member_are_skipped(void **state)
 {
@@ -504,6 +524,7 @@ int main(void)
         cmocka_unit_test(the_worst_window_of_shifts_is_the_cls),
         cmocka_unit_test(long_tasks_stand_in_for_frames),
         cmocka_unit_test(resources_without_their_times_are_opaque),
+        cmocka_unit_test(resources_that_are_blobs_or_data_are_skipped),
         cmocka_unit_test(entries_that_lack_a_member_are_skipped),
         cmocka_unit_test(each_bad_one_is_refused_with_its_place_and_a_sentence),
     };
