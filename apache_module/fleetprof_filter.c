@@ -12,6 +12,8 @@
 #include "http_request.h"
 #include "util_filter.h"
 
+#include "apr_cstr.h"
+#include "apr_date.h"
 #include "apr_strings.h"
 #include "mod_cache.h"
 
@@ -152,21 +154,27 @@ static int keeps_stored_304(request_rec *r, const mod_fleetprof_conf *conf,
            || (!has_field && is_upstreams_304(r));
 }
 
+static int read_caching(void *data, const char *name, const char *value)
+{
+    struct fleetprof_cache_control *control = data;
+
+    fleetprof_cache_control_add(control, mod_fleetprof_slice(name),
+                                mod_fleetprof_slice(value));
+    if (apr_cstr_casecmp(name, "Expires") == 0
+        && apr_date_parse_http(value) > apr_time_now()) {
+        control->expires = true;
+    }
+
+    return 1;
+}
+
 static int is_cacheable(request_rec *r)
 {
     struct fleetprof_cache_control control;
-    field_lines lines;
-    size_t i;
-
-    collect_lines(r, "Cache-Control", &lines);
-    if (lines.too_many) {
-        return 1;
-    }
 
     memset(&control, 0, sizeof(control));
-    for (i = 0; i < lines.count; i++) {
-        fleetprof_cache_control_add(&control, lines.line[i]);
-    }
+    apr_table_do(read_caching, &control, r->err_headers_out, NULL);
+    apr_table_do(read_caching, &control, r->headers_out, NULL);
 
     return fleetprof_cache_control_is_shared(&control);
 }

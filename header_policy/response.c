@@ -194,8 +194,7 @@ static bool is_positive(struct fleetprof_slice argument)
     return i < argument.len && argument.data[i] >= '1' && argument.data[i] <= '9';
 }
 
-void fleetprof_cache_control_add(struct fleetprof_cache_control *control,
-                                 struct fleetprof_slice line)
+static void add_directives(struct fleetprof_cache_control *control, struct fleetprof_slice line)
 {
     struct directive directive;
 
@@ -209,16 +208,50 @@ void fleetprof_cache_control_add(struct fleetprof_cache_control *control,
         } else if (fleetprof_slice_is(directive.name, FLEETPROF_SLICE("s-maxage"))) {
             control->s_maxage = true;
         } else if (fleetprof_slice_is(directive.name, FLEETPROF_SLICE("max-age"))) {
+            control->has_max_age = true;
             control->max_age =
                 control->max_age || (directive.has_argument && is_positive(directive.argument));
         }
     }
 }
 
+/* True for Surrogate-Control, CDN-Cache-Control and the like. */
+static bool is_for_cdns(struct fleetprof_slice name)
+{
+    const struct fleetprof_slice end = FLEETPROF_SLICE("-cache-control");
+
+    if (fleetprof_slice_is(name, FLEETPROF_SLICE("surrogate-control"))) {
+        return true;
+    }
+    if (name.len <= end.len) {
+        return false;
+    }
+    skip(&name, name.len - end.len);
+    return fleetprof_slice_is(name, end);
+}
+
+void fleetprof_cache_control_add(struct fleetprof_cache_control *control,
+                                 struct fleetprof_slice name, struct fleetprof_slice line)
+{
+    if (fleetprof_slice_is(name, FLEETPROF_SLICE("cache-control"))) {
+        add_directives(control, line);
+    } else if (is_for_cdns(name)) {
+        struct fleetprof_cache_control targeted = {0};
+
+        add_directives(&targeted, line);
+        control->is_targeted = control->is_targeted || fleetprof_cache_control_is_shared(&targeted);
+    }
+}
+
 bool fleetprof_cache_control_is_shared(const struct fleetprof_cache_control *control)
 {
+    const bool is_fresh = control->max_age || (control->expires && !control->has_max_age);
+
+    if (control->is_targeted) {
+        return true;
+    }
     if (control->no_store) {
         return false;
     }
-    return control->is_public || control->s_maxage || (control->max_age && !control->is_private);
+    return control->is_public || control->s_maxage || (is_fresh && !control->is_private);
 }

@@ -60,21 +60,27 @@ struct fleetprof_exchange {
 bool fleetprof_has_policy(const struct fleetprof_types *types,
                           const struct fleetprof_exchange *exchange);
 
-/* The state of the Cache-Control lines read so far. Starts as all zero. */
+/* What the fields read so far say about shared caches. Starts as all zero. */
 struct fleetprof_cache_control {
     bool is_public;
     bool is_private;
     bool no_store;
     bool s_maxage;
-    bool max_age; /* above 0 */
+    bool max_age;     /* above 0 */
+    bool has_max_age; /* of any value: Expires does not count then */
+    bool expires;     /* Expires lies ahead; the caller parses it */
+    bool is_targeted; /* a field for CDNs alone lets them store the response */
 };
 
-/* Adds one field line (RFC 9111 §5.2). `private` with field names leaves the rest of the response
- * storable. */
+/*
+ * Adds one field line: of Cache-Control (RFC 9111 §5.2), where `private` with field names leaves the
+ * rest of the response storable, or of a field for CDNs, which overrides it there:
+ * Surrogate-Control, and names that end in -Cache-Control (RFC 9213 §2). Skips other fields.
+ */
 void fleetprof_cache_control_add(struct fleetprof_cache_control *control,
-                                 struct fleetprof_slice line);
+                                 struct fleetprof_slice name, struct fleetprof_slice line);
 
-/* True if the explicit directives let a shared cache store the response. */
+/* True if the explicit directives or the date let a shared cache store the response. */
 bool fleetprof_cache_control_is_shared(const struct fleetprof_cache_control *control);
 
 #if defined(__GNUC__)

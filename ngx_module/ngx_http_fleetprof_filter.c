@@ -30,8 +30,7 @@ static ngx_int_t ngx_http_fleetprof_set_origins(ngx_http_request_t *r,
 static ngx_str_t  ngx_http_fleetprof_document_policy =
     ngx_string("Document-Policy");
 static ngx_str_t  ngx_http_fleetprof_tao = ngx_string("Timing-Allow-Origin");
-static ngx_str_t  ngx_http_fleetprof_cache_control =
-    ngx_string("Cache-Control");
+static ngx_str_t  ngx_http_fleetprof_expires = ngx_string("Expires");
 static ngx_str_t  ngx_http_fleetprof_etag = ngx_string("ETag");
 static ngx_str_t  ngx_http_fleetprof_last_modified =
     ngx_string("Last-Modified");
@@ -237,23 +236,38 @@ ngx_http_fleetprof_has_policy(ngx_http_request_t *r,
 
 
 static ngx_uint_t
-ngx_http_fleetprof_cacheable(ngx_http_request_t *r, uint32_t lengths)
+ngx_http_fleetprof_cacheable(ngx_http_request_t *r)
 {
-    ngx_int_t                       i, n;
-    struct fleetprof_slice          lines[NGX_HTTP_FLEETPROF_MAX_LINES];
+    ngx_uint_t                      i;
+    ngx_list_part_t                *part;
+    ngx_table_elt_t                *h;
     struct fleetprof_cache_control  control;
-
-    n = ngx_http_fleetprof_lines(r, lengths, &ngx_http_fleetprof_cache_control,
-                                 lines);
-
-    if (n == NGX_DECLINED) {
-        return 1;
-    }
 
     ngx_memzero(&control, sizeof(struct fleetprof_cache_control));
 
-    for (i = 0; i < n; i++) {
-        fleetprof_cache_control_add(&control, lines[i]);
+    for (part = &r->headers_out.headers.part; part; part = part->next) {
+        h = part->elts;
+
+        for (i = 0; i < part->nelts; i++) {
+
+            if (h[i].hash == 0) {
+                continue;
+            }
+
+            fleetprof_cache_control_add(&control,
+                                        ngx_http_fleetprof_slice(&h[i].key),
+                                        ngx_http_fleetprof_slice(&h[i].value));
+
+            if (h[i].key.len == ngx_http_fleetprof_expires.len
+                && ngx_strncasecmp(h[i].key.data,
+                                   ngx_http_fleetprof_expires.data,
+                                   h[i].key.len) == 0
+                && ngx_parse_http_time(h[i].value.data, h[i].value.len)
+                   > ngx_time())
+            {
+                control.expires = 1;
+            }
+        }
     }
 
     return fleetprof_cache_control_is_shared(&control);
@@ -282,7 +296,7 @@ ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
 
     if (ctx->decision == NGX_HTTP_FLEETPROF_SAMPLED
         && !flcf->cacheable
-        && ngx_http_fleetprof_cacheable(r, lengths))
+        && ngx_http_fleetprof_cacheable(r))
     {
         ctx->reason = NGX_HTTP_FLEETPROF_CACHEABLE;
     }

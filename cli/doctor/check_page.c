@@ -10,9 +10,11 @@
 
 #include "header_policy/response.h"
 
+#include <curl/curl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <time.h>
 
 enum { SKEW_MAX_S = 60, NONCES_MAX = 1000, PAGE_MAX = 2 * 1024 * 1024 };
 
@@ -124,13 +126,22 @@ static bool has_directive(const struct fp_fetch_reply *reply, const char *direct
     return found;
 }
 
-static bool is_shared(const struct fp_fetch_reply *reply)
+/* Returns the field that lets shared caches store the reply, NULL if they may not. */
+static const struct fp_fetch_field *shared_by(const struct fp_fetch_reply *reply)
 {
     struct fleetprof_cache_control control = {0};
-    const char *line;
-    for (size_t nth = 0; (line = fp_fetch_nth(reply, "Cache-Control", nth)) != NULL; nth++)
-        fleetprof_cache_control_add(&control, slice(line));
-    return fleetprof_cache_control_is_shared(&control);
+    const struct fp_fetch_field *by = NULL;
+    for (size_t i = 0; i < reply->field_count; i++) {
+        const struct fp_fetch_field *field = &reply->fields[i];
+        fleetprof_cache_control_add(&control, slice(field->name), slice(field->value));
+        if (strcasecmp(field->name, "Expires") == 0)
+            control.expires = curl_getdate(field->value, NULL) > time(NULL);
+        if (!fleetprof_cache_control_is_shared(&control))
+            by = NULL;
+        else if (by == NULL)
+            by = field;
+    }
+    return by;
 }
 
 static bool has_validator(const struct fp_fetch_reply *reply)
@@ -146,9 +157,10 @@ static void report_caching(struct fp_doctor *doctor, const struct fp_fetch_reply
     struct fp_findings *findings = &doctor->findings;
     const char *control = fp_fetch_field(reply, "Cache-Control");
     const bool no_store = has_directive(reply, "no-store");
-    if (is_shared(reply) && !fp_decision_is_yes(&look->decision))
-        fp_finding_add(findings, FP_FINDING_PAGE_CACHEABLE, doctor->url, "Cache-Control: %s",
-                       control);
+    const struct fp_fetch_field *shared = shared_by(reply);
+    if (shared != NULL && !fp_decision_is_yes(&look->decision))
+        fp_finding_add(findings, FP_FINDING_PAGE_CACHEABLE, doctor->url, "%s: %s", shared->name,
+                       shared->value);
     if (no_store)
         fp_finding_add(findings, FP_FINDING_PAGE_NO_STORE, doctor->url, "Cache-Control: %s",
                        control);

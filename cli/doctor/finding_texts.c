@@ -201,9 +201,11 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
             .what = "Shared caches may store the page.",
             .why = "The module never samples such a page: one yes would reach every visitor of the "
                    "cache.",
-            .fix = "Say that the page is each visitor's own.",
-            .nginx = "add_header Cache-Control \"private, no-cache\";",
-            .httpd = "Header set Cache-Control \"private, no-cache\"",
+            .fix = "Say that the page is each visitor's own, and drop fields for CDNs alone.",
+            .nginx = "proxy_hide_header Cache-Control;\nproxy_hide_header CDN-Cache-Control;\n"
+                     "add_header Cache-Control \"private, no-cache\";",
+            .httpd = "Header set Cache-Control \"private, no-cache\"\n"
+                     "Header unset CDN-Cache-Control",
             .express = "res.set('Cache-Control', 'private, no-cache');",
         },
     [FP_FINDING_PAGE_FROZEN] =
@@ -222,7 +224,8 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
             .why = "It does not enter the back/forward cache, so profiles are lost when visitors "
                    "leave by a link.",
             .fix = "If its content is not secret, use no-cache.",
-            .nginx = "add_header Cache-Control \"private, no-cache\";",
+            .nginx = "proxy_hide_header Cache-Control;\n"
+                     "add_header Cache-Control \"private, no-cache\";",
             .httpd = "Header set Cache-Control \"private, no-cache\"",
             .express = "res.set('Cache-Control', 'private, no-cache');",
         },

@@ -115,6 +115,10 @@ export const pageMistakes = {
   'app-cacheable': {
     fields: { 'Cache-Control': 'public, max-age=600' }, finds: ['page-cacheable', 'rate-zero'],
   },
+  'app-expires': { fields: { Expires: 'Fri, 31 Dec 2100 23:59:59 GMT' }, finds: ['page-cacheable', 'rate-zero'] },
+  'app-cacheable-for-cdns': {
+    fields: { 'Cache-Control': 'private', 'CDN-Cache-Control': 'max-age=60' }, finds: ['page-cacheable', 'rate-zero'],
+  },
   'app-no-store': { fields: { 'Cache-Control': 'no-store' }, finds: ['page-no-store'] },
   'app-unknown-decision': { off: true, fields: { 'Server-Timing': 'fleetprof;desc="maybe"', 'Document-Policy': 'js-profiling' }, finds: ['decision-unknown', 'rate-zero'] },
   'app-frozen': {

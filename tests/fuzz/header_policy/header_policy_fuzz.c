@@ -94,7 +94,7 @@ static void fuzz_line(struct fleetprof_slice line)
     static char memory[FLEETPROF_FIELD_MAX / 2];
     struct fleetprof_buffer members = {memory, 0, sizeof(memory)};
     struct fleetprof_exchange exchange = {line, line, line, line, true};
-    struct fleetprof_cache_control control = {false, false, false, false, false};
+    struct fleetprof_cache_control control = {0};
     uint32_t ppm;
 
     if (is_dictionary(line) &&
@@ -111,7 +111,8 @@ static void fuzz_line(struct fleetprof_slice line)
     (void)fleetprof_has_policy(&fleetprof_default_types, &exchange);
     check(fleetprof_type_error_text(fleetprof_type_check(line)) != NULL);
     (void)fleetprof_document_policy_says_yes(line);
-    fleetprof_cache_control_add(&control, line);
+    fleetprof_cache_control_add(&control, FLEETPROF_SLICE("Cache-Control"), line);
+    fleetprof_cache_control_add(&control, line, line);
     (void)fleetprof_key_number(line);
     fuzz_timing(line);
 }

@@ -176,13 +176,71 @@ static void what_shared_caches_may_store_is_told_from_cache_control(void **state
 
     (void)state;
     for (i = 0; i < COUNT(cases); i++) {
-        struct fleetprof_cache_control control = {false, false, false, false, false};
+        struct fleetprof_cache_control control = {0};
 
         for (size_t line = 0; line < LINES_MAX && cases[i].lines[line] != NULL; line++) {
-            fleetprof_cache_control_add(&control, text(cases[i].lines[line]));
+            fleetprof_cache_control_add(&control, FLEETPROF_SLICE("Cache-Control"),
+                                        text(cases[i].lines[line]));
         }
         if (fleetprof_cache_control_is_shared(&control) != cases[i].shared) {
             fail_msg("case %zu: %s", i, cases[i].lines[0]);
+        }
+    }
+}
+
+static void fields_for_cdns_override_the_one_for_all(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *line;
+        bool shared;
+    } cases[] = {
+        {"CDN-Cache-Control", "max-age=60", true},
+        {"cdn-cache-control", "public", true},
+        {"Vercel-CDN-Cache-Control", "s-maxage=60", true},
+        {"Surrogate-Control", "max-age=60+30, content=\"ESI/1.0\"", true},
+        {"CDN-Cache-Control", "max-age=0", false},
+        {"CDN-Cache-Control", "no-store, max-age=60", false},
+        {"-Cache-Control", "public", false},
+        {"CDNCache-Control", "public", false},
+        {"CDN-Cache-Controls", "public", false},
+        {"X-Surrogate-Control", "public", false},
+        {"", "public", false},
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < COUNT(cases); i++) {
+        struct fleetprof_cache_control control = {0};
+
+        fleetprof_cache_control_add(&control, FLEETPROF_SLICE("Cache-Control"), text("no-store"));
+        fleetprof_cache_control_add(&control, text(cases[i].name), text(cases[i].line));
+        if (fleetprof_cache_control_is_shared(&control) != cases[i].shared) {
+            fail_msg("%s: %s", cases[i].name, cases[i].line);
+        }
+    }
+}
+
+static void a_date_counts_where_no_age_is_given(void **state)
+{
+    static const struct {
+        const char *line;
+        bool shared;
+    } cases[] = {
+        {"", true},          {"no-transform", true}, {"private", false},
+        {"max-age=0", false}, {"no-store", false},    {"max-age=60, private", false},
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < COUNT(cases); i++) {
+        struct fleetprof_cache_control control = {0};
+
+        control.expires = true;
+        fleetprof_cache_control_add(&control, FLEETPROF_SLICE("Cache-Control"),
+                                    text(cases[i].line));
+        if (fleetprof_cache_control_is_shared(&control) != cases[i].shared) {
+            fail_msg("%s", cases[i].line);
         }
     }
 }
@@ -195,6 +253,8 @@ int main(void)
         cmocka_unit_test(other_types_can_be_documents),
         cmocka_unit_test(configured_types_are_checked),
         cmocka_unit_test(what_shared_caches_may_store_is_told_from_cache_control),
+        cmocka_unit_test(fields_for_cdns_override_the_one_for_all),
+        cmocka_unit_test(a_date_counts_where_no_age_is_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
