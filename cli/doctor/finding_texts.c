@@ -9,11 +9,15 @@
     "location /v1/ingest/ {\n    fleetprof off;\n    client_max_body_size 8m;\n"                   \
     "    client_body_buffer_size 256k;\n    proxy_pass http://127.0.0.1:8600;\n}"
 #define HTTPD_INGEST                                                                               \
-    "ProxyPass /v1/ingest/ http://127.0.0.1:8600/v1/ingest/\n"                                     \
+    "ProxyPass /v1/ingest/ http://127.0.0.1:8600/v1/ingest/ retry=1\n"                             \
     "<Location /v1/ingest/>\n    FleetProf off\n</Location>"
 #define EXPRESS_INGEST                                                                             \
     "app.use(createProxyMiddleware({ target: 'http://127.0.0.1:8600', pathFilter: '/v1/ingest' "   \
     "}));"
+#define NGINX_CSP                                                                                  \
+    "proxy_hide_header Content-Security-Policy;\n"                                                 \
+    "add_header Content-Security-Policy \"script-src 'self'; connect-src 'self'\";  "              \
+    "# and the rest of the page's policy"
 #define TAG "<script src=\"/fleetprof-0.1.0.js\" data-endpoint=\"/v1/ingest/KEY\"></script>"
 
 const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
@@ -61,7 +65,7 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
             .why = "One syntax error, in any line, makes the browser drop the whole policy.",
             .fix = "Correct the field where the application or the server sets it.",
             .nginx = "proxy_hide_header Document-Policy;",
-            .httpd = "Header unset Document-Policy early",
+            .httpd = "Header unset Document-Policy",
             .express = "res.set('Document-Policy', 'document-write=?0');",
         },
     [FP_FINDING_POLICY_PARAMETER] =
@@ -311,10 +315,11 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
         {
             .what = "The Content-Security-Policy does not let the agent load.",
             .why = "The browser blocks the script, so nothing is profiled.",
-            .fix = "Allow the script's address, or put the page's nonce on its tag.",
-            .nginx =
-                "add_header Content-Security-Policy \"script-src 'self'; connect-src 'self'\";",
-            .httpd = "Header set Content-Security-Policy \"script-src 'self'; connect-src 'self'\"",
+            .fix = "Allow the script's address in the policy's script-src (if it has none, in "
+                   "default-src), or put the page's nonce on the tag. A second policy only forbids "
+                   "more.",
+            .nginx = NGINX_CSP,
+            .httpd = "Header edit Content-Security-Policy \"script-src \" \"script-src 'self' \"",
             .express =
                 "helmet({ contentSecurityPolicy: { directives: { scriptSrc: [\"'self'\"] } } })",
         },
@@ -322,10 +327,10 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
         {
             .what = "The Content-Security-Policy does not let the agent upload.",
             .why = "The browser profiles and then blocks the upload.",
-            .fix = "Allow the endpoint in connect-src.",
-            .nginx =
-                "add_header Content-Security-Policy \"script-src 'self'; connect-src 'self'\";",
-            .httpd = "Header set Content-Security-Policy \"script-src 'self'; connect-src 'self'\"",
+            .fix = "Allow the endpoint in the policy's connect-src (if it has none, in "
+                   "default-src). A second policy only forbids more.",
+            .nginx = NGINX_CSP,
+            .httpd = "Header edit Content-Security-Policy \"connect-src \" \"connect-src 'self' \"",
             .express =
                 "helmet({ contentSecurityPolicy: { directives: { connectSrc: [\"'self'\"] } } })",
         },
@@ -334,10 +339,12 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
             .what = "The Content-Security-Policy puts the page into a sandbox.",
             .why = "Without allow-scripts nothing runs; without allow-same-origin uploads come "
                    "from the origin `null`.",
-            .fix = "Add both flags, or remove the directive.",
-            .nginx = "add_header Content-Security-Policy \"sandbox allow-scripts "
-                     "allow-same-origin\";",
-            .httpd = "Header set Content-Security-Policy \"sandbox allow-scripts "
+            .fix = "Add both flags to the policy, or remove the directive. A second policy only "
+                   "forbids more.",
+            .nginx = "proxy_hide_header Content-Security-Policy;\n"
+                     "add_header Content-Security-Policy \"sandbox allow-scripts "
+                     "allow-same-origin\";  # and the rest of the page's policy",
+            .httpd = "Header edit Content-Security-Policy sandbox \"sandbox allow-scripts "
                      "allow-same-origin\"",
             .express = "helmet({ contentSecurityPolicy: { directives: { sandbox: "
                        "['allow-scripts', 'allow-same-origin'] } } })",
@@ -468,7 +475,7 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
             .fix = "Start the collector, and compare its `listen` with the proxy's address: "
                    "systemctl status fleetprofd",
             .nginx = "proxy_pass http://127.0.0.1:8600;",
-            .httpd = "ProxyPass /v1/ingest/ http://127.0.0.1:8600/v1/ingest/",
+            .httpd = "ProxyPass /v1/ingest/ http://127.0.0.1:8600/v1/ingest/ retry=1",
             .express = EXPRESS_INGEST,
         },
     [FP_FINDING_COLLECTOR_BUSY] =
