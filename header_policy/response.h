@@ -73,8 +73,8 @@ struct fleetprof_cache_control {
 };
 
 /*
- * Adds one field line: of Cache-Control (RFC 9111 §5.2), where `private` with field names leaves the
- * rest of the response storable, or of a field for CDNs, which overrides it there:
+ * Adds one field line: of Cache-Control (RFC 9111 §5.2), where `private` with field names leaves
+ * the rest of the response storable, or of a field for CDNs, which overrides it there:
  * Surrogate-Control, and names that end in -Cache-Control (RFC 9213 §2). Skips other fields.
  */
 void fleetprof_cache_control_add(struct fleetprof_cache_control *control,

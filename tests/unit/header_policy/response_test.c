@@ -227,7 +227,7 @@ static void a_date_counts_where_no_age_is_given(void **state)
         const char *line;
         bool shared;
     } cases[] = {
-        {"", true},          {"no-transform", true}, {"private", false},
+        {"", true},           {"no-transform", true}, {"private", false},
         {"max-age=0", false}, {"no-store", false},    {"max-age=60, private", false},
     };
     size_t i;
