@@ -122,6 +122,17 @@ test('quickstart explains itself', async () => {
   assert.equal(unknown.stderr, help.stdout);
 });
 
+test('a folder whose path would break the build is refused at once', async () => {
+  for (const name of ['my tree', 'a&b', "it's", '$HOME', 'a;b']) {
+    const folder = path.join(temporaryDir('paths'), name);
+    fs.mkdirSync(folder);
+    fs.copyFileSync(path.join(repository, 'quickstart'), path.join(folder, 'quickstart'));
+    const { code, stderr } = await run(['bash', path.join(folder, 'quickstart'), '--build-only']);
+    assert.equal(code, 2, name);
+    assert.match(stderr, /the folder's path has a space or another special character: move it elsewhere/);
+  }
+});
+
 test('the demo page gets its numbers, whole and fresh', async () => {
   const numbers = async () => {
     const reply = await fetch(new URL('numbers.json', demoUrl()));
