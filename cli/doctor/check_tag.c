@@ -6,7 +6,7 @@
 #include "cli/doctor/web_address.h"
 #include "cli/memory.h"
 
-#include <math.h>
+#include <float.h>
 #include <stdlib.h>
 
 /* ---- the tag ---- */
@@ -34,11 +34,38 @@ static void find_agent(struct fp_doctor *doctor)
     }
 }
 
-static bool is_number(const char *value)
+static bool is_between(const char *value, double least, double most)
 {
     char *end;
     double number = strtod(value, &end);
-    return end != value && *end == '\0' && isfinite(number) && number >= 0;
+    return end != value && *end == '\0' && number >= least && number <= most;
+}
+
+/* What the agent counts as absent outside of these limits. */
+
+static bool is_interval(const char *value)
+{
+    return is_between(value, 1, 10000);
+}
+
+static bool is_length(const char *value)
+{
+    return is_between(value, 1, DBL_MAX);
+}
+
+static bool is_delay(const char *value)
+{
+    return is_between(value, 0, DBL_MAX);
+}
+
+static bool is_share(const char *value)
+{
+    return is_between(value, 0, 1);
+}
+
+static bool is_switch(const char *value)
+{
+    return strcmp(value, "") == 0 || strcmp(value, "true") == 0 || strcmp(value, "false") == 0;
 }
 
 static bool is_try(const char *value)
@@ -61,14 +88,15 @@ static const struct {
     {"environment", NULL},
     {"variant", NULL},
     {"route", NULL},
-    {"sample-interval", is_number},
-    {"part-length", is_number},
-    {"max-duration", is_number},
-    {"max-buffer-size", is_number},
-    {"after-load", is_number},
+    {"sample-interval", is_interval},
+    {"part-length", is_length},
+    {"max-duration", is_length},
+    {"max-buffer-size", is_length},
+    {"after-load", is_delay},
     {"policy", is_try},
+    {"profile", is_switch},
     {"coverage", is_coverage},
-    {"vitals-sample", is_number},
+    {"vitals-sample", is_share},
     {"debug", NULL},
 };
 
@@ -90,7 +118,10 @@ static void check_agent(struct fp_doctor *doctor)
 {
     const struct fp_page_script *agent = doctor->agent;
     struct fp_findings *findings = &doctor->findings;
-    if (agent->is_module || agent->has_async || agent->has_defer)
+    const bool has_options = agent->data_count > 0;
+    if (agent->is_module && has_options)
+        fp_finding_add(findings, FP_FINDING_AGENT_MODULE, doctor->url, "%s", agent->tag);
+    else if (agent->is_module || agent->has_async || agent->has_defer)
         fp_finding_add(findings, FP_FINDING_AGENT_DEFERRED, doctor->url, "%s", agent->tag);
     bool has_endpoint = doctor->options->endpoint != NULL;
     for (size_t i = 0; i < agent->data_count; i++) {

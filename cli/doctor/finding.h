@@ -41,6 +41,7 @@
     X(AGENT_INERT, "agent-inert", WRONG)                                                           \
     X(AGENT_LATE, "agent-late", WRONG)                                                             \
     X(AGENT_DEFERRED, "agent-deferred", WRONG)                                                     \
+    X(AGENT_MODULE, "agent-module", WRONG)                                                         \
     X(AGENT_OPTION, "agent-option", WRONG)                                                         \
     X(AGENT_NO_ENDPOINT, "agent-no-endpoint", WRONG)                                               \
     X(AGENT_NOT_SERVED, "agent-not-served", WRONG)                                                 \

@@ -186,7 +186,9 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
         {
             .what = "No page load was sampled.",
             .why = "What only sampled pages show (policy, token) could not be checked.",
-            .fix = "Raise --repeat, or set the rate to 100% for a test page.",
+            .fix =
+                "Raise --repeat, or set the rate to 100% for a test page. If it is 100%, look at "
+                "$fleetprof_reason in the access log: at `upstream`, the application says no.",
             .nginx = "location = /fleetprof-test.html { fleetprof_sample 100%; }",
             .httpd = "<Location /fleetprof-test.html>\n    FleetProfSample 100%\n</Location>",
         },
@@ -282,6 +284,13 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
             .why = "It runs after other scripts, whose work is not profiled, and it looks like "
                    "success.",
             .fix = "Remove the attribute: " TAG,
+        },
+    [FP_FINDING_AGENT_MODULE] =
+        {
+            .what = "The agent's tag has type=\"module\", and options.",
+            .why = "A module does not see its own tag: the agent finds no data-endpoint and does "
+                   "not start.",
+            .fix = "Remove the type (" TAG "), or call start({ endpoint }) in a module.",
         },
     [FP_FINDING_AGENT_OPTION] =
         {

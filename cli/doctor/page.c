@@ -43,7 +43,8 @@ bool fp_page_is_agent(const char *src)
         start--;
     const struct fp_str name = {src + start, end - start};
     return fp_str_has_prefix(name, FP_STR("fleetprof")) &&
-           memcmp(name.ptr + name.len - 3, ".js", 3) == 0;
+           (memcmp(name.ptr + name.len - 3, ".js", 3) == 0 ||
+            memcmp(name.ptr + name.len - 4, ".mjs", 4) == 0);
 }
 
 /* The types of classic scripts (HTML, "JavaScript MIME type") that pages use. */

@@ -47,7 +47,7 @@ struct fp_page {
 void fp_page_parse(struct fp_str html, struct fp_arena *arena, struct fp_page *page);
 
 /* True if the path of the URL is that of the agent: its name begins with "fleetprof" and ends in
- * ".js". */
+ * ".js" or ".mjs". */
 bool fp_page_is_agent(const char *src);
 
 #endif

@@ -77,6 +77,7 @@ static void knows_the_agent_by_its_name(void **state)
     (void)state;
     assert_true(fp_page_is_agent("fleetprof.js"));
     assert_true(fp_page_is_agent("https://cdn.example/a/fleetprof-0.1.0.js?x#y"));
+    assert_true(fp_page_is_agent("/fleetprof/fleetprof.vitals.mjs"));
     assert_false(fp_page_is_agent("/fleetprof/app.js"));
     assert_false(fp_page_is_agent("/my-fleetprof.js"));
     assert_false(fp_page_is_agent("/fleetprof"));
