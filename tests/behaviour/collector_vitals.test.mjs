@@ -356,3 +356,25 @@ test('what is wrong is refused with its place, and nothing of it is stored', asy
   assert.equal((await timingsOf(release)).length, 1);
   assert.deepEqual(await timingsOf('refused'), []);
 });
+
+test("a part that its page's beforeSend has emptied is taken, and profiles nothing", async () => {
+  const load = randomUUID();
+  const release = await upload({ load, part: 0, start: 0, duration: 100, sampleInterval: 10, trace });
+  await upload({ release, load, part: 1, start: 100, duration: 100, sampleInterval: 10, marks: [], measures: [] });
+  await upload({ release, load: randomUUID(), part: 0, start: 0, duration: 100, marks: [], measures: [] });
+  const [{ loads, profiled }] = await stack.sql(`select loads, profiled from fleetprof.coverage('shop', release => '${release}')`);
+  assert.deepEqual([Number(loads), Number(profiled)], [1, 1]);
+  assert.deepEqual(await timingsOf(release, 'mark'), []);
+});
+
+test('a page of a blob has no route, and its host is nobody', async () => {
+  const url = 'https://shop.examplehttps://shop.example/0f0f0f0f-1111-2222-3333-444444444444';
+  const release = await upload({ page: { url }, trace, entries: [
+    { entryType: 'resource', name: 'data:image/gif;base64,AAAA', initiatorType: 'img', duration: 1 },
+    { entryType: 'resource', name: 'blob:https://shop.example/1f1f', initiatorType: 'fetch', duration: 1 },
+    { entryType: 'resource', name: 'https://cdn.example/a.js', initiatorType: 'script', duration: 5 },
+  ] });
+  assert.deepEqual(await stack.sql(`select distinct route from fleetprof.segment where release = '${release}'`), [{ route: '' }]);
+  assert.deepEqual((await timingsOf(release)).filter(([kind]) => /resource|page/.test(kind)).map(([, name]) => name),
+    ['cdn.example', 'cdn.example']);
+});
