@@ -201,7 +201,7 @@ static void judge(struct script_fetch *fetch)
     if (fetch->has_left && fetch->is_hidden)
         fp_finding_add(findings, FP_FINDING_TIMING_HIDDEN, fetch->url, "Timing-Allow-Origin: %s",
                        fp_fetch_field(&fetch->reply, "Timing-Allow-Origin"));
-    if (fp_page_is_agent(script->src))
+    if (script == doctor->agent || fp_page_is_agent(script->src))
         return;
     check_workers(doctor, &fetch->reply.body, fetch->url);
     if (!fetch->reply.is_cut)

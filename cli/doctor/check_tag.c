@@ -11,6 +11,16 @@
 
 /* ---- the tag ---- */
 
+/* True for a tag that gives the agent an endpoint, whatever its file is called. */
+static bool has_ingest_endpoint(const struct fp_page_script *script)
+{
+    for (size_t i = 0; i < script->data_count; i++)
+        if (strcmp(script->data[i].name, "endpoint") == 0 &&
+            strstr(script->data[i].value, "/v1/ingest/") != NULL)
+            return true;
+    return false;
+}
+
 /* Finds the first agent. Reports further ones, and scripts before it. */
 static void find_agent(struct fp_doctor *doctor)
 {
@@ -18,13 +28,18 @@ static void find_agent(struct fp_doctor *doctor)
     struct fp_findings *findings = &doctor->findings;
     for (size_t i = 0; i < page->script_count; i++) {
         const struct fp_page_script *script = &page->scripts[i];
-        if (script->src == NULL || !fp_page_is_agent(script->src))
+        if (script->src == NULL)
+            continue;
+        const bool has_name = fp_page_is_agent(script->src);
+        if (!has_name && !has_ingest_endpoint(script))
             continue;
         if (doctor->agent != NULL) {
             fp_finding_add(findings, FP_FINDING_AGENT_TWICE, doctor->url, "%s", script->tag);
             continue;
         }
         doctor->agent = script;
+        if (!has_name)
+            fp_finding_add(findings, FP_FINDING_AGENT_RENAMED, doctor->url, "%s", script->tag);
         if (i > 0)
             fp_finding_add(findings, FP_FINDING_AGENT_LATE, doctor->url, "%zu before it; first: %s",
                            i, page->scripts[0].tag);

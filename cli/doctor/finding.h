@@ -39,6 +39,7 @@
     X(AGENT_MISSING, "agent-missing", WRONG)                                                       \
     X(AGENT_TWICE, "agent-twice", WRONG)                                                           \
     X(AGENT_INERT, "agent-inert", WRONG)                                                           \
+    X(AGENT_RENAMED, "agent-renamed", NOTE)                                                        \
     X(AGENT_LATE, "agent-late", WRONG)                                                             \
     X(AGENT_DEFERRED, "agent-deferred", WRONG)                                                     \
     X(AGENT_MODULE, "agent-module", WRONG)                                                         \

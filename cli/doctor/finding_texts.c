@@ -272,6 +272,13 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
             .why = "A consent tool or an optimiser has changed the type.",
             .fix = "Remove the type attribute, or start the agent after consent.",
         },
+    [FP_FINDING_AGENT_RENAMED] =
+        {
+            .what = "The agent's file has another name.",
+            .why = "It works, but its own functions count as the page's: the analysis knows them "
+                   "by a name such as fleetprof.js or fleetprof-0.1.0.js.",
+            .fix = "Give the file such a name; a version or a hash may follow.",
+        },
     [FP_FINDING_AGENT_LATE] =
         {
             .what = "Other scripts stand before the agent's tag.",

@@ -160,6 +160,7 @@ export const pageMistakes = {
   'agent-misspelt': { tag: tag('data-end-point="/v1/ingest/pk_shop"'), finds: ['agent-option', 'agent-no-endpoint'] },
   'agent-bad-value': { tag: tag(`${endpoint} data-sample-interval="10ms"`), finds: ['agent-option'] },
   'agent-404': { tag: `<script src="/old/fleetprof-0.0.9.js" ${endpoint}></script>`, finds: ['agent-not-served'] },
+  'agent-renamed': { tag: `<script src="/app-agent.js" ${endpoint}></script>`, finds: ['agent-renamed'] },
   'agent-integrity': { tag: tag(`integrity="sha384-AAAA" ${endpoint}`), finds: ['agent-integrity'] },
   'csp-script': { csp: { scriptSrc: ["'none'"] }, finds: ['csp-script'] },
   'csp-nonce-missing': { csp: { scriptSrc: ["'nonce-abc'", "'strict-dynamic'"] }, finds: ['csp-script'] },

@@ -68,6 +68,7 @@ export async function startApp(setups, ingest = '', port = () => 0) {
   const setupOf = (/** @type {express.Request} */ request) => setups[request.hostname.split('.')[0]] ?? {};
 
   app.get('/fleetprof-0.1.0.js', (request, response) => { response.type('js').send(agent); });
+  app.get('/app-agent.js', (request, response) => { response.type('js').send(agent); });
   app.get('/app.js', (request, response) => { response.type('js').send('function shop() {}\n'); });
   app.get('/minified.js', (request, response) => { response.type('js').send(`x=${'1+'.repeat(2000)}1`); });
   app.get('/mapped.js', (request, response) => { response.type('js').send('let a;\n//# sourceMappingURL=none.map\n'); });
