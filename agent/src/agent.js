@@ -102,12 +102,12 @@ export function install(startExtra) {
   /** @type {typeof globalThis & { fleetprof?: import('../fleetprof.js').Fleetprof }} */
   const scope = globalThis;
   // A page may load two builds, or have an element of this id.
-  if (!scope.fleetprof?.start) scope.fleetprof = { version, start };
+  const agent = scope.fleetprof?.start ? scope.fleetprof : scope.fleetprof = { version, start };
 
   const tag = /** @type {HTMLScriptElement | null | undefined} */ (globalThis.document?.currentScript);
-  if (tag?.dataset.endpoint) scope.fleetprof.start(/** @type {any} */ (tag.dataset));
+  if (tag?.dataset.endpoint) agent.start(/** @type {any} */ (tag.dataset));
   else if (DEBUG && tag && isOn(tag.dataset.debug)) {
     console.info(`fleetprof: no data-endpoint among ${Object.keys(tag.dataset)}: waiting for the page to call fleetprof.start({ endpoint: … })`);
   }
-  return scope.fleetprof;
+  return agent;
 }

@@ -115,8 +115,8 @@ const kilobytes = (body) => `${((typeof body === 'string' ? body.length : body.b
  */
 async function compress(text) {
   try {
-    const { body } = /** @type {{ body: ReadableStream }} */ (new Response(text));
-    return await new Response(body.pipeThrough(new CompressionStream('gzip'))).arrayBuffer();
+    const plain = /** @type {{ body: ReadableStream }} */ (new Response(text));
+    return await new Response(plain.body.pipeThrough(new CompressionStream('gzip'))).arrayBuffer();
   } catch { // an older browser, or one of these is the page's own
     return text;
   }

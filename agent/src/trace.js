@@ -26,13 +26,11 @@ export function makeTrace() {
   /** Returns a value's index; undefined for undefined. @param {unknown[]} list @param {unknown} value */
   const place = (list, value) => {
     const key = jsonOf(value);
-    let at = places.get(key);
-    if (at === undefined && key) {
-      at = list.push(value) - 1;
-      places.set(key, at);
+    if (key && !places.has(key)) {
+      places.set(key, list.push(value) - 1);
       size += key.length + 1;
     }
-    return at;
+    return places.get(key);
   };
 
   return {

@@ -576,6 +576,15 @@ test('what beforeSend changes is not there the next time', async () => {
     site.uploads.map(() => [`${site.origin}/page?v=1`, '/r!']));
 });
 
+test('a page that holds the name of the agent is profiled all the same', async () => {
+  const { complaints } = await visit(`${tag()}<script>${busy} busy(200)</script>`, {
+    init: "Object.defineProperty(globalThis, 'fleetprof', { value: null })",
+  });
+  const { envelope } = await firstUpload();
+  assert.ok(envelope.trace.samples.length > 0);
+  assert.deepEqual(complaints, []);
+});
+
 test('ids are UUIDs whatever the page says that the time is', async () => {
   for (const now of ['-5', '1.5e12 + 0.125', '0', '-1e12 / 3', '4e12']) {
     site.reset();
