@@ -72,10 +72,10 @@ after(async () => {
 /** Keeps what the agent is about to compress. */
 const keepParts = `
   globalThis.parts = [];
-  globalThis.Blob = class extends Blob {
-    constructor(texts, options) {
-      super(texts, options);
-      if (texts?.[0].startsWith?.('{"version":1')) parts.push(JSON.parse(texts[0]));
+  globalThis.Response = class extends Response {
+    constructor(body, options) {
+      super(body, options);
+      if (body?.startsWith?.('{"version":1')) parts.push(JSON.parse(body));
     }
   };`;
 
