@@ -86,7 +86,7 @@ function plot(attributes, { height, x: [first, last], most, ticks, zone, draw, a
     context.textAlign = 'center';
     for (const [place, label] of ticks((width - gutter) / 70)) {
       line(x(place), above, 1, height - below - above);
-      context.fillText(label, x(place), height - below / 2);
+      context.fillText(label, Math.min(x(place), width - context.measureText(label).width / 2), height - below / 2);
     }
     draw({ context, x, y, colour });
     if (!drag) return;
