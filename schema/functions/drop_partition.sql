@@ -10,6 +10,7 @@ returns name
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
 -- Whoever queues behind the lock that dropping needs waits as long as it waits itself.
 set lock_timeout = '2s'
 as $$

@@ -4,6 +4,7 @@ create or replace function fleetprof_data.folded_stacks(selected fleetprof_data.
 returns table (path text, self_us bigint)
 language plpgsql stable parallel safe rows 10000
 set search_path = fleetprof_data, pg_temp
+set standard_conforming_strings = on
 as $$
 #variable_conflict use_column
 declare

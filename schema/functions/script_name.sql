@@ -71,6 +71,7 @@ create or replace function fleetprof_data.script_replacement(template text)
 returns text
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
 as $$
 #variable_conflict use_column
 declare

@@ -47,7 +47,7 @@ from pg_class where relnamespace = 'fleetprof'::regnamespace and relkind = 'v';
 create temp table storage as
 select relname from pg_class where relnamespace = 'fleetprof_data'::regnamespace and relkind in ('r', 'p', 'v');
 select plan(
-    (select 3 * count(*) from surface)::integer + (select 2 * count(*) from storage)::integer + 11);
+    (select 3 * count(*) from surface)::integer + (select 2 * count(*) from storage)::integer + 12);
 
 create function pg_temp.runs(query text)
 returns text
@@ -111,6 +111,11 @@ select is_empty(
            and prolang <> (select oid from pg_language where lanname = 'sql')
            and prosrc !~ '^\s*#variable_conflict use_column' $$,
     'a name in a query is the column''s');
+select is_empty(
+    $$ select proname from pg_proc
+       where pronamespace in ('fleetprof'::regnamespace, 'fleetprof_data'::regnamespace)
+           and strpos(prosrc, chr(92)) > 0 and ('standard_conforming_strings=on' = any(proconfig)) is not true $$,
+    'a backslash means the same whatever the session has set');
 select ok(
     not has_schema_privilege('fleetprof_reader', 'fleetprof', 'create')
     and not has_schema_privilege('fleetprof_reader', 'fleetprof_data', 'create'),

@@ -295,6 +295,10 @@ select results_eq('select request_id, attempt, url, event_id, parent_id, label, 
               ('1', 1, 'https://a.example/a', 8, 7, 'db', 4), (null, null, null, 9, null, null, 1) $$,
     'what servers did, with the request whose response names the trace');
 select is_empty('select from server_events(51)', 'a session without servers');
+-- A function is read when a session first calls it: with this setting, its texts would lose their backslashes.
+set local standard_conforming_strings = off;
+select count(*) from hints(54) \g /dev/null
+set local standard_conforming_strings = on;
 select bag_eq($$ select description from hints(54) where rule = 'Resource Caching' $$,
     $$ values ('https://a.example/not-modified.js has no expiration'), ('https://a.example/found.js has no expiration') $$,
     'a type that is not known, a wish not to be cached, a query and a status that is not cached have no expiration to miss');

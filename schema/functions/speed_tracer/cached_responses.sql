@@ -5,6 +5,7 @@ create or replace function fleetprof_data.http_time(value text)
 returns timestamptz
 language plpgsql stable strict parallel safe
 set search_path = fleetprof_data, pg_temp
+set standard_conforming_strings = on
 as $$
 #variable_conflict use_column
 declare
@@ -67,6 +68,7 @@ returns table (
 )
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
+set standard_conforming_strings = on
 set work_mem = '64MB'
 set enable_memoize = off -- headers are long keys
 as $$

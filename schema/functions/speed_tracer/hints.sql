@@ -10,6 +10,7 @@ returns table (
 )
 language plpgsql stable parallel safe rows 50
 set search_path = fleetprof_data, pg_temp
+set standard_conforming_strings = on
 set jit = off
 set work_mem = '64MB'
 as $$
