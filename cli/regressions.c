@@ -286,11 +286,11 @@ static PGresult *ask_obstacle(const struct regressions_options *given, const cha
     fp_sql_init(&query, "select obstacle, before_uploads, after_uploads "
                         "from fleetprof.compare_summary(");
     fp_comparison_add(&given->comparison, &query);
-    fp_sql_add(&query, ", before => ");
+    fp_sql_add(&query, ", before => fleetprof_data.literal_filter(");
     fp_sql_value(&query, "text", before);
-    fp_sql_add(&query, ", after => ");
+    fp_sql_add(&query, "), after => fleetprof_data.literal_filter(");
     fp_sql_value(&query, "text", after);
-    fp_sql_add(&query, ")");
+    fp_sql_add(&query, "))");
     PGresult *answer = fp_sql_run(given->comparison.connection, &query);
     fp_sql_release(&query);
     return answer;

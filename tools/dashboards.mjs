@@ -43,7 +43,7 @@ const chosen = (name, label, values) => ({
 
 const period = `${value('site')}, $__timeFrom(), $__timeTo()`;
 /** '' is the value of uploads without the dimension. @param {string} column */
-const shown = (column) => `${column} as __value, coalesce(nullif(${column}, ''), '(none)') as __text`;
+const shown = (column) => `replace(${column}, '%', '\\%') as __value, coalesce(nullif(${column}, ''), '(none)') as __text`;
 /** @param {string} field @param {string} label */
 const dimension = (field, label) => listed(field, label,
   `select ${shown('value')} from fleetprof.field_values('${field}', ${period}) limit 500`, 'null');

@@ -3,7 +3,7 @@ import { ask, isSaved, question } from './api.js';
 import { verdictLook } from './colours.js';
 import { change, visible } from './format.js';
 import { h } from './h.js';
-import { moment } from './state.js';
+import { literal, moment, readable } from './state.js';
 
 /**
  * @typedef {import('./state.js').State} State
@@ -29,11 +29,11 @@ export function releasesOfSides(state) {
 }
 
 /**
- * Returns a release and the one before it; null if there are not two.
- * @param {Row[]} releases @param {string} [after] the latest without it
+ * Returns the filters of a release and of the one before it; null if there are not two.
+ * @param {Row[]} releases @param {string} [after] a filter; the latest without it
  */
 export function successors(releases, after) {
-  const names = inOrder(releases).map(({ release }) => release).filter(Boolean);
+  const names = inOrder(releases).map(({ release }) => literal(release)).filter(Boolean);
   const at = after === undefined ? names.length - 1 : names.indexOf(after);
   return at > 0 ? { before: names[at - 1], after: names[at] } : null;
 }
@@ -73,7 +73,7 @@ export function changeColumn(page, state) {
         const { rows } = await ask(question('compare_releases', state, { ...pair, top: mostCompared }), signal);
         verdicts = new Map(rows.map((row) => [row.function_key, row]));
         for (const [key, cell] of cells) cell.replaceChildren(badgeOf(key));
-        note.append(`Changes are those of ${visible(pair.after, 80)} against ${visible(pair.before, 80)}. `,
+        note.append(`Changes are those of ${visible(readable(pair.after), 80)} against ${visible(readable(pair.before), 80)}. `,
           h('a', { class: 'button', href: page.link({ view: 'compare', ...pair, release: null }) }, 'Compare them'));
       } else {
         note.append('Changes: this period has no release with one before it.');

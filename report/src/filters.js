@@ -2,7 +2,7 @@
 import { ask, question } from './api.js';
 import { count, percent, time, visible } from './format.js';
 import { button, h } from './h.js';
-import { ago, fields, moment, sideOf, takesReleaseHours, twin } from './state.js';
+import { ago, fields, literal, moment, readable, sideOf, takesReleaseHours, twin } from './state.js';
 
 const periods = [['1h', 'hour'], ['1d', 'day'], ['7d', '7 days'], ['30d', '30 days']];
 /** What a comparison takes when nobody chose a period. */
@@ -32,7 +32,7 @@ export function filterBar(state, go, taken) {
       const value = params[field];
       const left = params[twin(field)];
       const isTaken = taken.includes(field);
-      const shown = (/** @type {string} */ text) => (text === '' ? '(none)' : visible(text, 40));
+      const shown = (/** @type {string} */ text) => (text === '' ? '(none)' : visible(readable(text), 40));
       const chip = popover(field, [field, value !== undefined && `: ${shown(value)}`, left !== undefined && ` ≠ ${shown(left)}`].filter(Boolean).join(''),
         value !== undefined || left !== undefined, () => valuesPanel(field, state, go), isTaken ? undefined : `${field} does not apply to this view`);
       if (value === undefined && left === undefined) return chip;
@@ -119,8 +119,8 @@ function valuesPanel(field, state, go) {
   const fill = () => {
     const wanted = input.value.toLowerCase();
     const found = values.filter(({ value }) => (value || '(none)').toLowerCase().includes(wanted));
-    list.replaceChildren(...found.slice(0, 60).map(({ value, uploads }) => button('', () => go({ [side]: value }), {
-      'aria-pressed': String(state.params[side] === value), class: 'value', style: { '--part': `${uploads === null ? 0 : (100 * uploads) / (all() || 1)}%` },
+    list.replaceChildren(...found.slice(0, 60).map(({ value, uploads }) => button('', () => go({ [side]: literal(value) }), {
+      'aria-pressed': String(state.params[side] === literal(value)), class: 'value', style: { '--part': `${uploads === null ? 0 : (100 * uploads) / (all() || 1)}%` },
     })));
     [...list.children].forEach((element, i) => element.append(h('span', { class: 'name' }, found[i].value === '' ? '(none)' : visible(found[i].value, 80)),
       ...found[i].uploads === null ? [] : [h('span', { class: 'figures' }, `${count(found[i].uploads)} · ${percent((found[i].uploads ?? 0) / (all() || 1))}`)]));

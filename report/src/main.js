@@ -5,7 +5,7 @@ import { recolour, strip } from './chart.js';
 import { filterBar } from './filters.js';
 import { counted, csv, duration, percent, visible } from './format.js';
 import { append, button, h } from './h.js';
-import { changed, format, parse, pinned } from './state.js';
+import { changed, format, literal, parse, pinned, readable } from './state.js';
 import { views } from './views.js';
 
 /**
@@ -416,10 +416,10 @@ const turn = () => page.go({ theme: isDark() ? 'light' : 'dark' }, { replace: tr
 function otherRelease(step) {
   const view = viewNow();
   if (!view || isAlone() || !takenBy(view).includes('release')) return;
-  const names = [...knownReleases].sort((a, b) => Date.parse(a.first_hour) - Date.parse(b.first_hour)).map(({ release }) => release);
+  const names = [...knownReleases].sort((a, b) => Date.parse(a.first_hour) - Date.parse(b.first_hour)).map(({ release }) => literal(release));
   const at = names.indexOf(state.params.release);
   const next = state.params.release === undefined ? (step < 0 ? names.length - 1 : 0) : at + step;
-  if (names[next] !== undefined) { page.go({ release: names[next] }); page.say(`Release ${visible(names[next])}`); }
+  if (names[next] !== undefined) { page.go({ release: names[next] }); page.say(`Release ${visible(readable(names[next]))}`); }
 }
 
 // ---- listening ----

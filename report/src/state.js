@@ -18,6 +18,10 @@ export const fields = [...dimensions, 'marker'];
 export const twin = (field) => `exclude_${field}`;
 /** Returns the side of a filter that chosen values go to: the one in use, or else what selects. @param {Record<string, string>} params @param {string} field */
 export const sideOf = (params, field) => (params[field] === undefined && params[twin(field)] !== undefined ? twin(field) : field);
+/** Returns the filter that selects this value only: elsewhere % stands for any text. @param {string} value */
+export const literal = (value) => value.replaceAll('%', () => '\\%');
+/** Returns how a filter reads: what selects one value as this value, a pattern as it is. @param {string} filter */
+export const readable = (filter) => (filter.replaceAll('\\%', () => '').includes('%') ? filter : filter.replaceAll('\\%', () => '%'));
 export const filters = ['since', 'until', ...fields, ...fields.map(twin)];
 const lasting = [...filters, 'theme'];
 

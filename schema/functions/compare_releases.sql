@@ -598,9 +598,9 @@ begin
         return;
     end if;
     sides := compared_sides(
-        regressions.site, names.previous, names.latest, regressions.since, regressions.until, regressions.route,
-        regressions.environment, regressions.variant, regressions.browser, regressions.os, regressions.device,
-        regressions.thread, null, null, exclude);
+        regressions.site, literal_filter(names.previous), literal_filter(names.latest), regressions.since,
+        regressions.until, regressions.route, regressions.environment, regressions.variant, regressions.browser,
+        regressions.os, regressions.device, regressions.thread, null, null, exclude);
     return query
     select
         function_key, function, resource, line, column_number, before_self_ms, after_self_ms, before_total_ms,

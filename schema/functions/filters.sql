@@ -1,16 +1,25 @@
 -- Filters: what functions share to find the numbers that a caller asks for.
 --
--- A filter is null (everything), '' (the dimension is absent) or a text in which only % is a wildcard.
+-- A filter is null (everything), '' (the dimension is absent) or a text in which only % is a wildcard, and \% is a
+-- percent sign.
 -- Functions are PL/pgSQL, so that the arrays of a selection are constants for the planner: that prunes partitions,
 -- and Citus distributes it.
 
 create or replace function fleetprof_data.like_pattern(filter text)
 returns text
 language sql immutable strict parallel safe
-return replace(replace(filter, '\', '\\'), '_', '\_');
+-- A backslash that stands before a wildcard was one of the filter's own, and takes its meaning away.
+return replace(replace(replace(filter, '\', '\\'), '_', '\_'), '\\%', '\%');
 
 comment on function fleetprof_data.like_pattern is
-    'Returns the LIKE pattern of a filter, in which only % is a wildcard.';
+    'Returns the LIKE pattern of a filter, in which only % is a wildcard, and \% is a percent sign.';
+
+create or replace function fleetprof_data.literal_filter(value text)
+returns text
+language sql immutable strict parallel safe
+return replace(value, '%', '\%');
+
+comment on function fleetprof_data.literal_filter is 'Returns the filter that selects this value only.';
 
 create or replace function fleetprof_data.marker_of(number smallint)
 returns fleetprof_data.marker
@@ -368,6 +377,7 @@ comment on function fleetprof_data.selected_totals is
 
 revoke execute on function
     fleetprof_data.like_pattern,
+    fleetprof_data.literal_filter,
     fleetprof_data.marker_of,
     fleetprof_data.matches,
     fleetprof_data.is_excluded,
@@ -381,6 +391,7 @@ revoke execute on function
 from public;
 grant execute on function
     fleetprof_data.like_pattern,
+    fleetprof_data.literal_filter,
     fleetprof_data.marker_of,
     fleetprof_data.matches,
     fleetprof_data.is_excluded,

@@ -146,7 +146,9 @@ export const excluding = 'exclude_';
 function matches(filter, value) {
   if (filter === null) return true;
   const literal = (/** @type {string} */ part) => part.replace(/[^a-z0-9]/gi, '\\$&');
-  return new RegExp(`^${filter.split('%').map(literal).join('.*')}$`, 's').test(value);
+  // \% is a percent sign.
+  const parts = filter.split(/(\\%|%)/).map((part) => (part === '%' ? '.*' : literal(part === '\\%' ? '%' : part)));
+  return new RegExp(`^${parts.join('')}$`, 's').test(value);
 }
 
 /** @param {string | null} filter */

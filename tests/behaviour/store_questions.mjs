@@ -57,7 +57,7 @@ function conditions({ site, since, until, dimensions }) {
   const like = Object.entries({ site, ...dimensions }).filter(([, filter]) => filter !== null)
     .map(([name, filter]) => {
       const [column, operator] = name.startsWith(naive.excluding) ? [name.slice(naive.excluding.length), 'not like'] : [name, 'like'];
-      return `${column} ${operator} ${literal(filter).replaceAll('\\', '\\\\').replaceAll('_', '\\_')}`;
+      return `${column} ${operator} ${literal(filter).replaceAll(/\\(?!%)|_/g, (sign) => `\\${sign}`)}`;
     });
   if (since !== null) like.push(`bucket + interval '1 hour' > ${time(since)}`);
   if (until !== null) like.push(`bucket < ${time(until)}`);
@@ -231,7 +231,7 @@ function pattern(random, value) {
   const at = random.below(value.length + 1);
   return random.pick([
     value, value, value, `${value.slice(0, at)}%`, `%${value.slice(at)}`, '%', '',
-    `${value.slice(0, at)}%${value.slice(at + 1)}`, `${value.slice(0, at)}_${value.slice(at + 1)}`, `${value}\\`,
+    `${value.slice(0, at)}%${value.slice(at + 1)}`, `${value.slice(0, at)}_${value.slice(at + 1)}`, `${value}\\`, value.replaceAll('%', () => '\\%'), `${value.slice(0, at)}\\%${value.slice(at)}`,
   ]);
 }
 

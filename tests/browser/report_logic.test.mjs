@@ -9,9 +9,10 @@ import { linesOf } from '../../report/src/calltree.js';
 import * as text from '../../report/src/format.js';
 import { formats } from '../../report/src/exports.js';
 import { itemsOf, mostItems, ownWithin, spansOf, ticksIn, tracksOf, windowOf } from '../../report/src/spans.js';
+import { successors } from '../../report/src/changes.js';
 import { packed } from '../../report/src/packer.js';
 import { read, unpacked, written } from '../../report/src/packed.js';
-import { changed, format, moment, parse, pinned, sideOf } from '../../report/src/state.js';
+import { changed, format, literal, moment, parse, pinned, readable, sideOf } from '../../report/src/state.js';
 import { sorted } from '../../report/src/table.js';
 import { functionsOf, inverted, joined, matcher, namesOf, pathTo, search, transformed, treeOf } from '../../report/src/tree.js';
 import { repository, runOrThrow } from '../behaviour/stack.mjs';
@@ -201,6 +202,18 @@ test('another view keeps the filters and nothing else', () => {
   const state = parse('/shop/flame?route=%2Fcart&since=7d&q=x&root=0123456789abcdef&theme=dark');
   assert.equal(format(changed(state, { view: 'functions' })), '/shop/functions?since=7d&route=%2Fcart&theme=dark');
   assert.equal(format(changed(state, { q: null, route: '' })), '/shop/flame?since=7d&route=&root=0123456789abcdef&theme=dark');
+});
+
+test('a value with a percent sign is a filter of this value', () => {
+  for (const value of ['', '/cart', '100%', '%', '/caf%C3%A9', 'a\\%b', '\\', '%%']) {
+    const filter = literal(value);
+    // As SQL reads it: \% is a percent sign, % alone any text.
+    assert.ok(!filter.replaceAll('\\%', '').includes('%'), filter);
+    assert.equal(filter.replaceAll('\\%', () => '%'), value);
+    assert.equal(readable(filter), value);
+  }
+  assert.equal(readable('/caf\\%/%'), '/caf\\%/%', 'a pattern stays as it was written');
+  assert.deepEqual(successors([{ release: '1%', first_hour: '2026-01-01' }, { release: '2', first_hour: '2026-01-02' }]), { before: '1\\%', after: '2' });
 });
 
 test('a copied link says when, not how long ago', () => {

@@ -82,7 +82,7 @@ insert into expectation values
     ('''shop'', route => ''%:id'', release => ''v2%''', '{}'),
     ('''shop'', route => null, thread => null', array(select generate_series(1, 17)));
 
-select plan((select count(*)::integer from expectation, surface) + 29);
+select plan((select count(*)::integer from expectation, surface) + 33);
 
 select is(
     pg_temp.segments_read(name, arguments), segments,
@@ -115,6 +115,12 @@ select throws_ok(
 from surface where name <> 'timings' order by name;
 
 select is(fleetprof_data.like_pattern('50%_\'), '50%\_\\', 'only % is a wildcard');
+select is(
+    array(select value from unnest(array['50%', '500', '50\%', '50\0', '50%%', '\50%']) as value where fleetprof_data.matches(value, filter)),
+    values, 'filter ' || filter)
+from (
+    values ('50\%', '{50%}'::text[]), ('50\\%', array['50\%']), ('%50\%', array['50%', '\50%']), ('50\%%', array['50%', '50%%'])
+) as expected (filter, values);
 
 select * from finish();
 rollback;

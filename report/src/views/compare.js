@@ -6,6 +6,7 @@ import { change, count, counted, number, percent, time, visible } from '../forma
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
 import { functionCell, tableView } from '../parts.js';
+import { literal, readable } from '../state.js';
 import { joined, namesOf } from '../tree.js';
 import { builtTree, isDark, labelsOf } from './flame.js';
 import { maxNodes } from './functions.js';
@@ -41,7 +42,7 @@ function ofSide(state, side, summary) {
 }
 
 /** @param {State} state @param {'before' | 'after'} side */
-const nameOf = ({ params }, side) => (params[side] !== undefined ? visible(params[side], 80) || '(none)' : side === 'before' ? 'the earlier period' : 'the later period');
+const nameOf = ({ params }, side) => (params[side] !== undefined ? visible(readable(params[side]), 80) || '(none)' : side === 'before' ? 'the earlier period' : 'the later period');
 
 /** Returns which sides have no uploads, and what helps; null if both have some. @param {import('../api.js').Row} row @param {State} state */
 function emptySides(row, state) {
@@ -186,12 +187,12 @@ export const compare = {
 
 /** @param {import('../api.js').Row[]} releases @param {State} state @param {import('../main.js').Page} page */
 function chooser(releases, { params }, page) {
-  const latest = releases.slice(-2).map(({ release }) => release);
+  const latest = releases.slice(-2).map(({ release }) => literal(release));
   const choice = (/** @type {'before' | 'after'} */ name, /** @type {number} */ place) => h('label', null, `${name} `, h('select', { name, id: `choose-${name}` },
     h('option', { value: anyRelease }, '(all)'),
-    [...new Set([...releases.map(({ release }) => release), ...params[name] === undefined ? [] : [params[name]]])].map((release) => h('option', {
+    [...new Set([...releases.map(({ release }) => literal(release)), ...params[name] === undefined ? [] : [params[name]]])].map((release) => h('option', {
       value: release, selected: release === (params[name] ?? (params.before_since ? anyRelease : latest[place])),
-    }, visible(release || '(none)', 60)))));
+    }, visible(readable(release) || '(none)', 60)))));
   const period = (/** @type {string} */ name) => h('label', null, `${name.replace('_', ' ')} `, h('input', {
     name, id: `choose-${name}`, value: params[name] ?? '', placeholder: name === 'before_since' ? 'as the later side' : '', autocomplete: 'off', spellcheck: false }));
   return h('form', {

@@ -6,7 +6,7 @@ import { count, counted, percent, visible, webAddress } from '../format.js';
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
 import { facts, functionColumn, none, perLoad, placeLink, tabs, withoutMarker } from '../parts.js';
-import { dimensions } from '../state.js';
+import { dimensions, literal } from '../state.js';
 import { table } from '../table.js';
 import { functionsOf, inverted, namesOf, transformed } from '../tree.js';
 import { builtTree, isDark, labelsOf, rowOf } from './flame.js';
@@ -143,7 +143,7 @@ export const oneFunction = {
       h('div', null, h('h3', null, 'Where it runs'), tabs('By', dimensions.map((dimension) => [dimension, page.link({ by: dimension }), dimension === by])),
         parts.rows.length === 0 ? none(parts, 'Not known.') : table({
           caption: `Self time by ${by}`, rows: parts.rows, onsort: () => {}, most: 100, columns: [
-            { name: 'value', label: by, cell: ({ value }) => h('a', { href: page.link({ [by]: value }) }, value === '' ? '(none)' : visible(value, 120)) },
+            { name: 'value', label: by, cell: ({ value }) => h('a', { href: page.link({ [by]: literal(value) }) }, value === '' ? '(none)' : visible(value, 120)) },
             { name: 'self_ms_per_load', label: 'Self ms/load', kind: 'number', bar: true, title: 'Per page load with this value' },
             { name: 'self_ms', label: 'Self ms', kind: 'number' }, { name: 'loads', label: 'Page loads', kind: 'count' }, { name: 'samples', label: 'Samples', kind: 'count' }] })),
       h('div', null, h('h3', null, 'Inside which measures'), measures.rows.length === 0 ? none(measures, 'Inside none, in this period.') : table({

@@ -4,7 +4,7 @@ import { duration, number, percent, visible } from '../format.js';
 import { h } from '../h.js';
 import { trend } from '../chart.js';
 import { functionColumn, tableView, tabs, valuesChart, withoutMarker } from '../parts.js';
-import { dimensions } from '../state.js';
+import { dimensions, literal } from '../state.js';
 import { table } from '../table.js';
 import { steps, trendTable } from './timings.js';
 
@@ -64,7 +64,7 @@ export const vital = {
         trend(points, releases.rows, `75th percentile of ${name}`, score), trendTable(points, 'Trend', score)) : null,
       h('section', null, h('h3', null, 'For whom'), tabs('By', dimensions.map((name) => [name, page.link({ by: name }), name === dimension])),
         values.length === 0 ? h('p', { class: 'empty' }, empty) : table({ caption: `${visible(state.item, 80)} by ${dimension}`, rows: values, onsort: () => {}, most: 100, columns: [
-          { name: 'value', label: dimension, cell: (row) => h('a', { href: page.link({ [dimension]: row.value }) }, row.value === '' ? '(none)' : visible(row.value, 120)) }, ...columns()] })),
+          { name: 'value', label: dimension, cell: (row) => h('a', { href: page.link({ [dimension]: literal(row.value) }) }, row.value === '' ? '(none)' : visible(row.value, 120)) }, ...columns()] })),
       h('h3', null, 'What ran where it was poor, and what the same function cost where it was good'));
     return tableView(main, page, state, {
       name: `vital-${state.item}`, caption: 'Functions', rows: rows.rows, sort: '-self_ms_per_load', search: ['function', 'resource'], before,

@@ -4,7 +4,7 @@ import { size, visible } from '../format.js';
 import { h } from '../h.js';
 import { nothing, tableView, tabs, withoutMarker } from '../parts.js';
 import { sparkColumn } from '../spark.js';
-import { dimensions } from '../state.js';
+import { dimensions, literal } from '../state.js';
 
 /** @typedef {import('../api.js').Row} Row */
 
@@ -53,7 +53,7 @@ export const where = {
       before: tabs('Group by', groups.map((name) => [name, page.link({ by: name, sort: null, q: null }), name === by])),
       columns: [
         { name: 'name', label: by, cell: ({ name }) => (canFilter && !special.includes(name)
-          ? h('a', { href: page.link({ view: 'flame', [by]: name }) }, name === '' ? '(none)' : visible(name, 160)) : h('span', null, name === '' ? '(none)' : visible(name, 160))) },
+          ? h('a', { href: page.link({ view: 'flame', [by]: literal(name) }) }, name === '' ? '(none)' : visible(name, 160)) : h('span', null, name === '' ? '(none)' : visible(name, 160))) },
         ...hosts ? [{ name: 'party', label: 'Party', cell: (/** @type {Row} */ { party }) => party ?? '–', title: 'First: hosts of the site’s pages, origins and first_party' }] : [],
         { name: 'self_ms', label: 'Time ms', kind: 'number', title: 'Self time, summed over all page loads' },
         { name: 'share', label: 'Share', kind: 'share', bar: true, title: 'Of profiled time, unattributed time included' },
