@@ -114,6 +114,8 @@ declare
     least_hours constant integer := 12;
     least_share constant double precision := 0.5;
     least_effective constant double precision := 10;
+    -- Of a function that only one side has: the effective number of hours that its cost comes from.
+    least_effective_hours constant double precision := 6;
     -- How many functions are tested at most, and of how many frames: those with the most self time.
     most_functions constant integer := 1000;
     most_frames constant integer := 2000;
@@ -307,6 +309,24 @@ begin
         ) as class
         join class_total using (is_after, device)
     ),
+    function_hour as materialized (
+        select false as is_after, part.*
+        from wanted
+        cross join lateral compared_hours(before_hours, frame_ids, numbers) as part
+        union all
+        select true, part.*
+        from wanted
+        cross join lateral compared_hours(after_hours, frame_ids, numbers) as part
+    ),
+    -- Of functions that one side lacks. A day counts as so many hours with equal costs.
+    one_sided_hours as (
+        select number, sum(self_us) ^ 2 / sum(self_us ^ 2 / length) as effective
+        from function_hour
+        join (select is_after, bucket, max(length) as length from hour_total group by is_after, bucket) as hour
+            using (is_after, bucket)
+        where self_us > 0 and number in (select number from sums where least(before_uploads, after_uploads) = 0)
+        group by number
+    ),
     hour_cost as (
         select number, is_after, bucket, sum(us) as residual
         from (
@@ -314,13 +334,8 @@ begin
             from class_cost
             join hour_total using (is_after, device)
             union all
-            select number, false, bucket, self_us
-            from wanted
-            cross join lateral compared_hours(before_hours, frame_ids, numbers)
-            union all
-            select number, true, bucket, self_us
-            from wanted
-            cross join lateral compared_hours(after_hours, frame_ids, numbers)
+            select number, is_after, bucket, self_us
+            from function_hour
         ) as hour
         group by number, is_after, bucket
     ),
@@ -493,6 +508,8 @@ begin
             when side_verdict is not null then side_verdict
             when least(before_uploads, after_uploads) = 0 and not is_stable then 'unmatched'
             when known.number is null then 'too few'
+            when least(before_uploads, after_uploads) = 0
+                and coalesce(one_sided_hours.effective, 0) < least_effective_hours then 'too few'
             when before_uploads = 0 then 'new'
             when after_uploads = 0 then 'gone'
             when is_changed and difference > common then 'slower'
@@ -508,6 +525,7 @@ begin
     from sums
     cross join obstacle
     left join known using (number)
+    left join one_sided_hours using (number)
     left join judged using (number);
 end
 $$;

@@ -15,7 +15,14 @@ select hour.*, 'doubled', (100 + number % 7) * segment_id from hour
 union all
 select hour.*, 'outage' || least, case when is_after and number = 7 then 1000 else least end from hour, unnest('{2,5,10,50}'::integer[]) as least
 union all
-select hour.*, 'once', case when is_after then 1000 else 1 end from hour where number = 7;
+select hour.*, 'once', case when is_after then 1000 else 1 end from hour where number = 7
+union all
+-- Only the later side has these.
+select hour.*, 'hours' || hours, 1000 from hour, unnest('{1,5,6,24}'::integer[]) as hours where is_after and number < hours
+union all
+select hour.*, 'mostly', case number when 7 then 1000 else 2 end from hour where is_after
+union all
+select hour.*, 'rare', 2 from hour where is_after;
 
 insert into fleetprof_data.segment
 select segment_id, site, route, release, environment, variant, browser, os, device, thread, rate_ppm, '2026-01-05' from pg_temp.segment;
@@ -35,7 +42,7 @@ from hour
 cross join lateral (values ('constant', 20000 * segment_id), ('fixed', 20000)) as fixed (function, us);
 select pg_temp.pack() \g /dev/null
 
-select plan(7);
+select plan(9);
 
 create temp table answer as select * from compare_releases('shop', 'v1', 'v2');
 select is((select verdict from answer where function = 'doubled'), 'slower', 'twice as often in every hour is slower');
@@ -49,6 +56,14 @@ select results_eq(
     $$ select function, round(change::numeric, 9), verdict from answer where function in ('constant', 'fixed') order by 1 $$,
     $$ values ('constant', 1.0, 'slower'), ('fixed', 0.0, 'no change seen') $$, 'what never varies is judged, too');
 select ok(abs(common_change) < 0.1, 'but is not the change of all') from compare_summary('shop', 'v1', 'v2');
+select results_eq(
+    $$ select function, verdict from answer where function ~ 'hours|mostly|rare' order by 1 $$,
+    $$ values ('hours1', 'too few'), ('hours24', 'new'), ('hours5', 'too few'), ('hours6', 'new'), ('mostly', 'too few'), ('rare', 'new') $$,
+    'what ran in few hours only may have been there before');
+select results_eq(
+    $$ select function, verdict from compare_releases('shop', 'v2', 'v1') where function ~ 'hours|mostly|rare' order by 1 $$,
+    $$ values ('hours1', 'too few'), ('hours24', 'gone'), ('hours5', 'too few'), ('hours6', 'gone'), ('mostly', 'too few'), ('rare', 'gone') $$,
+    'nor is it gone');
 select ok(bool_and(p between 1e-300 and 1), 'p is above 0 and at most 1') from answer where p is not null;
 
 select * from finish();

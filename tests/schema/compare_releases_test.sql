@@ -48,7 +48,7 @@ join cost using (release, device);
 select pg_temp.pack() \g /dev/null
 
 create temp table answer as select * from compare_releases('shop', 'v1', 'v2');
-select plan(52);
+select plan(54);
 
 -- Desktops cost 15 ms, phones 40 ms an upload; the weights of strata are 240·240/480 and 120·360/480.
 select is(verdict, 'no change seen', 'another mix is not a change') from answer where function = 'same';
@@ -158,10 +158,18 @@ select is_empty($$ select from regressions('shop', 'v1') $$, 'the first release 
 
 -- Where hours are gone, days stand for them.
 select pg_temp.pack('blocks') \g /dev/null
+update fleetprof_data.cohort set release = 'v%' where release = 'v2';
+update fleetprof_data.segment set release = 'v%' where release = 'v2';
+select is((select array_agg(distinct after_release) from regressions('shop')), '{v%}', 'a release may be called like a pattern');
+update fleetprof_data.cohort set release = 'v2' where release = 'v%';
+update fleetprof_data.segment set release = 'v2' where release = 'v%';
 update fleetprof_data.horizon set hours_from = '2026-01-08Z';
 select is(
     (select array_agg(round(change::numeric, 6)) from compare_releases('shop', 'v1', 'v2') where function = 'sort'), array[0.5],
     'days are compared where hours are gone');
+select results_eq(
+    $$ select function, verdict from compare_releases('shop', 'v1', 'v2') where verdict in ('new', 'gone') order by 1 $$,
+    $$ values ('added', 'new'), ('removed', 'gone') $$, 'a function may be new or gone by the day, too');
 select is(
     (select placebo_tested from compare_summary('shop', 'v1', 'v2')), 0::bigint,
     'a day has no halves: it is not compared with itself');
