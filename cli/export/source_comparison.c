@@ -23,12 +23,17 @@ static void add_release(struct fp_sql_query *query, const char *name, const char
     fp_sql_value(query, "text", value);
 }
 
+/* Times that read back as the same ones, whatever DateStyle and TimeZone are: IST has several. */
+#define HOURS(range)                                                                               \
+    "to_char(lower(" range ") at time zone 'UTC', 'YYYY-MM-DD HH24:MI\"Z\"'), "                    \
+    "to_char(upper(" range ") at time zone 'UTC', 'YYYY-MM-DD HH24:MI\"Z\"')"
+
 /* Asks for the hours of both sides: since and until of the earlier one, then of the later one. */
 static PGresult *ask_hours(const struct fp_export_sides *sides)
 {
     struct fp_sql_query query;
-    fp_sql_init(&query, "select lower(before_hours), upper(before_hours), lower(after_hours), "
-                        "upper(after_hours) from fleetprof.compare_summary(");
+    fp_sql_init(&query, "select " HOURS("before_hours") ", " HOURS("after_hours"));
+    fp_sql_add(&query, " from fleetprof.compare_summary(");
     fp_comparison_add(sides->comparison, &query);
     add_release(&query, ", before => ", sides->before);
     add_release(&query, ", after => ", sides->after);

@@ -95,7 +95,15 @@ test('export --compare gives other tools both sides, the earlier one scaled to t
   assert.equal(sum(base.map(({ us }) => us)), -scaled);
   assert.equal(total, after.us - scaled);
   assert.ok(base.every(({ us, count }) => us <= 0 && count <= 0) && samples.length > base.length);
-  assert.match(comments[0], /^site1, before: 1, .* page loads, scaled to those after; after: 2, /);
+  assert.match(comments[0], /^site1, before: 1, \d{4}-\d\d-\d\d \d\d:00Z to \d{4}-\d\d-\d\d \d\d:00Z, \d+ page loads, scaled to those after; after: 2, /);
+  // With these settings PostgreSQL writes IST, and reads another zone's.
+  env.PGOPTIONS = '-c datestyle=German -c timezone=Asia/Kolkata';
+  try {
+    const again = pprof(await exported('--format', 'pprof'));
+    assert.deepEqual([again.samples, again.comments], [samples, comments]);
+  } finally {
+    delete env.PGOPTIONS;
+  }
 
   const { profiles, shown } = await speedscope('compared.json', await exported('--format', 'speedscope'));
   assert.deepEqual(profiles.map((/** @type {any} */ { total: us }) => us), [scaled, after.us]);
