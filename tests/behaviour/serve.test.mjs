@@ -338,6 +338,23 @@ test('numbers that a double cannot hold are texts', async () => {
   assert.ok(rows.some((/** @type {any[]} */ row) => typeof row[place] === 'string'));
 });
 
+test('a filter with an escaped percent sign selects it, in functions and views', async () => {
+  const kept = '(select segment_id from fleetprof.sessions order by session_id limit 1)';
+  const [{ route }] = await stack.postgres.sql(`select route from fleetprof.segment where segment_id = ${kept}`);
+  await stack.execute(`update fleetprof_data.segment set route = '/caf%C3' where segment_id = ${kept}`);
+  try {
+    for (const [filter, found] of /** @type {const} */ ([['/caf\\%C3', true], ['/%C3', true], ['/caf\\%', false], ['/ca\\%%', false]])) {
+      const given = `site=%25&route=${encodeURIComponent(filter)}`;
+      assert.equal((await report.json(`/api/v1/sessions?${given}`)).rows.length > 0, found, filter);
+      assert.equal((await report.json(`/api/v1/values?field=route&${given}`)).rows.length > 0, found, filter);
+      const { sql } = await report.json(`/api/v1/sessions?${given}`);
+      assert.equal((await stack.postgres.sql(sql)).length > 0, found, sql);
+    }
+  } finally {
+    await stack.execute(`update fleetprof_data.segment set route = '${route}' where route = '/caf%C3'`);
+  }
+});
+
 test('an answer that did not change is not sent again, and a large one is packed', async () => {
   const target = '/api/v1/hotspots?site=shop&since=2026-01-01&until=2026-01-02';
   const first = await report.get(target);
