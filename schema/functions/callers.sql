@@ -246,7 +246,7 @@ end
 $$;
 
 comment on function fleetprof.callers is
-    'Returns what calls a function: the frames right below it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (root): nothing called it. Where it calls itself a sample may count for several callers, but once for each. function_name: of which only % is a wildcard; null with key, the function_key of one function. generated_resource, generated_line, generated_column: as in hotspots. fold: as in flamegraph; function_name may then be a package in parentheses.';
+    'Returns what calls a function: the frames right below it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (root): nothing called it. Where it calls itself a sample may count for several callers, but once for each. function_name: a pattern, as filters are; null with key, the function_key of one function. generated_resource, generated_line, generated_column: as in hotspots. fold: as in flamegraph; function_name may then be a package in parentheses.';
 
 create or replace function fleetprof.callees(
     function_name text,
@@ -304,7 +304,7 @@ end
 $$;
 
 comment on function fleetprof.callees is
-    'Returns what a function calls: the frames right on top of it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (self): its own time, without samples. Without recursion all rows add up to 1. function_name: of which only % is a wildcard; null with key, the function_key of one function. generated_resource, generated_line, generated_column: as in hotspots. fold: as in flamegraph; function_name may then be a package in parentheses.';
+    'Returns what a function calls: the frames right on top of it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (self): its own time, without samples. Without recursion all rows add up to 1. function_name: a pattern, as filters are; null with key, the function_key of one function. generated_resource, generated_line, generated_column: as in hotspots. fold: as in flamegraph; function_name may then be a package in parentheses.';
 
 revoke execute on function fleetprof_data.call_edges, fleetprof_data.call_rows, fleetprof.callers, fleetprof.callees from public;
 grant execute on function fleetprof_data.call_edges, fleetprof_data.call_rows, fleetprof.callers, fleetprof.callees to fleetprof_reader;

@@ -88,7 +88,7 @@ end
 $$;
 
 comment on function fleetprof.folded is
-    'Returns stacks as lines "root;child;leaf weight", weight in microseconds of self time, for flamegraph.pl, speedscope and the like. In names ; becomes : and a line break a space; anonymous functions are followed by resource:line:column. fold: as in flamegraph.';
+    'Returns stacks as lines "root;child;leaf weight", weight in microseconds of self time, for flamegraph.pl, speedscope and the like. In names ; becomes : and a control character a space; anonymous functions are followed by resource:line:column. fold: as in flamegraph.';
 
 revoke execute on function fleetprof_data.folded_stacks, fleetprof.folded from public;
 grant execute on function fleetprof_data.folded_stacks, fleetprof.folded to fleetprof_reader;

@@ -84,7 +84,7 @@ end
 $$;
 
 comment on function fleetprof.interactions is
-    'Returns interactions by target and type, the most time first. target: selector of the element, null when not known. type: of the event, such as pointerup; (overflow) beyond the site''s ceiling of names. p75_ms, p98_ms: nearest-rank percentiles of durations, at most 1.6 % off. max_ms, total_ms: the longest duration, and the sum of all. input_delay_share, processing_share, presentation_share: of total_ms, 0 to 1; together 1; null when not known. Agents send interactions of 40 ms or more.';
+    'Returns interactions by target and type, the most time first. target: selector of the element, null when not known. type: as the page says, such as pointer or keyboard; (overflow) beyond the site''s ceiling of names. p75_ms, p98_ms: nearest-rank percentiles of durations, at most 1.6 % off. max_ms, total_ms: the longest duration, and the sum of all. input_delay_share, processing_share, presentation_share: of total_ms, 0 to 1; together 1; null when not known. Agents send interactions of 40 ms or more.';
 
 revoke execute on function fleetprof.interactions from public;
 grant execute on function fleetprof.interactions to fleetprof_reader;
