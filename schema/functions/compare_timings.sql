@@ -110,6 +110,8 @@ declare
     least_share constant double precision := 0.5;
     -- Hours, or days where hours are gone, with the timing: fewer do not show what values have in common.
     least_blocks constant integer := 3;
+    -- Of a timing that only one side has: the effective number of hours that its values come from.
+    least_effective_hours constant double precision := 6;
     -- Uploads with a new timing that the earlier side would have had, and the other way round.
     least_expected constant double precision := 10;
     -- Those with the most values are compared.
@@ -317,6 +319,19 @@ begin
             cross join horizon
         ) as block
     ),
+    -- Of timings that one side lacks. A day counts as so many hours with equally many values.
+    one_sided_hours as (
+        select number, sum(count) ^ 2 / sum(count ^ 2 / hours) as effective
+        from (
+            select number, sum(count)::double precision as count, case when bucket < hours_from then 24 else 1 end as hours
+            from hour
+            cross join horizon
+            -- They have no cut, so each value is here once.
+            where least(before_uploads[number], after_uploads[number]) = 0
+            group by number, bucket, hours_from
+        ) as block
+        group by number
+    ),
     counted as (
         select
             number, sum(before_count) as before_count, sum(after_count) as after_count,
@@ -353,7 +368,8 @@ begin
             sqrt(after_variance * greatest(1, hourly.variance / nullif(estimate.variance, 0))) as after_error,
             hourly.df, cut_share,
             case
-                when least(side_hours.before, side_hours.after) < least_hours then 'early'
+                when least(side_hours.before, side_hours.after) < least_hours
+                    or one_sided_hours.effective < least_effective_hours then 'early'
                 when before_uploads[number] = 0 and after_uploads[number] >= least_uploads
                     and after_uploads[number] * before_most / after_most >= least_expected then 'new'
                 when after_uploads[number] = 0 and before_uploads[number] >= least_uploads
@@ -366,6 +382,7 @@ begin
         join counted using (number)
         cross join side_hours
         left join estimate using (number, percentile)
+        left join one_sided_hours using (number)
         left join hourly using (number, percentile)
         left join cut using (number, percentile)
     ),

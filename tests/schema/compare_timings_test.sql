@@ -61,7 +61,8 @@ select
 from (values
     (13, 'base', 1, 11, 1), (14, 'base', 100, 11, 1), (14, 'seldom', 20, 11, 1),
     (15, 'base', 20, 11, 1), (16, 'base', 20, 11, 1), (15, 'once', 240, 0, 1), (16, 'once', 240, 0, 5), (15, 'twice', 120, 1, 1),
-    (16, 'twice', 120, 1, 5), (15, 'thrice', 80, 2, 1), (16, 'thrice', 80, 2, 5)) as given (segment_id, name, count, last, factor)
+    (16, 'twice', 120, 1, 5), (15, 'thrice', 80, 2, 1), (16, 'thrice', 80, 2, 5),
+    (15, 'outage', 240, 0, 1), (16, 'burst', 240, 0, 1), (16, 'five', 48, 4, 1), (16, 'six', 40, 5, 1)) as given (segment_id, name, count, last, factor)
 cross join lateral generate_series(0, count - 1) as number
 cross join lateral generate_series(0, last) as hour;
 -- Negative durations are in no histogram.
@@ -126,7 +127,7 @@ select is(pg_temp.verdicts('canary', 'v2', 'v1'), 'base too few, base too few, s
 select is((select array_agg(distinct verdict) from compare_timings('shop', 'v1', 'v2', '2026-01-05 12:00Z', '2026-01-05 23:00Z', before_since => '2026-01-05Z', before_until => '2026-01-05 12:00Z') where name in ('new', 'gone')),
     '{early}', 'nothing is new after eleven hours');
 select is(pg_temp.verdicts('hours', 'v1', 'v2'),
-    'base no change seen, base no change seen, once early, once early, thrice slower, thrice slower, twice early, twice early', 'a timing needs three hours');
+    'base no change seen, base no change seen, burst early, burst early, five early, five early, once early, once early, outage early, outage early, six new, six new, thrice slower, thrice slower, twice early, twice early', 'a timing needs three hours, six if only a side has it');
 select is(pg_temp.verdicts('negative', 'v1', 'v2'), 'base no change seen, base no change seen, turned not comparable, turned not comparable',
     'a timing is not new if all of its values were negative before');
 
