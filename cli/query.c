@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/config_file.h"
 #include "cli/memory.h"
+#include "collector/base/assert.h"
 #include "collector/base/clock.h"
 
 #include <poll.h>
@@ -127,10 +128,7 @@ void fp_sql_add(struct fp_sql_query *query, const char *text)
 
 void fp_sql_value(struct fp_sql_query *query, const char *type, const char *value)
 {
-    if (query->value_count == FP_SQL_MAX_VALUES) {
-        query->text.failed = true;
-        return;
-    }
+    FP_ASSERT(query->value_count < FP_SQL_MAX_VALUES);
     query->values[query->value_count++] = value;
     fp_buf_addf(&query->text, "$%d::%s", query->value_count, type);
 }

@@ -44,7 +44,8 @@ PGconn *fp_database_connect(const char *conninfo) FP_MUST_CHECK;
 /* Connects to the chosen database, as fp_database_connect. */
 PGconn *fp_database_open(const struct fp_database_options *options) FP_MUST_CHECK;
 
-#define FP_SQL_MAX_VALUES 16
+/* Room for each filter, what it leaves out, and what else a command gives. */
+#define FP_SQL_MAX_VALUES 40
 
 struct fp_sql_query {
     struct fp_buf text;
@@ -60,7 +61,7 @@ void fp_sql_release(struct fp_sql_query *query);
 void fp_sql_add(struct fp_sql_query *query, const char *text);
 
 /* Appends a parameter's number and cast ("$3::text") and keeps the value, which must outlive the
- * query. */
+ * query. At most FP_SQL_MAX_VALUES. */
 void fp_sql_value(struct fp_sql_query *query, const char *type, const char *value);
 
 /* Sends the statement and returns the answer, whatever it is. The caller calls PQclear. */

@@ -529,6 +529,25 @@ test('trend follows a function, a group or a timing', async () => {
   }
 });
 
+test('all filters and what they leave out may be given at once', async () => {
+  const dimensions = ['route', 'environment', 'variant', 'browser', 'os', 'device', 'thread'];
+  const given = (/** @type {string[]} */ names) => names.flatMap((name) => [`--${name}`, '%', '--exclude', `${name}=x`]).concat('--site', 'own', '--since', '1d', '--until', '0s');
+  const most = [...given(dimensions), ...given(['release']).slice(0, 4)];
+  const all = [...most, '--marker', '(none)', '--exclude', 'marker=gc'];
+  for (const args of [
+    ['top', '--measure', 'render', '--top', '5', ...all], ['flame', '--fold', 'package', ...all], ['callers', 'of0', '--fold', 'package', ...all],
+    ['cost', 'host', ...all], ['markers', ...all], ['export', '--format', 'folded', '--fold', 'package', ...all],
+    ['export', '--format', 'speedscope', '--fold', 'package', ...all], ['trend', 'of0', '--step', 'day', ...most], ['vitals', '--by', 'route', ...most],
+    ['timings', ...most], ['coverage', ...most],
+    ['compare', '--top', '5', '--before-since', '3d', '--before-until', '2d', ...given(dimensions)],
+    ['compare', 'a', 'b', '--vitals', ...given(dimensions)], ['regressions', '--least-change', '5', ...given(dimensions)],
+    ['export', '--format', 'speedscope', '--compare', 'a', 'b', '--before-since', '3d', '--before-until', '2d', ...given(dimensions)],
+  ]) {
+    const { code, stderr } = await fleetprof(...args);
+    assert.equal(code, 0, `${args}: ${stderr}`);
+  }
+});
+
 test('--exclude leaves out what a filter selects', async () => {
   const uploads = async (/** @type {string[]} */ ...args) => (await json('cost', 'device', '--site', 'own', ...args)).filter(({ uploads: count }) => count > 0).map(({ name }) => name);
   assert.deepEqual(await uploads('--exclude', 'browser=Fire%', '--exclude', 'route=/admin'), ['desktop']);
