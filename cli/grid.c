@@ -264,20 +264,6 @@ static size_t step(const char **text)
     return columns >= 0 ? (size_t)columns : strlen("\\xHH") * (size_t)(*text - begin);
 }
 
-/* Returns a copy that takes at most max_width columns, at least 1: it loses its start. The caller
- * frees it. */
-static char *keep_end(const char *text, size_t max_width)
-{
-    size_t width = 0;
-    for (const char *at = text; *at != '\0';)
-        width += step(&at);
-    if (width <= max_width)
-        return fp_memory_copy(text);
-    while (width > max_width - 1)
-        width -= step(&text);
-    return fp_memory_print(ELLIPSIS "%s", text);
-}
-
 bool fp_grid_is_direction(wchar_t letter)
 {
     return letter == 0x061C || letter == 0x200E || letter == 0x200F ||
@@ -299,6 +285,24 @@ static char *copy_directed(const char *text)
     }
     *end = '\0';
     return copy;
+}
+
+/* Returns a copy without changes of direction that takes at most max_width columns, at least 1: it
+ * loses its start. The caller frees it. */
+static char *keep_end(const char *text, size_t max_width)
+{
+    char *copy = copy_directed(text);
+    const char *from = copy;
+    size_t width = 0;
+    for (const char *at = copy; *at != '\0';)
+        width += step(&at);
+    if (width <= max_width)
+        return copy;
+    while (width > max_width - 1)
+        width -= step(&from);
+    char *end = fp_memory_print(ELLIPSIS "%s", from);
+    free(copy);
+    return end;
 }
 
 /* Returns a cell as people read it. The caller frees it. */

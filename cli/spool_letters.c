@@ -179,7 +179,7 @@ static const struct argp show_argp = {
     .doc = "Shows one dead letter or record in full, with all that `list' leaves out.",
 };
 
-/* Prints a text that came from a stranger, without control characters for the terminal. */
+/* Prints a text that came from a stranger, without what would steer the terminal. */
 static void print_member(const char *name, const char *value)
 {
     (void)printf("%-16s ", name);
@@ -188,7 +188,8 @@ static void print_member(const char *name, const char *value)
         wchar_t c;
         size_t len = mbrtowc(&c, value, (size_t)(end - value), &state);
         bool good = len > 0 && len <= (size_t)(end - value);
-        (void)printf("%.*s", good ? (int)len : 1, good && iswcntrl((wint_t)c) == 0 ? value : "?");
+        bool steers = good && (iswcntrl((wint_t)c) != 0 || fp_grid_is_direction(c));
+        (void)printf("%.*s", good && !steers ? (int)len : 1, good && !steers ? value : "?");
         value += good ? len : 1;
     }
     (void)putchar('\n');

@@ -433,7 +433,7 @@ test('flame draws stacks as wide as their time, in the width of the terminal', a
   const stacks = [{ frameId: 0 }, { frameId: 1, parentId: 0 }, { frameId: 2, parentId: 0 }, { frameId: 3, parentId: 2 }, { frameId: 4 }];
   // boot 80 of 100 samples: 40 in größe, 40 in 日本語, of which 1 in narrow.
   const stackIds = [...Array(40).fill(1), ...Array(39).fill(2), 3, ...Array(20).fill(4)];
-  fs.writeFileSync(file, JSON.stringify({ ...upload, marks: [], measures: [], trace: { resources: [script], frames, stacks,
+  fs.writeFileSync(file, JSON.stringify({ ...upload, marks: [], measures: [], trace: { resources: ['https://shop.example/\u202esj.ppa'], frames, stacks,
     samples: [...stackIds, undefined].map((stackId, i) => ({ timestamp: 10 * i, stackId })) } }));
   const { code, stderr } = await fleetprof('import', '--wait', '-c', stack.collector.file, '--site', 'wide', file);
   assert.equal(code, 0, stderr);
@@ -451,6 +451,8 @@ test('flame draws stacks as wide as their time, in the width of the terminal', a
   assert.equal(onTerminal.split('\r\n')[0], `│(all) 100 %${'─'.repeat(48)}`);
   const { stdout: table } = await fleetprof('top', '--site', 'wide');
   assert.match(table, /größe\\x1b\[2J\? /);
+  const { stdout: tableOnTerminal } = await run(['script', '-qec', `stty cols 200; '${program}' top --site wide`, '/dev/null'], { env });
+  for (const each of [table, tableOnTerminal]) assert.match(each, /boot +https:\/\/shop\.example\/\?sj\.ppa:1:2 /);
   for (const [args, things] of /** @type {[string[], string][]} */ ([[['flame'], 'stacks'], [['cost', 'party'], 'samples']])) {
     const none = await fleetprof(...args, '--site', 'wide', '--marker', 'gc');
     assert.deepEqual([none.code, none.stderr], [0, `fleetprof: the page loads that match have no ${things}\n`]);

@@ -94,12 +94,12 @@ test('list and show tell what was refused, and why', async () => {
 
 test('nothing in a letter can steer a terminal', async () => {
   const collector = await start();
-  await send(`${ingest(collector)}?format=%1b[2J%c2%9b2J`, { body: '{"\u001b[2J' });
+  await send(`${ingest(collector)}?format=%1b[2J%c2%9b2J%e2%80%ae`, { body: '{"\u001b[2J' });
   const [{ id }] = await untilListed(collector, 1);
   for (const args of [['list'], ['show', id]]) {
     const { stdout } = await deadLetters(...args, '-c', collector.file);
     assert.ok(stdout.includes(id));
-    assert.doesNotMatch(stdout, /[\u001b\u009b]/);
+    assert.doesNotMatch(stdout, /[\u001b\u009b\u202e]/);
   }
 });
 
