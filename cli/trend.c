@@ -7,17 +7,19 @@
 #include "cli/message.h"
 #include "cli/options.h"
 
-enum { OPTION_MEASURE = FP_OPTION_FIRST, OPTION_BY, OPTION_STEP };
+enum { OPTION_KEY = FP_OPTION_FIRST, OPTION_MEASURE, OPTION_BY, OPTION_STEP };
 
 struct trend_options {
     struct fp_analysis analysis;
     const char *by;   /* what the name is of, as fleetprof.trend calls it */
     const char *name; /* or key */
+    const char *key;  /* NULL: not given, as the next ones */
     const char *measure;
     const char *step;
 };
 
 static const struct argp_option options[] = {
+    {"key", OPTION_KEY, "KEY", 0, "the function with this function_key, as --json prints it", 0},
     {"measure", OPTION_MEASURE, "NAME", 0,
      "the median of the performance.measure() of this name, instead of a function", 0},
     {"by", OPTION_BY, "BY", 0,
@@ -32,8 +34,13 @@ static const struct argp_option options[] = {
 /* Checks that one thing is named, and sets what it is. */
 static void settle(struct trend_options *given, const struct argp_state *state)
 {
-    if ((given->name == NULL) == (given->measure == NULL))
-        argp_error(state, "name a function; by --measure, a measure; or, after --by, what it says");
+    if ((given->name != NULL) + (given->key != NULL) + (given->measure != NULL) != 1)
+        argp_error(state, "name a function; by --measure, a measure; by --key, a function_key; or, "
+                          "after --by, what it says");
+    if (given->key != NULL && given->by != NULL)
+        argp_error(state, "--key KEY is the key of a function: leave --by out");
+    if (given->key != NULL)
+        given->name = given->key;
     if (given->measure != NULL && given->by != NULL)
         argp_error(state, "--measure NAME is --by measure NAME: leave one out");
     if (given->measure != NULL) {
@@ -51,6 +58,9 @@ static error_t parse_trend(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &given->analysis;
         state->child_inputs[1] = &given->analysis.form;
+        return 0;
+    case OPTION_KEY:
+        given->key = arg;
         return 0;
     case OPTION_MEASURE:
         given->measure = arg;
@@ -87,8 +97,8 @@ static const struct argp trend_argp = {
     .parser = parse_trend,
     .args_doc = "[FUNCTION]",
     .doc = "A function's self time per page load by hour or day, with the range in which it lies "
-           "with 95 %. FUNCTION is its name, or its function_key. With --by it is the name of a "
-           "package, a host, a route or another group, a mark, a measure or a vital.",
+           "with 95 %. With --by, FUNCTION is the name of a package, a host, a route or another "
+           "group, a mark, a measure or a vital.",
     .children = children,
 };
 

@@ -511,6 +511,8 @@ test('trend follows a function, a group or a timing', async () => {
     ['package', 'react-dom', 20, 1], ['package', '(ignored)', 10, 1], ['party', 'third', 30, 1], ['entity', 'example.net', 10, 1],
     ['device', 'desktop', 50, 1], ['marker', '(none)', 50, null], ['function', 'of0', 10, 1],
   ])) assert.deepEqual(await trend('--by', by, name, '--site', 'own'), [[ms, uploads]], `${by} ${name}`);
+  const [{ function_key: key }] = (await json('top', '--site', 'own')).filter(({ function: name }) => name === 'of0');
+  assert.deepEqual(await trend('--key', key, '--site', 'own'), [[10, 1]]);
   const { stdout } = await fleetprof('trend', '--by', 'party', 'third', '--site', 'own', '--step', 'day');
   assert.match(stdout, /^FROM \(UTC\) .*\n[0-9-]{10} 00:00 +30\.0 .* █{20} +1\n\nMS is self time per page load; it lies in the range with 95 % or more, if uploads are independent\.\n$/);
   const mistyped = await fleetprof('trend', 'oF0', '--site', 'own');
@@ -523,7 +525,8 @@ test('trend follows a function, a group or a timing', async () => {
   }
   for (const [args, message] of /** @type {[string[], RegExp][]} */ ([
     [[], /name a function; by --measure, a measure/], [['a', 'b'], /one name at a time/], [['--measure', 'a', 'b'], /name a function/],
-    [['--measure', 'a', '--by', 'vital'], /leave one out/], [['--by', 'host'], /name a function/], [['--by', 'colour', 'red', '--site', 'own'], /there is no trend by "colour"/],
+    [['--measure', 'a', '--by', 'vital'], /leave one out/], [['--by', 'host'], /name a function/], [['--key', '-1', 'a'], /name a function/],
+    [['--key', '-1', '--measure', 'a'], /name a function/], [['--key', '-1', '--by', 'host'], /--key KEY is the key of a function/], [['--by', 'colour', 'red', '--site', 'own'], /there is no trend by "colour"/],
   ])) {
     const wrong = await fleetprof('trend', ...args);
     assert.equal(wrong.code, 2);
