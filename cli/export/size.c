@@ -30,7 +30,7 @@ static uint64_t frame_len(const struct fp_export_frame *frame)
 static uint64_t label_len(const struct fp_export_frame *frame)
 {
     bool is_anonymous = fp_str_equal(frame->function, FP_STR("(anonymous)"));
-    return frame->function.len + 1 + /* a separator */
+    return frame->function.len + 2 + /* a separator, and a wider space */
            (is_anonymous ? frame->resource.len + (uint64_t)2 * POSITION_LEN : 0);
 }
 

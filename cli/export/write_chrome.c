@@ -3,6 +3,9 @@
  *
  * A sample lasts until the next one. So where no sample covers the time, and at the end, a sample
  * of `(root)` stands. The page's thread bears the name by which the panel finds it.
+ *
+ * The panel goes by names alone, of events as of functions. One that it has for its own ends in a
+ * no-break space.
  */
 #include "cli/export/format.h"
 #include "cli/export/json.h"
@@ -11,7 +14,9 @@
 #include <stdlib.h>
 
 enum { PROCESS_ID = 1, ROOT_ID = 1, FIRST_NODE_ID = 2 };
-#define BEGIN_US 1000000 /* a time of 0 stands for none in the panel */
+#define BEGIN_US 1000000 /* of the file: a time of 0 stands for none in the panel */
+
+#define NO_BREAK_SPACE "\u00a0"
 
 struct trace {
     const struct fp_export_stacks *stacks;
@@ -73,6 +78,40 @@ static void add_start(const struct trace *trace)
     yyjson_mut_obj_add_int(doc, frame, "processId", PROCESS_ID);
 }
 
+/* Returns a name set apart from the panel's own ones, which lives as long as the document. */
+static struct fp_str set_apart(yyjson_mut_doc *doc, struct fp_str name)
+{
+    char *text = fp_memory_print("%.*s" NO_BREAK_SPACE, (int)name.len, name.ptr);
+    yyjson_mut_val *copy = yyjson_mut_strcpy(doc, text);
+    free(text);
+    return (struct fp_str){yyjson_mut_get_str(copy), yyjson_mut_get_len(copy)};
+}
+
+/* True for the functions that V8 makes up, whose time viewers treat apart. */
+static bool is_v8_name(struct fp_str name)
+{
+    return fp_str_equal(name, FP_STR("(root)")) || fp_str_equal(name, FP_STR("(program)")) ||
+           fp_str_equal(name, FP_STR("(idle)")) ||
+           fp_str_equal(name, FP_STR("(garbage collector)"));
+}
+
+/* True for what the panel's own events may be called: a word with capitals, such as firstPaint. */
+static bool is_event_name(struct fp_str name)
+{
+    bool has_upper = false;
+    bool has_lower = false;
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        bool is_upper = c >= 'A' && c <= 'Z';
+        bool is_lower = c >= 'a' && c <= 'z';
+        if (!is_upper && !is_lower && c != ':')
+            return false;
+        has_upper = has_upper || is_upper;
+        has_lower = has_lower || is_lower;
+    }
+    return has_upper && has_lower;
+}
+
 /* Adds a node's function; its lines and columns count from 0. */
 static void add_call_frame(const struct trace *trace, yyjson_mut_val *node,
                            const struct fp_export_frame *frame)
@@ -110,7 +149,10 @@ static void add_nodes(const struct trace *trace, const struct fp_export_use *use
         yyjson_mut_obj_add_uint(
             trace->doc, node, "parent",
             parent != FP_INDEX_NONE ? (uint64_t)use->nodes[parent] + FIRST_NODE_ID : ROOT_ID);
-        add_call_frame(trace, node, &stacks->frames[stacks->nodes[i].frame]);
+        struct fp_export_frame frame = stacks->frames[stacks->nodes[i].frame];
+        if (is_v8_name(frame.function))
+            frame.function = set_apart(trace->doc, frame.function);
+        add_call_frame(trace, node, &frame);
     }
 }
 
@@ -167,14 +209,14 @@ static void add_profile(const struct trace *trace, const struct fp_export_track 
 {
     yyjson_mut_doc *doc = trace->doc;
     static const char category[] = "disabled-by-default-v8.cpu_profiler";
-    yyjson_mut_val *event =
-        add_event(trace, FP_STR("Profile"), category, "P", thread, trace->begin_us);
+    /* No sample is earlier: speedscope refuses one before the start. */
+    yyjson_mut_val *event = add_event(trace, FP_STR("Profile"), category, "P", thread, BEGIN_US);
     add_id(trace, event, thread);
     yyjson_mut_val *args = yyjson_mut_obj_add_obj(doc, event, "args");
     yyjson_mut_val *data = yyjson_mut_obj_add_obj(doc, args, "data");
-    yyjson_mut_obj_add_int(doc, data, "startTime", trace->begin_us);
+    yyjson_mut_obj_add_int(doc, data, "startTime", BEGIN_US);
 
-    event = add_event(trace, FP_STR("ProfileChunk"), category, "P", thread, trace->begin_us);
+    event = add_event(trace, FP_STR("ProfileChunk"), category, "P", thread, BEGIN_US);
     add_id(trace, event, thread);
     args = yyjson_mut_obj_add_obj(doc, event, "args");
     data = yyjson_mut_obj_add_obj(doc, args, "data");
@@ -185,7 +227,7 @@ static void add_profile(const struct trace *trace, const struct fp_export_track 
     struct sample_lists lists = {.doc = doc,
                                  .nodes = yyjson_mut_obj_add_arr(doc, profile, "samples"),
                                  .deltas = yyjson_mut_obj_add_arr(doc, data, "timeDeltas"),
-                                 .at_us = trace->begin_us};
+                                 .at_us = BEGIN_US};
     add_samples(trace, track, &use, &lists);
     fp_export_use_release(&use);
 }
@@ -195,8 +237,9 @@ static void add_timing(const struct trace *trace, const struct fp_export_mark *m
                        const char *phase, int64_t time_us, size_t thread, size_t number)
 {
     yyjson_mut_doc *doc = trace->doc;
+    struct fp_str name = is_event_name(mark->name) ? set_apart(doc, mark->name) : mark->name;
     yyjson_mut_val *event =
-        add_event(trace, mark->name, "blink.user_timing", phase, thread, trace->begin_us + time_us);
+        add_event(trace, name, "blink.user_timing", phase, thread, trace->begin_us + time_us);
     yyjson_mut_val *args = yyjson_mut_obj_add_obj(doc, event, "args");
     if (mark->duration_us == FP_EXPORT_POINT) {
         yyjson_mut_val *data = yyjson_mut_obj_add_obj(doc, args, "data");

@@ -31,6 +31,37 @@ static void replace_separators(struct fp_buf *path, size_t begin)
     path->len = to;
 }
 
+static size_t skip_digits_back(const struct fp_buf *path, size_t end, size_t begin)
+{
+    while (end > begin && path->data[end - 1] >= '0' && path->data[end - 1] <= '9')
+        end--;
+    return end;
+}
+
+/* Returns where the number begins that a label ends in, or the label's end. */
+static size_t number_at_end(const struct fp_buf *path, size_t begin)
+{
+    size_t fraction = skip_digits_back(path, path->len, begin);
+    if (fraction == begin || path->data[fraction - 1] != '.')
+        return fraction;
+    size_t whole = skip_digits_back(path, fraction - 1, begin);
+    return whole < fraction - 1 ? whole : fraction;
+}
+
+/* Replaces the space before a number at the end by a no-break one, as fleetprof.folded does:
+ * flamegraph.pl takes such a number for a weight. */
+static void bind_number(struct fp_buf *path, size_t begin)
+{
+    size_t number = number_at_end(path, begin);
+    if (number == path->len || number == begin || path->data[number - 1] != ' ')
+        return;
+    fp_buf_add(path, " ", 1);
+    if (path->failed)
+        fp_memory_end();
+    memmove(&path->data[number + 1], &path->data[number], path->len - number - 1);
+    memcpy(&path->data[number - 1], "\u00a0", 2);
+}
+
 /* Appends a frame as fleetprof.folded does: an anonymous function is followed by its place. */
 static void add_label(struct fp_buf *path, const struct fp_export_frame *frame)
 {
@@ -48,6 +79,7 @@ static void add_label(struct fp_buf *path, const struct fp_export_frame *frame)
     if (path->failed)
         fp_memory_end();
     replace_separators(path, begin);
+    bind_number(path, begin);
 }
 
 static struct fp_str path_of(const struct fp_export_stacks *stacks, uint32_t node, uint32_t *frames,

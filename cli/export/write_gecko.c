@@ -248,6 +248,26 @@ static void add_sample(const struct sample_columns *columns, uint32_t node, int6
     yyjson_mut_arr_append(columns->weight, fp_export_json_ms(columns->doc, weight_us));
 }
 
+/* The time from a track's first mark to the end of its last one. */
+struct marked {
+    int64_t begin_us;
+    int64_t end_us;
+};
+
+static struct marked find_marked(const struct fp_export_track *track)
+{
+    struct marked marked = {INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < track->mark_count; i++) {
+        const struct fp_export_mark *mark = &track->marks[i];
+        int64_t end_us =
+            mark->time_us + (mark->duration_us != FP_EXPORT_POINT ? mark->duration_us : 0);
+        marked.begin_us = mark->time_us < marked.begin_us ? mark->time_us : marked.begin_us;
+        marked.end_us = end_us > marked.end_us ? end_us : marked.end_us;
+    }
+    return marked;
+}
+
+/* Adds the samples. The viewer shows no mark before the first or after the last of them. */
 static void add_samples(const struct thread *thread)
 {
     yyjson_mut_doc *doc = thread->doc;
@@ -257,12 +277,20 @@ static void add_samples(const struct thread *thread)
                                      .stack = yyjson_mut_obj_add_arr(doc, table, "stack"),
                                      .time = yyjson_mut_obj_add_arr(doc, table, "time"),
                                      .weight = yyjson_mut_obj_add_arr(doc, table, "weight")};
+    const struct marked marked = find_marked(track);
+    int64_t end_us = marked.begin_us;
+    if (track->mark_count > 0 &&
+        (track->sample_count == 0 || marked.begin_us < track->samples[0].time_us))
+        add_sample(&columns, FP_INDEX_NONE, marked.begin_us, 0);
     for (size_t i = 0; i < track->sample_count; i++) {
         const struct fp_export_sample *sample = &track->samples[i];
         add_sample(&columns, thread->use.nodes[sample->node], sample->time_us, sample->weight_us);
         if (fp_export_has_gap(track, i))
             add_sample(&columns, FP_INDEX_NONE, sample->time_us + sample->weight_us, 0);
+        end_us = sample->time_us + sample->weight_us;
     }
+    if (track->mark_count > 0 && marked.end_us > end_us)
+        add_sample(&columns, FP_INDEX_NONE, marked.end_us, 0);
     yyjson_mut_obj_add_str(doc, table, "weightType", "tracing-ms");
     yyjson_mut_obj_add_uint(doc, table, "length", yyjson_mut_arr_size(columns.stack));
 }

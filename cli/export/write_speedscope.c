@@ -72,6 +72,15 @@ static void add_profile(const struct fp_export_stacks *stacks, const struct fp_e
     yyjson_mut_obj_add_val(doc, profile, "weights", lists->weights);
 }
 
+/* Returns the profile to open with: the later side of a comparison, else the first with samples. */
+static size_t first_shown(const struct fp_export_stacks *stacks)
+{
+    size_t shown = stacks->tracks[0].is_base ? 1 : 0;
+    while (shown + 1 < stacks->track_count && stacks->tracks[shown].sample_count == 0)
+        shown++;
+    return shown;
+}
+
 void fp_export_write_speedscope(const struct fp_export_stacks *stacks, FILE *out)
 {
     yyjson_mut_doc *doc = fp_export_json_begin();
@@ -80,7 +89,7 @@ void fp_export_write_speedscope(const struct fp_export_stacks *stacks, FILE *out
                            "https://www.speedscope.app/file-format-schema.json");
     yyjson_mut_obj_add_str(doc, root, "exporter", "fleetprof " FP_VERSION);
     yyjson_mut_obj_add_val(doc, root, "name", fp_export_json_text(doc, stacks->title));
-    yyjson_mut_obj_add_uint(doc, root, "activeProfileIndex", stacks->track_count - 1);
+    yyjson_mut_obj_add_uint(doc, root, "activeProfileIndex", first_shown(stacks));
     yyjson_mut_val *shared = yyjson_mut_obj_add_obj(doc, root, "shared");
     add_frames(stacks, doc, yyjson_mut_obj_add_arr(doc, shared, "frames"));
     yyjson_mut_val *profiles = yyjson_mut_obj_add_arr(doc, root, "profiles");

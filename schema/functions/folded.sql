@@ -17,11 +17,14 @@ begin
         select
             level,
             self_us,
+            -- flamegraph.pl takes a number after a space for a weight.
             regexp_replace(
-                translate(
-                    coalesce(frame_label(function, resource, line, column_number), package_label(frame_id, tree.packages)),
-                    ';', ':'),
-                '[\u0001-\u001f\u007f-\u009f]', ' ', 'g') as label
+                regexp_replace(
+                    translate(
+                        coalesce(frame_label(function, resource, line, column_number), package_label(frame_id, tree.packages)),
+                        ';', ':'),
+                    '[\u0001-\u001f\u007f-\u009f]', ' ', 'g'),
+                ' ([0-9]+(\.[0-9]*)?)$', E'\u00a0\\1') as label
         from (
             select
                 unnest(tree.ordinals) as ordinal, unnest(tree.levels) as level, unnest(tree.frame_ids) as frame_id,
@@ -88,7 +91,7 @@ end
 $$;
 
 comment on function fleetprof.folded is
-    'Returns stacks as lines "root;child;leaf weight", weight in microseconds of self time, for flamegraph.pl, speedscope and the like. In names ; becomes : and a control character a space; anonymous functions are followed by resource:line:column. fold: as in flamegraph.';
+    'Returns stacks as lines "root;child;leaf weight", weight in microseconds of self time, for flamegraph.pl, speedscope and the like. In names ; becomes :, a control character a space, and a space before a number at the end a no-break one; anonymous functions are followed by resource:line:column. fold: as in flamegraph.';
 
 revoke execute on function fleetprof_data.folded_stacks, fleetprof.folded from public;
 grant execute on function fleetprof_data.folded_stacks, fleetprof.folded to fleetprof_reader;

@@ -31,6 +31,21 @@ const hostileUpload = {
   measures: [{ name: 'render', entryType: 'measure', startTime: 10, duration: 25 }],
 };
 
+/** Names of functions that viewers take for something else, each with 10 ms, from before the time origin on. */
+const clashes = ['(idle)', '(program)', '(root)', '(garbage collector)', 'step 3', 'get 0.5', 'v 2.', 'a 1 2', '7', '\t8'];
+const clashUpload = {
+  page: { url: 'https://shop.example/clash' },
+  sampleInterval: 10,
+  trace: {
+    resources: [],
+    frames: clashes.map((name) => ({ name })),
+    stacks: [...clashes.map((_, frameId) => ({ frameId })), { frameId: 5, parentId: 4 }],
+    samples: [...clashes, 'a call'].map((_, stackId) => ({ timestamp: stackId * 10 - 20, stackId })),
+  },
+  marks: [{ name: 'early', entryType: 'mark', startTime: -50, duration: 0 }, { name: 'late', entryType: 'mark', startTime: 800, duration: 0 }],
+  measures: [{ name: 'long', entryType: 'measure', startTime: -40, duration: 900 }, { name: 'none', entryType: 'measure', startTime: 5, duration: 0 }],
+};
+
 /** @type {import('./stack.mjs').Stack} */
 let stack;
 /** @type {NodeJS.ProcessEnv} */
@@ -91,14 +106,15 @@ function withoutPlaces(stacks) {
 }
 
 before(async () => {
-  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }, { name: 'large', key: 'pk_large' }, ...['one', 'events', 'built', 'pauses', 'marks', 'deep', 'names', 'v8', 'vitals'].map((name) => ({ name, key: `pk_${name}`, sample_keep: '100%' }))] } });
+  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }, { name: 'large', key: 'pk_large' }, ...['one', 'events', 'built', 'pauses', 'marks', 'deep', 'names', 'v8', 'vitals', 'clash', 'panel'].map((name) => ({ name, key: `pk_${name}`, sample_keep: '100%' }))] } });
   env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
   const traces = ['react-prod-sync-3s.json', 'coi-mixed-markers--markersflag.json', 'deep-recursion-1000.json', 'odd-unicode-names.json'];
   await importInto('shop', ...traces.map((name) => path.join(repository, 'tests/data', name)), file('hostile.json', hostileUpload));
   await importInto('one', file('one.json', hostileUpload));
   await importInto('pauses', ndjson('pauses.ndjson', [[1000, 20], [1020, 0], [1100, 10], [1110, 0]].map(([time, duration], sequence) => ({ type: 0, time, duration, data: { type: 'click' }, children: [], sequence }))));
   await importInto('v8', path.join(repository, 'tests/data/speed-tracer/v8.ndjson'));
-  await importInto('events', ...['speed-tracer/stream.ndjson', 'opera-scope/page-load.json'].map((name) => path.join(repository, 'tests/data', name)));
+  await importInto('clash', file('clash.json', clashUpload));
+  await importInto('events', ...['speed-tracer/stream.ndjson', 'opera-scope/page-load.json', 'opera-scope/by-name.json'].map((name) => path.join(repository, 'tests/data', name)));
 });
 after(async () => { await stack?.stop(); });
 
@@ -209,6 +225,7 @@ test('sessions with events have the events’ own times, on the events around th
     assert.ok([...stacks.keys()].some((each) => each.includes(';')), 'events are on events');
     const group = await speedscope('events.json', (await exported('--format', 'speedscope', '--session', id)).bytes);
     assert.deepEqual([group.profiles.length, sum(group.profiles.map((/** @type {any} */ each) => each.total))], [tracks, total]);
+    assert.ok(group.profiles[group.shown].total > 0, 'a timeline with time is in front');
     const panel = await devtools((await exported('--format', 'chrome', '--session', id)).bytes.toString());
     assert.equal(sum(panel.threads.flatMap(({ own }) => [...own.values()])), total);
     const { threads } = JSON.parse((await exported('--format', 'gecko', '--session', id)).bytes.toString());
@@ -245,6 +262,37 @@ test('the V8 profile of a dump has its ticks, by function and stack', async () =
     assert.equal(code, 2);
     assert.match(why, reason);
   }
+});
+
+test('no name of a function makes a viewer leave out or misread its time', async () => {
+  const total = sum((await stacksOf('clash')).values());
+  assert.equal(total, 11 * 10_000);
+  for (const source of [['--site', 'clash'], ['--session', (await kept('clash'))[0]]]) {
+    const json = (await exported('--format', 'chrome', ...source)).bytes;
+    const { threads: [{ own }] } = await devtools(json.toString());
+    assert.deepEqual(['(idle)', '(program)', '(root)', '(garbage collector)'].map((name) => own.get(`${name}\u00a0`)), Array(4).fill(10_000));
+    assert.equal(Math.round(sum(own.values())), total);
+    assert.equal((await speedscope('Trace-20200101T000000.json', json)).profiles[0].total, total);
+    const lines = (await exported('--format', 'folded', ...source)).bytes.toString().trimEnd().split('\n');
+    // flamegraph.pl takes a number before the weight for the weight of another side.
+    assert.deepEqual(lines.filter((line) => /\s\d+(\.\d*)?\s\d+$/.test(line.replaceAll('\u00a0', '_'))), []);
+    assert.ok(lines.includes('step\u00a03;get\u00a00.5 10000') && lines.includes('a 1\u00a02 10000') && lines.includes('7 10000'));
+    assert.deepEqual([lines.length, sum(lines.map((line) => Number(line.slice(line.lastIndexOf(' ')))))], [11, total]);
+  }
+});
+
+test('no name of a mark or measure keeps the Performance panel from a session', async () => {
+  const names = ['firstPaint', 'firstContentfulPaint', 'largestContentfulPaint::Candidate', 'ResourceSendRequest', 'Profile', 'Paint', 'LayoutShift', 'TimerInstall', 'appReady'];
+  const measured = [...names, 'fetchStart', 'domInteractive', 'navigationStart'];
+  await importInto('panel', file('panel.json', { ...clashUpload,
+    marks: names.map((name, i) => ({ name, entryType: 'mark', startTime: i, duration: 0 })),
+    measures: measured.map((name, i) => ({ name, entryType: 'measure', startTime: i, duration: 5 })) }));
+  const json = (await exported('--format', 'chrome', '--session', (await kept('panel'))[0])).bytes;
+  const { marks, measures } = await devtools(json.toString());
+  const first = 20; // ms before the time origin
+  assert.deepEqual(marks, names.map((name, i) => [`${name}\u00a0`, first + i]));
+  assert.deepEqual(measures, measured.map((name, i) => [`${name}\u00a0`, first + i, 5]));
+  assert.equal((await speedscope('Trace-20200101T000000.json', json)).profiles.length, 1);
 });
 
 test('vitals of a kept trace are marks where they were', async () => {
@@ -355,6 +403,11 @@ test('Firefox Profiler has the same time as SQL, and a session’s marks', async
   const one = await firefox.read((await exported('--format', 'gecko', '--session', (await kept('one'))[0])).file);
   assert.equal(sum(one.own.values()), sum((await stacksOf('one')).values()));
   assert.deepEqual(one.marks, [['render', 10, 25], ['hero', 12.5, null], [shownHostile, 15, null]]);
+  const clash = await firefox.read((await exported('--format', 'gecko', '--session', (await kept('clash'))[0])).file);
+  assert.equal(sum(clash.own.values()), 11 * 10_000);
+  assert.deepEqual(clash.marks, [['early', 0, null], ['long', 10, 900], ['none', 55, 0], ['late', 850, null]], 'also before the first and after the last sample');
+  const marks = await firefox.read((await exported('--format', 'gecko', '--session', (await kept('marks'))[0])).file);
+  assert.equal(marks.marks.length, 3, 'also without samples');
 });
 
 test('long work says on a terminal what it is at, and nowhere else', async () => {

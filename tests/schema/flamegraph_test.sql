@@ -8,7 +8,10 @@ insert into frame_name values
     ('no column', '', 'data:text/javascript;a1', 5, null, 'function'),
     ('placeless', '', null, 7, 9, 'function'),
     ('nowhere', '', null, null, null, 'function'),
-    ('odd', E'a;b\nc\r\n\x1b\u009bd', 'app.js', 1, 1, 'function');
+    ('odd', E'a;b\nc\r\n\x1b\u009bd', 'app.js', 1, 1, 'function'),
+    ('get 0', 'get 0', 'app.js', 2, 1, 'function'),
+    ('v  1.5', 'v  1.5', 'app.js', 3, 1, 'function'),
+    ('1 2 x', '1 2 x', 'app.js', 4, 1, 'function');
 insert into sample (us, marker, path) values
     (10000, '(none)', '{main,render,draw}'),
     ( 5000, 'layout', '{main,render}'),
@@ -131,17 +134,18 @@ insert into pg_temp.segment (segment_id, site) values (2, 'odd');
 delete from pg_temp.sample;
 delete from pg_temp.segment where segment_id = 1;
 insert into sample (segment_id, us, path) values
-    (2, 1, '{odd}'), (2, 2, '{"no column",placeless,nowhere}'), (2, 0, '{weightless}');
+    (2, 1, '{odd}'), (2, 2, '{"no column",placeless,nowhere}'), (2, 0, '{weightless}'),
+    (2, 3, '{"get 0","1 2 x"}'), (2, 4, '{"get 0","v  1.5"}');
 select pg_temp.store() \g /dev/null
 select results_eq(
     $$ select folded('odd', '2026-01-05Z', '2026-01-06Z') $$,
     $$ values
         ('(anonymous) data:text/javascript:a1:5;(anonymous) :7:9;(anonymous) 2'),
-        ('a:b c    d 1') $$,
-    'no ; and no control character in a name; as much of the place as there is; no line without weight');
+        ('a:b c    d 1'), (E'get\u00a00;1 2 x 3'), (E'get\u00a00;v \u00a01.5 4') $$,
+    'no ;, no control character and no number after a space in a name; as much of the place as there is; no line without weight');
 select is(
     (select array_agg(function order by ordinal) from flamegraph('odd', '2026-01-05Z', '2026-01-06Z', min_share => 0)),
-    array['(all)', '(anonymous)', '(anonymous)', '(anonymous)', E'a;b\nc\r\n\x1b\u009bd', 'weightless'],
+    array['(all)', 'get 0', 'v  1.5', '1 2 x', '(anonymous)', '(anonymous)', '(anonymous)', E'a;b\nc\r\n\x1b\u009bd', 'weightless'],
     'elsewhere names stay as they are');
 
 -- Different stacks that read the same are one line.
