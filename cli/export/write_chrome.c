@@ -156,31 +156,61 @@ static void add_nodes(const struct trace *trace, const struct fp_export_use *use
     }
 }
 
+/* The panel takes the samples of an event as arguments of one call, whose number is limited. */
+enum { CHUNK_SAMPLES = 10000 };
+
 /* The samples of a profile, each with the time since the one before it. */
-struct sample_lists {
-    yyjson_mut_doc *doc;
+struct chunk {
+    const struct trace *trace;
+    size_t thread;
+    yyjson_mut_val *profile;
     yyjson_mut_val *nodes;
     yyjson_mut_val *deltas;
-    int64_t at_us; /* of the last sample */
+    size_t count;
+    int64_t at_us; /* of the last sample of all chunks */
 };
 
-static void add_sample(struct sample_lists *lists, uint64_t node, int64_t time_us)
+static yyjson_mut_val *add_profiler_event(const struct trace *trace, struct fp_str name,
+                                          size_t thread, int64_t time_us)
 {
-    yyjson_mut_arr_add_uint(lists->doc, lists->nodes, node);
-    yyjson_mut_arr_add_int(lists->doc, lists->deltas, time_us - lists->at_us);
-    lists->at_us = time_us;
+    yyjson_mut_val *event =
+        add_event(trace, name, "disabled-by-default-v8.cpu_profiler", "P", thread, time_us);
+    add_id(trace, event, thread);
+    yyjson_mut_val *args = yyjson_mut_obj_add_obj(trace->doc, event, "args");
+    return yyjson_mut_obj_add_obj(trace->doc, args, "data");
+}
+
+static void begin_chunk(struct chunk *chunk)
+{
+    yyjson_mut_doc *doc = chunk->trace->doc;
+    yyjson_mut_val *data =
+        add_profiler_event(chunk->trace, FP_STR("ProfileChunk"), chunk->thread, chunk->at_us);
+    chunk->profile = yyjson_mut_obj_add_obj(doc, data, "cpuProfile");
+    chunk->nodes = yyjson_mut_obj_add_arr(doc, chunk->profile, "samples");
+    chunk->deltas = yyjson_mut_obj_add_arr(doc, data, "timeDeltas");
+    chunk->count = 0;
+}
+
+static void add_sample(struct chunk *chunk, uint64_t node, int64_t time_us)
+{
+    if (chunk->count == CHUNK_SAMPLES)
+        begin_chunk(chunk);
+    yyjson_mut_arr_add_uint(chunk->trace->doc, chunk->nodes, node);
+    yyjson_mut_arr_add_int(chunk->trace->doc, chunk->deltas, time_us - chunk->at_us);
+    chunk->at_us = time_us;
+    chunk->count++;
 }
 
 static void add_samples(const struct trace *trace, const struct fp_export_track *track,
-                        const struct fp_export_use *use, struct sample_lists *lists)
+                        const struct fp_export_use *use, struct chunk *chunk)
 {
     for (size_t i = 0; i < track->sample_count; i++) {
         const struct fp_export_sample *sample = &track->samples[i];
         int64_t time_us = trace->begin_us + sample->time_us;
         if (sample->weight_us > 0)
-            add_sample(lists, (uint64_t)use->nodes[sample->node] + FIRST_NODE_ID, time_us);
+            add_sample(chunk, (uint64_t)use->nodes[sample->node] + FIRST_NODE_ID, time_us);
         if (fp_export_has_gap(track, i))
-            add_sample(lists, ROOT_ID, time_us + sample->weight_us);
+            add_sample(chunk, ROOT_ID, time_us + sample->weight_us);
     }
 }
 
@@ -207,28 +237,15 @@ static void add_tasks(const struct trace *trace, const struct fp_export_track *t
 static void add_profile(const struct trace *trace, const struct fp_export_track *track,
                         size_t thread)
 {
-    yyjson_mut_doc *doc = trace->doc;
-    static const char category[] = "disabled-by-default-v8.cpu_profiler";
     /* No sample is earlier: speedscope refuses one before the start. */
-    yyjson_mut_val *event = add_event(trace, FP_STR("Profile"), category, "P", thread, BEGIN_US);
-    add_id(trace, event, thread);
-    yyjson_mut_val *args = yyjson_mut_obj_add_obj(doc, event, "args");
-    yyjson_mut_val *data = yyjson_mut_obj_add_obj(doc, args, "data");
-    yyjson_mut_obj_add_int(doc, data, "startTime", BEGIN_US);
-
-    event = add_event(trace, FP_STR("ProfileChunk"), category, "P", thread, BEGIN_US);
-    add_id(trace, event, thread);
-    args = yyjson_mut_obj_add_obj(doc, event, "args");
-    data = yyjson_mut_obj_add_obj(doc, args, "data");
-    yyjson_mut_val *profile = yyjson_mut_obj_add_obj(doc, data, "cpuProfile");
+    yyjson_mut_val *data = add_profiler_event(trace, FP_STR("Profile"), thread, BEGIN_US);
+    yyjson_mut_obj_add_int(trace->doc, data, "startTime", BEGIN_US);
+    struct chunk chunk = {.trace = trace, .thread = thread, .at_us = BEGIN_US};
     struct fp_export_use use;
     fp_export_use_init(&use, trace->stacks, track);
-    add_nodes(trace, &use, profile);
-    struct sample_lists lists = {.doc = doc,
-                                 .nodes = yyjson_mut_obj_add_arr(doc, profile, "samples"),
-                                 .deltas = yyjson_mut_obj_add_arr(doc, data, "timeDeltas"),
-                                 .at_us = BEGIN_US};
-    add_samples(trace, track, &use, &lists);
+    begin_chunk(&chunk);
+    add_nodes(trace, &use, chunk.profile);
+    add_samples(trace, track, &use, &chunk);
     fp_export_use_release(&use);
 }
 

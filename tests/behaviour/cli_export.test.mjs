@@ -106,7 +106,7 @@ function withoutPlaces(stacks) {
 }
 
 before(async () => {
-  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }, { name: 'large', key: 'pk_large' }, ...['one', 'events', 'built', 'pauses', 'marks', 'deep', 'names', 'v8', 'vitals', 'clash', 'panel'].map((name) => ({ name, key: `pk_${name}`, sample_keep: '100%' }))] } });
+  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }, { name: 'large', key: 'pk_large' }, ...['one', 'events', 'built', 'pauses', 'marks', 'deep', 'names', 'v8', 'vitals', 'clash', 'panel', 'long'].map((name) => ({ name, key: `pk_${name}`, sample_keep: '100%' }))] } });
   env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
   const traces = ['react-prod-sync-3s.json', 'coi-mixed-markers--markersflag.json', 'deep-recursion-1000.json', 'odd-unicode-names.json'];
   await importInto('shop', ...traces.map((name) => path.join(repository, 'tests/data', name)), file('hostile.json', hostileUpload));
@@ -293,6 +293,19 @@ test('no name of a mark or measure keeps the Performance panel from a session', 
   assert.deepEqual(marks, names.map((name, i) => [`${name}\u00a0`, first + i]));
   assert.deepEqual(measures, measured.map((name, i) => [`${name}\u00a0`, first + i, 5]));
   assert.equal((await speedscope('Trace-20200101T000000.json', json)).profiles.length, 1);
+});
+
+test('a long session is read by the Performance panel, too', async () => {
+  const count = 150_000;
+  await importInto('long', file('long.json', { sampleInterval: 10, trace: {
+    resources: [], frames: [{ name: 'odd' }, { name: 'even' }], stacks: [{ frameId: 0 }, { frameId: 1 }],
+    samples: Array.from({ length: count }, (_, i) => ({ timestamp: i * 10, stackId: i % 2 })),
+  } }));
+  const json = (await exported('--format', 'chrome', '--session', (await kept('long'))[0])).bytes;
+  const { threads: [{ own, calls }] } = await devtools(json.toString());
+  assert.deepEqual([...own].map(([name, us]) => [name, Math.round(us)]).sort(), [['even', count * 5000], ['odd', count * 5000]]);
+  assert.deepEqual([calls.length, calls[0], calls[count - 1]], [count, ['odd', 0, 10], ['even', (count - 1) * 10, 10]]);
+  assert.equal((await speedscope('Trace-20200101T000000.json', json)).profiles[0].total, count * 10_000);
 });
 
 test('vitals of a kept trace are marks where they were', async () => {
