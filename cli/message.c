@@ -3,6 +3,8 @@
  */
 #include "cli/message.h"
 
+#include "cli/memory.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,16 @@ static void replace_controls(char *text)
 {
     for (char *c = text; *c != '\0'; c++)
         (void)memset(c, '?', control_len(c));
+}
+
+char *fp_message_plain(const char *text)
+{
+    char *plain = fp_memory_copy(text);
+    replace_controls(plain);
+    for (char *c = plain; *c != '\0'; c++)
+        if (*c == '\n' || *c == '\t')
+            *c = '?';
+    return plain;
 }
 
 static void write_message(const char *prefix, const char *format, va_list args) FP_PRINTF(2, 0);

@@ -40,4 +40,8 @@ struct fp_fault {
 };
 void fp_message_fault(const char *file, const struct fp_fault *fault);
 
+/* Returns a copy of a stranger's text for standard output: what would steer a terminal or end the
+ * line is `?`. The caller frees it. */
+char *fp_message_plain(const char *text) FP_MUST_CHECK;
+
 #endif

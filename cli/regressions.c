@@ -5,6 +5,7 @@
 #include "cli/comparison.h"
 #include "cli/empty_answer.h"
 #include "cli/memory.h"
+#include "cli/message.h"
 #include "cli/options.h"
 #include "cli/webhook.h"
 
@@ -299,9 +300,14 @@ static PGresult *ask_obstacle(const struct regressions_options *given, const cha
 static void print_count(const struct regressions_options *given, int count, const char *before,
                         const char *after)
 {
-    if (given->comparison.form == FP_FORM_PEOPLE)
-        (void)printf("%s%d finding%s in release \"%s\", compared with \"%s\".\n",
-                     count > 0 ? "\n" : "", count, count == 1 ? "" : "s", after, before);
+    if (given->comparison.form != FP_FORM_PEOPLE)
+        return;
+    char *plain_before = fp_message_plain(before);
+    char *plain_after = fp_message_plain(after);
+    (void)printf("%s%d finding%s in release \"%s\", compared with \"%s\".\n", count > 0 ? "\n" : "",
+                 count, count == 1 ? "" : "s", plain_after, plain_before);
+    free(plain_before);
+    free(plain_after);
 }
 
 /* Says whether nothing was found, or nothing could be judged. Returns what the command ends with.

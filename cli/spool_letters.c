@@ -2,13 +2,13 @@
  * fleetprof spool dead-letters list, show: what was refused and is kept.
  */
 #include "cli/grid.h"
+#include "cli/message.h"
 #include "cli/options.h"
 #include "cli/refused.h"
 #include "cli/spool.h"
 
+#include <stdlib.h>
 #include <time.h>
-#include <wchar.h>
-#include <wctype.h>
 
 enum { OPTION_BODY = FP_OPTION_FIRST };
 
@@ -179,22 +179,6 @@ static const struct argp show_argp = {
     .doc = "Shows one dead letter or record in full, with all that `list' leaves out.",
 };
 
-/* Prints a text that came from a stranger, without what would steer the terminal. */
-static void print_member(const char *name, const char *value)
-{
-    (void)printf("%-16s ", name);
-    mbstate_t state = {0};
-    for (const char *end = value + strlen(value); value < end;) {
-        wchar_t c;
-        size_t len = mbrtowc(&c, value, (size_t)(end - value), &state);
-        bool good = len > 0 && len <= (size_t)(end - value);
-        bool steers = good && (iswcntrl((wint_t)c) != 0 || fp_grid_is_direction(c));
-        (void)printf("%.*s", good && !steers ? (int)len : 1, good && !steers ? value : "?");
-        value += good ? len : 1;
-    }
-    (void)putchar('\n');
-}
-
 static bool print_refused(const struct refused_show_options *show,
                           const struct fp_refused_entry *entry, const struct fp_refused *refused)
 {
@@ -206,8 +190,11 @@ static bool print_refused(const struct refused_show_options *show,
     if (show->form != FP_FORM_PEOPLE)
         fp_grid_print(&grid, show->form);
     for (size_t i = 0; show->form == FP_FORM_PEOPLE && i < grid.cell_count; i++) {
-        if (grid.cells[i] != NULL)
-            print_member(columns[i].name, grid.cells[i]);
+        if (grid.cells[i] == NULL)
+            continue;
+        char *plain = fp_message_plain(grid.cells[i]);
+        (void)printf("%-16s %s\n", columns[i].name, plain);
+        free(plain);
     }
     fp_grid_release(&grid);
     return true;

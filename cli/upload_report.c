@@ -4,6 +4,7 @@
 #include "cli/upload_report.h"
 
 #include "cli/memory.h"
+#include "cli/message.h"
 #include "collector/profile/notes.h"
 
 enum { JSON_MAX = 64 * 1024 };
@@ -72,15 +73,13 @@ void fp_upload_report_add_name(const struct fp_profile *profile, bool is_session
         fp_buf_addf(text, ", session %u", (unsigned)profile->session.id);
 }
 
-/* Appends the name of an upload, without control characters for the terminal. */
+/* Appends the name of an upload, without what would steer the terminal. */
 static void add_safe_name(const struct fp_profile *profile, bool is_session, const char *name,
                           struct fp_buf *lines)
 {
-    size_t begin = lines->len;
-    fp_upload_report_add_name(profile, is_session, name, lines);
-    for (size_t i = begin; i < lines->len; i++)
-        if (lines->data[i] < ' ' || lines->data[i] == '\x7f')
-            lines->data[i] = '?';
+    char *plain = fp_message_plain(name);
+    fp_upload_report_add_name(profile, is_session, plain, lines);
+    free(plain);
 }
 
 static void add_line(const struct fp_profile_note *note, struct fp_buf *lines)

@@ -5,6 +5,7 @@
 
 #include "cli/grid.h"
 #include "cli/memory.h"
+#include "cli/message.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -101,15 +102,14 @@ static const char *word_of(enum fp_finding_id id)
     return kinds[id].severity == FP_SEVERITY_WRONG ? "wrong" : "note";
 }
 
-/* Prints a text that may come from a page or a server: control characters become "?". */
+/* Prints a text that may come from a page or a server. */
 static void print_line(const char *label, const char *text)
 {
     if (text == NULL || text[0] == '\0')
         return;
-    (void)printf("  %-9s", label);
-    for (; *text != '\0'; text++)
-        (void)putchar((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text);
-    (void)putchar('\n');
+    char *plain = fp_message_plain(text);
+    (void)printf("  %-9s%s\n", label, plain);
+    free(plain);
 }
 
 /* Prints lines to write into a configuration, each indented. */

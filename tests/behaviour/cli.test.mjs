@@ -1,6 +1,8 @@
 /** fleetprof without a server: help, wrong usage, validate. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import fs from 'node:fs';
+import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
 import zlib from 'node:zlib';
@@ -220,5 +222,15 @@ test('a file cannot steer the terminal: control characters are not repeated', as
   const evil = { ...trace, [`${controls}[2J`]: 1, samples: [{ timestamp: 0, stackId: `${controls}[31m` }] };
   const { stderr } = await fleetprof(['validate', file(`evil${controls}[2J–é.json`, JSON.stringify(evil))]);
   assert.match(stderr, /\[2J–é\.json/);
-  for (const control of controls) assert.ok(!stderr.includes(control), control.codePointAt(0)?.toString(16));
+  const dump = file(`dump${controls}.ndjson`, '{"type":0,"time":1000,"duration":5,"data":{}}\n');
+  const { stdout } = await fleetprof(['validate', dump]);
+  assert.match(stdout, /dump\?+\.ndjson: 1 of 1 records kept/);
+  const server = http.createServer((_, response) => response.setHeader('content-type', 'text/html; charset=utf-8')
+    .end(`<script defer src="/fleetprof-0.1.0.js" data-endpoint="/v1" data-x="${controls}[2J"></script>`)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { stdout: findings } = await fleetprof(['doctor', '--repeat', '1', `http://127.0.0.1:${port}/`]);
+  server.close();
+  assert.match(findings, /seen: +<script .*\?\[2J/);
+  for (const control of controls) assert.ok(![stderr, stdout, findings].join().includes(control), control.codePointAt(0)?.toString(16));
 });

@@ -267,3 +267,11 @@ test('a change beyond ten times is so many times, never a percentage of many dig
   assert.match(stdout, /^slower +function7 .* \d+ times +(> )?\d+ times and (> )?\d+ times/m);
   assert.doesNotMatch(stdout, /\d{4,} %/);
 });
+
+test('the name of a release cannot steer the terminal', async () => {
+  for (const table of ['segment', 'cohort'])
+    await fleet.postgres.execute(`update fleetprof_data.${table} set release = E'\\x1b[2J\\u009b\\u202e\\n' || release where release <> ''`);
+  const { code, stdout, stderr } = await fleetprof('regressions');
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /\n1 finding in release "\?\[2J\?+3", compared with "\?\[2J\?+2"\.\n$/);
+});
