@@ -95,9 +95,12 @@ static bool is_v8_name(struct fp_str name)
            fp_str_equal(name, FP_STR("(garbage collector)"));
 }
 
-/* True for what the panel's own events may be called: a word with capitals, such as firstPaint. */
+/* True for what the panel's own events may be called: a word with capitals, such as firstPaint, and
+ * what names threads and processes. */
 static bool is_event_name(struct fp_str name)
 {
+    if (fp_str_equal(name, FP_STR("thread_name")) || fp_str_equal(name, FP_STR("process_name")))
+        return true;
     bool has_upper = false;
     bool has_lower = false;
     for (size_t i = 0; i < name.len; i++) {

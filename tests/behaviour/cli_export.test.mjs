@@ -282,13 +282,14 @@ test('no name of a function makes a viewer leave out or misread its time', async
 });
 
 test('no name of a mark or measure keeps the Performance panel from a session', async () => {
-  const names = ['firstPaint', 'firstContentfulPaint', 'largestContentfulPaint::Candidate', 'ResourceSendRequest', 'Profile', 'Paint', 'LayoutShift', 'TimerInstall', 'appReady'];
+  const names = ['firstPaint', 'firstContentfulPaint', 'largestContentfulPaint::Candidate', 'ResourceSendRequest', 'Profile', 'Paint', 'LayoutShift', 'TimerInstall', 'appReady', 'thread_name', 'process_name'];
   const measured = [...names, 'fetchStart', 'domInteractive', 'navigationStart'];
   await importInto('panel', file('panel.json', { ...clashUpload,
     marks: names.map((name, i) => ({ name, entryType: 'mark', startTime: i, duration: 0 })),
     measures: measured.map((name, i) => ({ name, entryType: 'measure', startTime: i, duration: 5 })) }));
   const json = (await exported('--format', 'chrome', '--session', (await kept('panel'))[0])).bytes;
-  const { marks, measures } = await devtools(json.toString());
+  const { marks, measures, threads } = await devtools(json.toString());
+  assert.deepEqual(threads.map((each) => each.name), ['CrRendererMain']);
   const first = 20; // ms before the time origin
   assert.deepEqual(marks, names.map((name, i) => [`${name}\u00a0`, first + i]));
   assert.deepEqual(measures, measured.map((name, i) => [`${name}\u00a0`, first + i, 5]));
