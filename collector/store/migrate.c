@@ -399,14 +399,28 @@ static void report_done(const struct migration *run, enum fp_migrate_result resu
                     fp_schema_table_count, fp_schema_definition_count);
 }
 
+/*
+ * The schema is written for these settings; a database or a role may have others. Time limits for
+ * queries are not for migrations, but lock_timeout stays: it protects those who use the database.
+ *
+ * Citus refuses to alter types and tables after a statement that ran on shards in parallel. Without
+ * Citus the setting has no effect.
+ */
+static const char session_sql[] = "set client_min_messages = warning;"
+                                  "set search_path = pg_catalog, pg_temp;"
+                                  "set standard_conforming_strings = on;"
+                                  "set quote_all_identifiers = off;"
+                                  "set statement_timeout = 0;"
+                                  "set idle_in_transaction_session_timeout = 0;"
+                                  "set default_transaction_isolation = 'read committed';"
+                                  "set citus.multi_shard_modify_mode = 'sequential';"
+                                  "select pg_advisory_lock(hashtext('fleetprof.migrate'))";
+
 static enum fp_migrate_result migrate(struct migration *run)
 {
-    /* Citus refuses to alter types and tables after a statement that ran on shards in parallel;
-     * without Citus the setting has no effect. The lock is held until the connection ends: a second
-     * migration waits, then finds nothing to do. */
-    if (!run_sql(run, "set client_min_messages = warning; set search_path = pg_catalog, pg_temp;"
-                      "set citus.multi_shard_modify_mode = 'sequential';"
-                      "select pg_advisory_lock(hashtext('fleetprof.migrate'))"))
+    /* The lock is held until the connection ends: a second migration waits, then finds nothing to
+     * do. */
+    if (!run_sql(run, session_sql))
         return failed(run, "waiting for other migrations");
     enum fp_migrate_result result = check_encoding(run);
     if (result == FP_MIGRATE_OK)

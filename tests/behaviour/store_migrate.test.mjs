@@ -63,6 +63,36 @@ test('an empty database gets every file once, in order; a second run finds nothi
   assert.deepEqual([...new Set(versions.map((row) => row.version))], [version]);
 });
 
+test("a database's own settings change neither the schema nor what a second run finds", async () => {
+  const plain = await newDatabase(postgres, { empty: true });
+  await migrated(plain);
+  const database = await newDatabase(postgres, { empty: true });
+  const name = /dbname=(\w+)/.exec(database.conninfo())?.[1];
+  const settings = [
+    'standard_conforming_strings = off', 'quote_all_identifiers = on', "statement_timeout = '50ms'",
+    "idle_in_transaction_session_timeout = '1ms'", 'search_path = public', 'check_function_bodies = off',
+    "default_transaction_isolation = 'repeatable read'", "datestyle = 'SQL, DMY'", "timezone = 'Asia/Kathmandu'",
+  ];
+  await postgres.execute(settings.map((setting) => `alter database ${name} set ${setting};`).join('\n'));
+  assert.match(await migrated(database), /up to date/);
+  assert.match(await migrated(database), /nothing to do/);
+  await postgres.execute(`alter database ${name} reset all`);
+  assert.deepEqual(await catalogue(database), await catalogue(plain));
+});
+
+test('functions mean the same in a session where a backslash in a text escapes', async () => {
+  const database = await newDatabase(postgres, { empty: true });
+  await migrated(database);
+  // What is left of a body without its comments and its E'…' texts.
+  const open = await database.sql(String.raw`
+    select oid::regprocedure::text as name
+    from pg_proc
+    where pronamespace::regnamespace::text in ('fleetprof', 'fleetprof_data')
+      and not coalesce(proconfig @> '{standard_conforming_strings=on}', false)
+      and regexp_replace(regexp_replace(prosrc, '--[^\n]*', '', 'g'), 'E''([^\\'']|\\.)*''', '', 'g') like '%\\%'`);
+  assert.deepEqual(open, []);
+});
+
 test('a function with another body is applied alone; views and rights of users stay', async () => {
   const database = await newDatabase(postgres, { empty: true });
   await migrated(database);
