@@ -23,29 +23,61 @@ static yaml_mark_t mark_of(struct fp_config_loader *loader, const char *name)
     return fp_config_place(loader, fp_setting_find(name))->mark;
 }
 
+/* A setting and the most that it may be: the value of another one. */
+struct order {
+    const char *lesser;
+    int64_t value;
+    const char *greater;
+    int64_t most;
+};
+
+/* Complains about the lesser setting where the file has it, else about the greater one. */
+static void check_order(struct fp_config_loader *loader, const struct order *order)
+{
+    enum { NUMBER_MAX = 32 };
+    if (order->value <= order->most)
+        return;
+    const struct fp_setting *lesser = fp_setting_find(order->lesser);
+    bool is_given = fp_config_place(loader, lesser)->given;
+    const char *named = is_given ? order->lesser : order->greater;
+    struct fp_buf number;
+    fp_buf_init(&number, NUMBER_MAX);
+    fp_setting_print_number(lesser, is_given ? order->most : order->value, &number);
+    fp_config_complain(loader, mark_of(loader, named), "%s: must be at %s %s, which is %.*s", named,
+                       is_given ? "most" : "least", is_given ? order->greater : order->lesser,
+                       (int)number.len, (const char *)number.data);
+    fp_buf_release(&number);
+}
+
+static void check_orders(struct fp_config_loader *loader)
+{
+    const struct fp_config *config = loader->config;
+    const struct fp_rules *rules = config->rules;
+    const struct order orders[] = {
+        {"flush.min_window", config->flush_min_window_us, "flush.max_window",
+         config->flush_max_window_us},
+        {"limits.max_body", (int64_t)rules->max_body, "limits.body_memory",
+         (int64_t)rules->body_memory},
+        {"limits.max_body", (int64_t)rules->max_body, "limits.max_inflated",
+         (int64_t)rules->format.max_inflated},
+        {"limits.max_inflated", (int64_t)rules->format.max_inflated, "limits.upload_memory",
+         (int64_t)rules->upload_memory},
+    };
+    for (size_t i = 0; i < FP_COUNT(orders); i++)
+        check_order(loader, &orders[i]);
+}
+
 /* Checks the rules that involve more than one setting. */
 static void check_together(struct fp_config_loader *loader)
 {
     const struct fp_config *config = loader->config;
-    if (config->flush_min_window_us > config->flush_max_window_us)
-        fp_config_complain(loader, mark_of(loader, "flush.min_window"),
-                           "flush.min_window: is longer than flush.max_window");
+    check_orders(loader);
     if (config->spool_max_bytes / 4 < config->spool_segment_bytes)
         fp_config_complain(loader, mark_of(loader, "spool.max_bytes"),
                            "spool.max_bytes: must be at least four times spool.segment_bytes");
     if (fp_str_equal(config->dead_letters_path, config->spool_path))
         fp_config_complain(loader, mark_of(loader, "dead_letters.path"),
                            "dead_letters.path: is the same directory as spool.path");
-    if (config->rules->max_body > config->rules->body_memory)
-        fp_config_complain(
-            loader, mark_of(loader, "limits.max_body"),
-            "limits.max_body: is larger than limits.body_memory, so such a body never fits");
-    if (config->rules->max_body > config->rules->format.max_inflated)
-        fp_config_complain(loader, mark_of(loader, "limits.max_body"),
-                           "limits.max_body: is larger than limits.max_inflated");
-    if (config->rules->format.max_inflated > config->rules->upload_memory)
-        fp_config_complain(loader, mark_of(loader, "limits.max_inflated"),
-                           "limits.max_inflated: is larger than limits.upload_memory");
     if (config->admin.len != 0 && config->admin.len == config->listen.len &&
         memcmp(&config->admin.sa, &config->listen.sa, config->admin.len) == 0)
         fp_config_complain(loader, mark_of(loader, "admin"),

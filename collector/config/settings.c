@@ -262,7 +262,7 @@ static bool is_number(enum fp_setting_type type)
            type == FP_SETTING_DURATION;
 }
 
-static void print_number(const struct fp_setting *setting, int64_t value, struct fp_buf *out)
+void fp_setting_print_number(const struct fp_setting *setting, int64_t value, struct fp_buf *out)
 {
     if (setting->type == FP_SETTING_BYTES)
         fp_value_print_bytes(value, out);
@@ -279,9 +279,9 @@ void fp_setting_print_bounds(const struct fp_setting *setting, struct fp_buf *ou
     if (!is_number(setting->type))
         return;
     fp_buf_addf(out, "from ");
-    print_number(setting, setting->min, out);
+    fp_setting_print_number(setting, setting->min, out);
     fp_buf_addf(out, " to ");
-    print_number(setting, setting->max, out);
+    fp_setting_print_number(setting, setting->max, out);
 }
 
 static const char *read_number(enum fp_setting_type type, struct fp_str text, int64_t *value)

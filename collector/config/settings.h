@@ -76,6 +76,9 @@ const char *fp_setting_store(const struct fp_setting *setting, struct fp_str tex
 /* Returns the type's name for messages: "a duration", "a list of origins", … */
 const char *fp_setting_type_name(enum fp_setting_type type);
 
+/* Appends a number as the file would have it: "8MiB", "10s", "5". */
+void fp_setting_print_number(const struct fp_setting *setting, int64_t value, struct fp_buf *out);
+
 /* Appends "from 1 to 10"; nothing for a type without bounds. */
 void fp_setting_print_bounds(const struct fp_setting *setting, struct fp_buf *out);
 

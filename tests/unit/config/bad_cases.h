@@ -74,12 +74,18 @@ static const struct {
      "5:20: limits.max_body: \"9999999TiB\" is not a size; write a number and B, KiB, MiB, GiB or "
      "TiB, such as 8MiB\n"},
     {ADDED, "limits: {max_body: 65MiB}\n",
-     "5:20: limits.max_body: is larger than limits.body_memory, so such a body never fits\n"
-     "5:20: limits.max_body: is larger than limits.max_inflated\n"},
+     "5:20: limits.max_body: must be at most limits.body_memory, which is 64MiB\n"
+     "5:20: limits.max_body: must be at most limits.max_inflated, which is 64MiB\n"},
     {ADDED, "limits: {max_inflated: 1MiB}\n",
-     "1:1: limits.max_body: is larger than limits.max_inflated\n"},
+     "5:24: limits.max_inflated: must be at least limits.max_body, which is 8MiB\n"},
+    {ADDED, "limits: {body_memory: 1MiB}\n",
+     "5:23: limits.body_memory: must be at least limits.max_body, which is 8MiB\n"},
     {ADDED, "limits: {max_inflated: 512MiB}\n",
-     "5:24: limits.max_inflated: is larger than limits.upload_memory\n"},
+     "5:24: limits.max_inflated: must be at most limits.upload_memory, which is 256MiB\n"},
+    {ADDED, "limits: {upload_memory: 1MiB}\n",
+     "5:25: limits.upload_memory: must be at least limits.max_inflated, which is 64MiB\n"},
+    {ADDED, "flush: {max_window: 100ms}\n",
+     "5:21: flush.max_window: must be at least flush.min_window, which is 250ms\n"},
     {ADDED, "flush: {min_window: 10}\n",
      "5:21: flush.min_window: \"10\" is not a duration; write a number and ms, s, m, h or d, such "
      "as 250ms or 7d\n"},
@@ -90,7 +96,7 @@ static const struct {
      "5:21: flush.min_window: \"10sec\" is not a duration; write a number and ms, s, m, h or d, "
      "such as 250ms or 7d\n"},
     {ADDED, "flush: {min_window: 20s}\n",
-     "5:21: flush.min_window: is longer than flush.max_window\n"},
+     "5:21: flush.min_window: must be at most flush.max_window, which is 10s\n"},
     {ADDED, "flush: {min_window: 0ms}\n",
      "5:21: flush.min_window: \"0ms\" is out of bounds; it must be from 1ms to 1h\n"},
     {ADDED, "retention: {facts: 1h}\n",
