@@ -27,8 +27,8 @@ static bool is_out_of_room(int error)
     return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
-/* Refuses appends from now on. Logs the first time, not each try. */
-static void block(struct fp_spool *spool, enum fp_spool_error error, const char *reason)
+/* Refuses appends from now on. Logs the first time, not each try: returns whether this is that. */
+static bool block(struct fp_spool *spool, enum fp_spool_error error, const char *reason)
 {
     pthread_mutex_lock(&spool->lock);
     bool news = spool->blocked.error != error;
@@ -39,6 +39,7 @@ static void block(struct fp_spool *spool, enum fp_spool_error error, const char 
     pthread_mutex_unlock(&spool->lock);
     if (news)
         fp_log(FP_LOG_ERROR, "spool refuses uploads", "reason=%s", reason);
+    return news;
 }
 
 /* As block(), after a failed system call. */
@@ -49,8 +50,8 @@ static void block_by_errno(struct fp_spool *spool, int error)
         return;
     }
     fp_metrics_add(spool->metrics, FP_METRIC_SPOOL_ERRORS, 1);
-    fp_log(FP_LOG_ERROR, "spool segment was not made", "error=%s", strerror(error));
-    block(spool, FP_SPOOL_IO, "the spool cannot be written");
+    if (block(spool, FP_SPOOL_IO, "the spool cannot be written"))
+        fp_log(FP_LOG_ERROR, "spool segment was not made", "error=%s", strerror(error));
 }
 
 /* Under the lock. */

@@ -70,6 +70,7 @@ struct fp_spool_reader {
     struct fp_spool_record *records;
     size_t record_cap;
     bool state_due;           /* the state file is not up to date */
+    bool state_failed;        /* at the last attempt, which is logged once */
     int64_t state_written_us; /* time of the last attempt, on the monotonic clock */
 };
 

@@ -398,9 +398,12 @@ enum fp_spool_error fp_spool_write_state(struct fp_spool *spool)
     spool->reader.state_due = true;
     if (!fp_spool_state_write(spool->ops, spool->dir, &state)) {
         fp_metrics_add(spool->metrics, FP_METRIC_SPOOL_ERRORS, 1);
-        fp_log(FP_LOG_ERROR, "spool state was not written", "error=%s", strerror(errno));
+        if (!spool->reader.state_failed)
+            fp_log(FP_LOG_ERROR, "spool state was not written", "error=%s", strerror(errno));
+        spool->reader.state_failed = true;
         return FP_SPOOL_IO;
     }
+    spool->reader.state_failed = false;
     spool->reader.state_due = false;
     return FP_SPOOL_OK;
 }

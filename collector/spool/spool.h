@@ -102,9 +102,10 @@ void fp_spool_wake(struct fp_spool *spool);
  * Records up to `position` are in the database: releases segments that are wholly at or before it,
  * after keep_us, and writes the position to disk, at most once per second and when the spool is
  * closed. The position is a hint for the next start; the database is the authority. A position
- * before the last one changes nothing. FP_SPOOL_IO: the position was not written; the rest is done.
+ * before the last one changes nothing. FP_SPOOL_IO: the position was not written, which is logged;
+ * the rest is done.
  */
-enum fp_spool_error fp_spool_trim(struct fp_spool *spool, uint64_t position) FP_MUST_CHECK;
+enum fp_spool_error fp_spool_trim(struct fp_spool *spool, uint64_t position);
 
 /* Returns the position of the last trim, by an earlier process if this one has not trimmed; 0 if
  * none. Any thread. */

@@ -218,9 +218,8 @@ static void adapt_window(struct fp_writer *writer, const struct window *window, 
 
 void fp_writer_trim(struct fp_writer *writer)
 {
-    enum fp_spool_error error = fp_spool_trim(writer->spool, writer->position);
-    if (error != FP_SPOOL_OK) /* the database has the position; the next trim tries again */
-        fp_log(FP_LOG_WARN, "spool was not trimmed", "reason=%s", fp_spool_error_text(error));
+    /* The database has the position. The spool logs when it cannot note it, and tries again. */
+    (void)fp_spool_trim(writer->spool, writer->position);
 }
 
 enum fp_store_result fp_writer_flush(struct fp_writer *writer)

@@ -10,9 +10,9 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import zlib from 'node:zlib';
 
-import { startFaultySystem } from '../chaos/faulty_system.mjs';
-import { connect, envelope, send, seriesOf } from './collector_client.mjs';
-import { binDir, collectorConfig, migrate, run, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
+import { errors, startFaultySystem } from '../chaos/faulty_system.mjs';
+import { connect, envelope, send, seriesOf, spoolOnly } from './collector_client.mjs';
+import { binDir, collectorConfig, migrate, run, runOrThrow, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
 
 /** @typedef {import('./stack.mjs').Collector} Collector */
 
@@ -395,4 +395,48 @@ test('repeated failures are logged once a minute: refusals with their number, fl
   await waitFor(() => lines(collector, 'uploads refused').length === 2, { what: 'summary' });
   assert.match(lines(collector, 'uploads refused')[1], / reason=unknown_key status=403 count=4 /);
   await collector.stop();
+});
+
+test('a spool that stays unwritable is logged once, not at each try', async (t) => {
+  const faults = await startFaultySystem();
+  if (!faults) return t.skip('a sanitizer is preloaded already');
+  const collector = await startCollector({ config: spoolOnly, env: faults.env });
+  const failures = async () => (await collector.metrics()).fleetprof_spool_errors_total;
+  const upload = async () => (await send(`${collector.url}/v1/ingest/pk_server`, { body: envelope() })).status;
+  for (let outage = 1; outage <= 2; outage++) {
+    const before = await failures();
+    faults.set({ error: errors.EIO, failingWrites: 1_000_000 });
+    assert.equal(await upload(), 503);
+    await waitFor(async () => await failures() > before + 3, { what: 'tries' });
+    faults.heal();
+    await waitFor(async () => await upload() === 204, { what: 'upload' });
+    for (const message of ['spool segment was not made', 'spool refuses uploads', 'spool takes uploads again']) {
+      assert.equal(lines(collector, message).length, outage, message);
+    }
+  }
+  await collector.stop();
+});
+
+test('a full disk that stays full is logged once, while uploads are counted', async (t) => {
+  const disk = temporaryDir('disk');
+  const { code, stderr } = await run(['mount', '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk]);
+  if (code !== 0) return t.skip(`no small disk can be made: ${stderr}`);
+  const postgres = await startPostgres({ migrated: true });
+  try {
+    const collector = await startCollector({
+      config: { database: postgres.conninfo('fleetprof_writer'), spool: { path: path.join(disk, 'spool'), max_bytes: '16MiB', segment_bytes: '4MiB' } },
+    });
+    fs.writeFileSync(path.join(disk, 'others'), '');
+    await run(['dd', 'if=/dev/zero', `of=${disk}/others`, 'bs=4096']);
+    await waitFor(async () => {
+      assert.equal((await send(`${collector.url}/v1/ingest/pk_demo`, { body: envelope() })).status, 204);
+      return (await collector.metrics()).fleetprof_spool_errors_total > 2;
+    }, { what: 'tries to note the position' });
+    assert.equal(lines(collector, 'spool state was not written').length, 1);
+    assert.equal(lines(collector, 'level=error').length + lines(collector, 'level=warn').length, 1, collector.server.output());
+    await collector.stop();
+  } finally {
+    await postgres.stop();
+    await runOrThrow(['umount', '--lazy', disk]);
+  }
 });
