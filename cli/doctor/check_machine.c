@@ -42,6 +42,7 @@ struct machine {
     bool has_user; /* uid and gid are the collector's */
     uid_t uid;
     gid_t gid;
+    char *home; /* of root, while we are the collector's user; NULL: HOME was not set */
 };
 
 /* ---- the collector's user ---- */
@@ -62,8 +63,17 @@ static void find_user(struct machine *machine)
     }
 }
 
+/* Sets HOME, where libpq looks for passwords and certificates. */
+static void set_home(const char *home)
+{
+    if (home != NULL)
+        (void)setenv("HOME", home, 1);
+    else
+        (void)unsetenv("HOME");
+}
+
 /* Becomes the collector's user for a while, if root runs us. */
-static bool become_user(const struct machine *machine)
+static bool become_user(struct machine *machine)
 {
     if (geteuid() != 0 || !machine->has_user || machine->uid == 0)
         return false;
@@ -72,17 +82,26 @@ static bool become_user(const struct machine *machine)
         return false;
     if (setegid(machine->gid) != 0)
         return false;
-    if (seteuid(machine->uid) == 0)
-        return true;
-    (void)!setegid(0);
-    return false;
+    if (seteuid(machine->uid) != 0) {
+        (void)!setegid(0);
+        return false;
+    }
+    const char *home = getenv("HOME");
+    machine->home = home != NULL ? fp_memory_copy(home) : NULL;
+    set_home(user != NULL ? user->pw_dir : NULL);
+    return true;
 }
 
 /* Becomes root again; that cannot fail for a process that was root. */
-static void become_root(bool was_other)
+static void become_root(struct machine *machine, bool was_other)
 {
-    if (was_other && (seteuid(0) != 0 || setegid(0) != 0 || setgroups(0, NULL) != 0))
+    if (!was_other)
+        return;
+    if (seteuid(0) != 0 || setegid(0) != 0 || setgroups(0, NULL) != 0)
         exit(FP_EXIT_TROUBLE);
+    set_home(machine->home);
+    free(machine->home);
+    machine->home = NULL;
 }
 
 /* ---- configuration ---- */
@@ -129,7 +148,7 @@ static void check_files(struct machine *machine)
     for (size_t i = 0; i < rules->site_count; i++)
         for (size_t k = 0; k < rules->sites[i].token_key_files.count; k++)
             check_readable(machine, rules->sites[i].token_key_files.items[k].ptr);
-    become_root(was_other);
+    become_root(machine, was_other);
 }
 
 /* ---- database ---- */
@@ -247,7 +266,7 @@ static void check_database(struct machine *machine)
         check_rights(machine);
     }
     fp_store_close(store);
-    become_root(was_other);
+    become_root(machine, was_other);
 }
 
 /* ---- spool ---- */
@@ -298,7 +317,7 @@ static void check_spool(struct machine *machine)
     else if (faccessat(AT_FDCWD, place, R_OK | W_OK | X_OK, AT_EACCESS) != 0)
         fp_finding_add(machine->findings, FP_FINDING_SPOOL_PATH, path, "%s: %s, for user %u", place,
                        strerror(errno), (unsigned)geteuid());
-    become_root(was_other);
+    become_root(machine, was_other);
     check_space(machine, place);
     free(copy);
 }

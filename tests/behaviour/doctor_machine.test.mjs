@@ -9,7 +9,8 @@ import { after, before, test } from 'node:test';
 
 import { envelope, send } from './collector_client.mjs';
 import { doctor } from './doctor_site.mjs';
-import { collectorConfig, freePort, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
+import { makeCertificate } from '../site/certificate.mjs';
+import { collectorConfig, freePort, runOrThrow, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
 
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
@@ -29,9 +30,9 @@ after(async () => {
   await postgres.stop();
 });
 
-/** @param {string} file @param {string[]} [args] */
-async function examine(file, args = []) {
-  const { code, stderr, findings } = await doctor(['-c', file, ...args]);
+/** @param {string} file @param {string[]} [args] @param {NodeJS.ProcessEnv} [env] */
+async function examine(file, args = [], env = {}) {
+  const { code, stderr, findings } = await doctor(['-c', file, ...args], env);
   assert.equal(stderr, '');
   assert.equal(code, findings.some(({ severity }) => severity === 'wrong') ? 1 : 0);
   return findings;
@@ -152,6 +153,36 @@ test('a file that the collector cannot read', { skip: process.getuid?.() !== 0 &
   const found = await examine(file);
   assert.deepEqual(ids(found), ['config-unreadable']);
   assert.equal(found[0].where, key);
+});
+
+test("over TLS, doctor looks into the home of the collector's user, not root's", { skip: process.getuid?.() !== 0 && 'only root becomes another user' }, async () => {
+  const { certificate, key } = await makeCertificate();
+  const hba = path.join(path.dirname(certificate), 'pg_hba.conf');
+  fs.writeFileSync(hba, 'local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n');
+  for (const file of [path.dirname(certificate), certificate, key, hba]) await runOrThrow(['chown', 'postgres', file]);
+  const port = await freePort();
+  const remote = await startPostgres({
+    migrated: true,
+    settings: { listen_addresses: '127.0.0.1', port, ssl: 'on', ssl_cert_file: certificate, ssl_key_file: key, hba_file: hba },
+  });
+  await remote.execute("alter role fleetprof_writer password 'a b:c'");
+  const [home, dir] = [temporaryDir('root'), temporaryDir('user')];
+  fs.chmodSync(dir, 0o755);
+  const [spool, passwords] = [path.join(dir, 'spool'), path.join(dir, 'passwords')];
+  fs.mkdirSync(spool);
+  fs.writeFileSync(passwords, `127.0.0.1:${port}:fleetprof:fleetprof_writer:a b\\:c\n`, { mode: 0o600 });
+  for (const file of [spool, passwords]) fs.chownSync(file, 65534, 65534);
+  const { file } = await collectorConfig({
+    ...collector.config, spool: { path: spool, max_bytes: '64MiB' },
+    database: `host=127.0.0.1 port=${port} dbname=fleetprof user=fleetprof_writer passfile=${passwords} sslmode=require`,
+  });
+  fs.chmodSync(path.dirname(file), 0o755);
+  try {
+    // No collector has made partitions there; it is let in.
+    assert.deepEqual(ids(await examine(file, [], { HOME: home })), ['database-partitions']);
+  } finally {
+    await remote.stop();
+  }
 });
 
 test('an admin listener that is off, public, or has nobody behind it', async () => {

@@ -268,7 +268,7 @@ export async function startSite(kind, setups) {
  * @param {string[]} args
  * @returns {Promise<{ code: number | null, stderr: string, findings: any[] }>}
  */
-export async function doctor(args) {
-  const { code, stdout, stderr } = await run([path.join(binDir, 'fleetprof'), 'doctor', '--json', ...args]);
+export async function doctor(args, env = {}) {
+  const { code, stdout, stderr } = await run([path.join(binDir, 'fleetprof'), 'doctor', '--json', ...args], { env });
   return { code, stderr, findings: stdout ? JSON.parse(stdout) : [] };
 }
