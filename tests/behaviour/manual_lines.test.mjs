@@ -8,7 +8,8 @@ import { fencedBlocks } from '../markdown.mjs';
 import { openDir, startHttpd } from './httpd/httpd.mjs';
 import { blocksOf } from './manual.mjs';
 import { startModule } from './nginx/nginx.mjs';
-import { binDir, modulesDir, repository, run, temporaryDir } from './stack.mjs';
+import { spoolOnly } from './collector_client.mjs';
+import { binDir, modulesDir, repository, run, runOrThrow, startCollector, temporaryDir } from './stack.mjs';
 
 /** @param {string} name */
 const read = (name) => fs.readFileSync(path.join(repository, name), 'utf8');
@@ -94,4 +95,33 @@ test("the pages' docker commands name files and services that exist", () => {
     if (['exec', 'run', 'logs'].includes(verb)) assert.ok(services.has(service), command);
   }
   assert.match(read('docker/compose.yaml'), /image: fleetprof-collector$/m);
+});
+
+test("http.md's requests get the replies that it shows", async () => {
+  const collector = await startCollector({ config: spoolOnly });
+  const dir = temporaryDir('requests');
+  fs.copyFileSync(path.join(repository, 'tests/data/fibonacci-recursion.json'), path.join(dir, 'upload.json'));
+  const dump = read('tests/data/speed-tracer/v8.ndjson').trimEnd().split('\n');
+  for (const part of [0, 1]) fs.writeFileSync(path.join(dir, `part${part}.ndjson`), `${dump[part]}\n`);
+  const inThere = (/** @type {string} */ line) => runOrThrow(['bash', '-ec', `cd ${dir}\n${line}`.replaceAll('http://127.0.0.1:8600', collector.url)]);
+  const [dryRun] = blocksOf('http.md', 'console').map((block) => block.trim().split('\n'));
+  const reply = await inThere(dryRun[0].replace('$ ', ''));
+  for (const line of dryRun.slice(1)) assert.ok(reply.includes(`${line}\r\n`), reply);
+  const [session] = blocksOf('http.md', 'sh');
+  assert.equal(await inThere(session.replaceAll(' -sS ', ' -fsS ')), '');
+  assert.equal((await collector.metrics())['fleetprof_uploads_accepted_total{site="shop"}'], 2);
+  await collector.stop();
+});
+
+test('operations.md says where the service may write, and keeps what it needs there', () => {
+  const unit = read('config/systemd/fleetprofd.service');
+  const page = read('docs/operations.md');
+  const settings = (/** @type {string} */ text) => Object.fromEntries([...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]));
+  const { ProtectSystem: system, ProtectHome: home, StateDirectory: state } = settings(unit);
+  assert.deepEqual([system, home], ['strict', 'yes']);
+  assert.match(page, /^### Where the service may write\n[^#]*\bReadWritePaths=\//m);
+  const [, userHome] = /useradd .*--home-dir (\S+)/.exec(page) ?? [];
+  assert.equal(userHome, `/var/lib/${state}`);
+  // What the setting `database` names must be outside of homes, too.
+  for (const [, file] of page.matchAll(/(?:passfile|sslrootcert)=(\S+)/g)) assert.match(file, /^\/(etc|var)\//);
 });
