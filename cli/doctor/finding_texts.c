@@ -601,7 +601,7 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
     [FP_FINDING_DATABASE_OUTDATED] =
         {
             .what = "The database's schema is not this version's.",
-            .why = "The collector refuses to write to it; uploads wait in the spool.",
+            .why = "What the collector cannot write to it waits in the spool.",
             .fix = "Run `fleetprof migrate` of the collector's version.",
         },
     [FP_FINDING_DATABASE_RIGHTS] =
@@ -626,7 +626,7 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
         {
             .what = "The spool's directory cannot be used.",
             .why = "The collector does not start without it.",
-            .fix = "install -d -o fleetprof -g fleetprof -m 750 /var/lib/fleetprof",
+            .fix = "install -d -o fleetprof -g fleetprof -m 700 /var/lib/fleetprof",
         },
     [FP_FINDING_SPOOL_SPACE] =
         {
