@@ -440,35 +440,20 @@ static enum fp_migrate_result migrate(struct migration *run)
     return result;
 }
 
-/* Returns the value of an option of a connection string, "" when it is not given. */
-static const char *option_value(const PQconninfoOption *options, const char *keyword)
+/* Reports why the connection failed, with a hint for two mistakes of a first installation. */
+static void report_no_connection(const struct migration *run)
 {
-    for (; options != NULL && options->keyword != NULL; options++)
-        if (strcmp(options->keyword, keyword) == 0 && options->val != NULL)
-            return options->val;
-    return "";
-}
-
-/*
- * Reports why the connection failed, with a hint for two mistakes of a first installation. A
- * refused connection has no SQLSTATE, so translated messages get no hint.
- */
-static void report_no_connection(const struct migration *run, const char *conninfo)
-{
-    const char *message = run->connection.message;
-    report_line(run, "cannot connect: %s", message);
-    PQconninfoOption *options = PQconninfoParse(conninfo, NULL);
-    const char *user = option_value(options, "user");
-    const char *database = option_value(options, "dbname");
-    if (strstr(message, "Peer authentication failed") != NULL)
+    const struct fp_failure *failure = &run->connection.failure;
+    report_line(run, "cannot connect: %s", run->connection.message);
+    if (strcmp(failure->sqlstate, "3D000") == 0)
+        report_line(run, "hint: create it as a superuser of PostgreSQL: createdb %s",
+                    failure->database);
+    else if (strcmp(failure->sqlstate, "28000") == 0 && failure->is_local &&
+             !failure->is_role_missing && !failure->is_unlisted)
         report_line(run,
                     "hint: with peer authentication, run it as the system user %s, or map your own "
                     "user to that role in pg_ident.conf and name the map in pg_hba.conf",
-                    *user != '\0' ? user : "of that name");
-    else if (strstr(message, "database \"") != NULL && strstr(message, "does not exist") != NULL)
-        report_line(run, "hint: create it as a superuser of PostgreSQL: createdb %s",
-                    *database != '\0' ? database : "NAME");
-    PQconninfoFree(options);
+                    failure->role);
 }
 
 enum fp_migrate_result fp_migrate(const char *conninfo, bool distributes,
@@ -480,7 +465,7 @@ enum fp_migrate_result fp_migrate(const char *conninfo, bool distributes,
     fp_buf_init(&run.done, DONE_MAX);
     enum fp_migrate_result result;
     if (fp_pg_open(&run.connection, conninfo) != FP_STORE_OK) {
-        report_no_connection(&run, conninfo);
+        report_no_connection(&run);
         result = FP_MIGRATE_DOWN;
     } else {
         result = migrate(&run);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { binDir, collectorConfig, repository, run, startPostgres, waitFor } from './stack.mjs';
+import { binDir, collectorConfig, repository, run, startPostgres, temporaryDir, waitFor } from './stack.mjs';
 
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
@@ -94,6 +94,29 @@ test('a missing database and peer authentication: what to do about them', async 
     assert.equal(code, 2);
     return /Peer authentication failed.*\n.*hint: .*run it as the system user peered.*pg_ident\.conf/.test(stderr);
   }, { what: 'the new pg_hba.conf' });
+});
+
+test('the same from a server that speaks German', async (t) => {
+  // Its locale is for this server alone.
+  const locales = temporaryDir('locales');
+  const made = await run(['localedef', '-i', 'de_DE', '-f', 'UTF-8', path.join(locales, 'de_DE.UTF-8')]).catch(() => undefined);
+  if (!made || !fs.existsSync(path.join(locales, 'de_DE.UTF-8'))) return t.skip('no German locale can be made');
+  fs.cpSync('/usr/lib/locale/C.utf8', path.join(locales, 'C.utf8'), { recursive: true });
+  fs.chmodSync(locales, 0o755);
+  process.env.LOCPATH = locales;
+  const german = await startPostgres({ settings: { lc_messages: 'de_DE.UTF-8' } }).finally(() => { delete process.env.LOCPATH; });
+  try {
+    const missing = await migrate(['-d', german.conninfo('postgres', 'nowhere')]);
+    if (!missing.stderr.includes('Datenbank')) return t.skip('PostgreSQL has no German messages');
+    assert.match(missing.stderr, /hint: .*createdb nowhere/);
+    const [{ file }] = await german.sql("select current_setting('hba_file') as file");
+    fs.writeFileSync(file, `local all peered peer\n${fs.readFileSync(file, 'utf8')}`);
+    await german.execute('create role peered login; select pg_reload_conf()');
+    await waitFor(async () => (await migrate(['-d', german.conninfo('peered')])).stderr.includes('SQLSTATE 28000'), { what: 'the new pg_hba.conf' });
+    assert.match((await migrate(['-d', german.conninfo('peered')])).stderr, /hint: .*run it as the system user peered.*pg_ident\.conf/);
+  } finally {
+    await german.stop();
+  }
 });
 
 test('no server: PostgreSQL says why', async () => {
