@@ -24,11 +24,20 @@ bool fp_service_socket(const char *name, int *fd, struct fp_buf *detail)
 {
     char **names = NULL;
     int count = sd_listen_fds_with_names(0, &names);
+    int found = 0;
     *fd = -1;
-    for (int i = 0; i < count && *fd < 0; i++)
-        if (strcmp(names[i], name) == 0)
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0 && found++ == 0)
             *fd = SD_LISTEN_FDS_START + i;
     free_names(names, count);
+    if (found > 1) {
+        fp_buf_addf(detail,
+                    "several sockets are named %s; in a drop-in of the service manager's unit, an "
+                    "empty ListenStream= takes the earlier address away",
+                    name);
+        *fd = -1;
+        return false;
+    }
     if (*fd < 0 || sd_is_socket(*fd, AF_UNSPEC, SOCK_STREAM, 1) > 0)
         return true;
     fp_buf_addf(detail, "the service manager's socket %s is not a listening stream socket", name);

@@ -12,8 +12,8 @@
 
 /*
  * Gets the listening socket that systemd passed under this name (FileDescriptorName=); the caller
- * then owns it. *fd is -1 when there is none. Returns false when the descriptor of that name is not
- * a listening stream socket; `detail` then gets a sentence.
+ * then owns it. *fd is -1 when there is none. Returns false when there are several, or it is not a
+ * listening stream socket; `detail` then gets a sentence.
  */
 bool fp_service_socket(const char *name, int *fd, struct fp_buf *detail) FP_MUST_CHECK;
 
