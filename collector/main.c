@@ -207,8 +207,9 @@ static bool start_listeners(struct collector *collector, struct fp_buf *detail)
     const struct fp_config *config = collector->config;
     int ingest_socket;
     int admin_socket;
-    if (!fp_service_socket("ingest", &ingest_socket, detail) ||
-        !fp_service_socket("admin", &admin_socket, detail))
+    if (!fp_service_check_names(detail) ||
+        !fp_service_socket(FP_SERVICE_INGEST, &ingest_socket, detail) ||
+        !fp_service_socket(FP_SERVICE_ADMIN, &admin_socket, detail))
         return fail("socket cannot be taken over", detail);
     const struct fp_admin_settings admin = {
         .listen = config->admin,

@@ -20,24 +20,48 @@ static void free_names(char **names, int count)
     free((void *)names);
 }
 
+static bool is_known(const char *name)
+{
+    return strcmp(name, FP_SERVICE_INGEST) == 0 || strcmp(name, FP_SERVICE_ADMIN) == 0;
+}
+
+static bool is_repeated(char *const *names, int place)
+{
+    for (int i = 0; i < place; i++)
+        if (strcmp(names[i], names[place]) == 0)
+            return true;
+    return false;
+}
+
+bool fp_service_check_names(struct fp_buf *detail)
+{
+    char **names = NULL;
+    int count = sd_listen_fds_with_names(0, &names);
+    bool is_fine = true;
+    for (int i = 0; is_fine && i < count; i++) {
+        if (!is_known(names[i]))
+            fp_buf_addf(detail, "a socket is named %s; FileDescriptorName= must be %s or %s",
+                        names[i], FP_SERVICE_INGEST, FP_SERVICE_ADMIN);
+        else if (is_repeated(names, i))
+            fp_buf_addf(detail,
+                        "several sockets are named %s; in a drop-in of the service manager's "
+                        "unit, an empty ListenStream= takes the earlier address away",
+                        names[i]);
+        is_fine = detail->len == 0;
+    }
+    free_names(names, count);
+    return is_fine;
+}
+
 bool fp_service_socket(const char *name, int *fd, struct fp_buf *detail)
 {
     char **names = NULL;
     int count = sd_listen_fds_with_names(0, &names);
-    int found = 0;
     *fd = -1;
-    for (int i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0 && found++ == 0)
+    for (int i = 0; i < count && *fd < 0; i++)
+        if (strcmp(names[i], name) == 0)
             *fd = SD_LISTEN_FDS_START + i;
     free_names(names, count);
-    if (found > 1) {
-        fp_buf_addf(detail,
-                    "several sockets are named %s; in a drop-in of the service manager's unit, an "
-                    "empty ListenStream= takes the earlier address away",
-                    name);
-        *fd = -1;
-        return false;
-    }
     if (*fd < 0 || sd_is_socket(*fd, AF_UNSPEC, SOCK_STREAM, 1) > 0)
         return true;
     fp_buf_addf(detail, "the service manager's socket %s is not a listening stream socket", name);

@@ -10,10 +10,20 @@
 #include "collector/base/base.h"
 #include "collector/base/buf.h"
 
+/* Names of sockets, and of the settings that they replace. */
+#define FP_SERVICE_INGEST "ingest"
+#define FP_SERVICE_ADMIN "admin"
+
+/*
+ * True if each socket that systemd passed has one of these names, and no other has it. Clients
+ * would wait for a reply at any other. Otherwise `detail` gets a sentence.
+ */
+bool fp_service_check_names(struct fp_buf *detail) FP_MUST_CHECK;
+
 /*
  * Gets the listening socket that systemd passed under this name (FileDescriptorName=); the caller
- * then owns it. *fd is -1 when there is none. Returns false when there are several, or it is not a
- * listening stream socket; `detail` then gets a sentence.
+ * then owns it. *fd is -1 when there is none. Returns false when the descriptor of that name is not
+ * a listening stream socket; `detail` then gets a sentence.
  */
 bool fp_service_socket(const char *name, int *fd, struct fp_buf *detail) FP_MUST_CHECK;
 

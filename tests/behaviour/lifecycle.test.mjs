@@ -150,10 +150,16 @@ test('refuses a descriptor of the service manager that is not a listening socket
   assert.match(stderr, /the service manager's socket ingest is not a listening stream socket/);
 });
 
-test('refuses two sockets of one name: nobody would answer at the second', async () => {
-  const { file } = await collectorConfig({ database: postgres.conninfo('fleetprof_writer') });
-  const { code, stderr } = await run(['sh', '-c', 'LISTEN_PID=$$ LISTEN_FDS=3 LISTEN_FDNAMES=ingest:admin:ingest exec "$0" -c "$1" 3</dev/null 4</dev/null 5</dev/null',
-    path.join(binDir, 'fleetprofd'), file]);
-  assert.equal(code, 2);
-  assert.match(stderr, /several sockets are named ingest; .* empty ListenStream=/);
-});
+for (const [names, message] of /** @type {[string, RegExp][]} */ ([
+  ['ingest:admin:ingest', /several sockets are named ingest; .* empty ListenStream=/],
+  ['admin:fleetprofd.socket:ingest', /a socket is named fleetprofd\.socket; .*FileDescriptorName=/],
+])) {
+  test(`refuses sockets at which nobody would answer: ${names}`, async () => {
+    const { file } = await collectorConfig({ database: postgres.conninfo('fleetprof_writer') });
+    const { code, stderr } = await run(['sh', '-c',
+      'LISTEN_PID=$$ LISTEN_FDS=3 LISTEN_FDNAMES="$2" exec "$0" -c "$1" 3</dev/null 4</dev/null 5</dev/null',
+      path.join(binDir, 'fleetprofd'), file, names]);
+    assert.equal(code, 2);
+    assert.match(stderr, message);
+  });
+}
