@@ -95,24 +95,37 @@ static bool is_v8_name(struct fp_str name)
            fp_str_equal(name, FP_STR("(garbage collector)"));
 }
 
-/* True for what the panel's own events may be called: a word with capitals, such as firstPaint, and
- * what names threads and processes. */
+/* Names of events that the panel or speedscope looks for, whoever sends them: they refuse the file,
+ * leave the event out, or take it for a profile or for the name of a thread. */
+/* clang-format off */
+static const char *const event_names[] = {
+    "AuctionWorkletDoneWithProcess", "AuctionWorkletRunningInProcess", "BeginMainThreadFrame",
+    "CpuProfile", "DOMStats", "InvalidateLayout", "LayoutShift", "MarkDOMContent", "MarkLoad",
+    "Paint", "PaintTimingVisualizer::Viewport", "PipelineReporter",
+    "PreloadRenderBlockingStatusChange", "Profile", "ProfileChunk", "RequestIdleCallback",
+    "ResourceChangePriority", "ResourceFinish", "ResourceMarkAsCached", "ResourceReceiveResponse",
+    "ResourceReceivedData", "ResourceSendRequest", "ResourceWillSendRequest",
+    "SchedulePostTaskCallback", "ScheduleStyleRecalculation", "SetLayerTreeId",
+    "SoftNavigationStart", "StyleInvalidatorInvalidationTracking",
+    "StyleRecalcInvalidationTracking", "TimerInstall", "TracingStartedInBrowser", "WebSocketCreate",
+    "WebSocketDestroy", "WebSocketReceive", "WebSocketReceiveHandshakeResponse", "WebSocketSend",
+    "WebSocketSendHandshakeRequest", "commitNavigationEnd", "connectEnd", "connectStart",
+    "domComplete", "domContentLoadedEventEnd", "domContentLoadedEventStart", "domInteractive",
+    "domLoading", "domainLookupEnd", "domainLookupStart", "fetchStart", "firstContentfulPaint",
+    "firstPaint", "largestContentfulPaint::Candidate",
+    "largestContentfulPaint::CandidateForSoftNavigation", "loadEventEnd", "loadEventStart",
+    "navigationStart", "process_name", "redirectEnd", "redirectStart", "requestStart",
+    "responseEnd", "responseStart", "secureConnectionStart", "thread_name", "unloadEventEnd",
+    "unloadEventStart", "workerStart",
+};
+/* clang-format on */
+
 static bool is_event_name(struct fp_str name)
 {
-    if (fp_str_equal(name, FP_STR("thread_name")) || fp_str_equal(name, FP_STR("process_name")))
-        return true;
-    bool has_upper = false;
-    bool has_lower = false;
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-        bool is_upper = c >= 'A' && c <= 'Z';
-        bool is_lower = c >= 'a' && c <= 'z';
-        if (!is_upper && !is_lower && c != ':')
-            return false;
-        has_upper = has_upper || is_upper;
-        has_lower = has_lower || is_lower;
-    }
-    return has_upper && has_lower;
+    for (size_t i = 0; i < FP_COUNT(event_names); i++)
+        if (fp_str_equal(name, fp_str_of(event_names[i])))
+            return true;
+    return false;
 }
 
 /* Adds a node's function; its lines and columns count from 0. */

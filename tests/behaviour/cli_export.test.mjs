@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { binDir, repository, run, startStack, temporaryDir, waitFor } from './stack.mjs';
-import { devtools, Firefox, pprof, speedscope, sum } from './viewers.mjs';
+import { devtools, devtoolsNames, Firefox, pprof, speedscope, sum } from './viewers.mjs';
 
 const program = path.join(binDir, 'fleetprof');
 const dir = temporaryDir('cli-export');
@@ -282,17 +282,24 @@ test('no name of a function makes a viewer leave out or misread its time', async
 });
 
 test('no name of a mark or measure keeps the Performance panel from a session', async () => {
-  const names = ['firstPaint', 'firstContentfulPaint', 'largestContentfulPaint::Candidate', 'ResourceSendRequest', 'Profile', 'Paint', 'LayoutShift', 'TimerInstall', 'appReady', 'thread_name', 'process_name'];
-  const measured = [...names, 'fetchStart', 'domInteractive', 'navigationStart'];
+  const own = ['appReady', 'Checkout', 'route:Done', 'paint'];
+  const pageTimings = ['navigationStart', 'fetchStart', 'domLoading', 'domInteractive'];
+  const names = [...new Set(await devtoolsNames())].filter((name) => !pageTimings.includes(name));
+  const marked = [...names, 'thread_name', 'process_name', ...own];
+  const measured = [...marked, ...pageTimings];
   await importInto('panel', file('panel.json', { ...clashUpload,
-    marks: names.map((name, i) => ({ name, entryType: 'mark', startTime: i, duration: 0 })),
+    marks: marked.map((name, i) => ({ name, entryType: 'mark', startTime: i, duration: 0 })),
     measures: measured.map((name, i) => ({ name, entryType: 'measure', startTime: i, duration: 5 })) }));
   const json = (await exported('--format', 'chrome', '--session', (await kept('panel'))[0])).bytes;
   const { marks, measures, threads } = await devtools(json.toString());
   assert.deepEqual(threads.map((each) => each.name), ['CrRendererMain']);
   const first = 20; // ms before the time origin
-  assert.deepEqual(marks, names.map((name, i) => [`${name}\u00a0`, first + i]));
-  assert.deepEqual(measures, measured.map((name, i) => [`${name}\u00a0`, first + i, 5]));
+  const plain = (/** @type {any[]} */ [name, ...times]) => [name.replace(/\u00a0$/, ''), ...times];
+  assert.deepEqual(marks.map(plain), marked.map((name, i) => [name, first + i]));
+  assert.deepEqual(measures.map(plain), measured.map((name, i) => [name, first + i, 5]));
+  for (const shown of [marks, measures]) {
+    assert.deepEqual(shown.map(([name]) => name).filter((name) => own.includes(name)), own, 'other names stay as they are');
+  }
   assert.equal((await speedscope('Trace-20200101T000000.json', json)).profiles.length, 1);
 });
 

@@ -156,6 +156,12 @@ export async function devtools(json) {
   };
 }
 
+/** Names of events that the engine of the Performance panel knows. @returns {Promise<string[]>} */
+export async function devtoolsNames() {
+  traceEngine ??= import('@paulirish/trace_engine');
+  return Object.values((await traceEngine).Types.Events.Name);
+}
+
 /** Firefox Profiler's importer, which answers from a process of its own. */
 export class Firefox {
   /** @param {string} dir a folder for its sessions */
