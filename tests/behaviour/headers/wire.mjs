@@ -14,6 +14,9 @@ import net from 'node:net';
  * @property {string} body
  */
 
+/** A server's first answers take seconds under valgrind. */
+const patienceS = process.env.FLEETPROF_VALGRIND ? 60 : 10;
+
 /**
  * Sends the bytes and reads until the server closes.
  * @param {number} port on 127.0.0.1
@@ -22,7 +25,7 @@ import net from 'node:net';
  */
 export async function exchange(port, bytes) {
   const socket = net.connect(port, '127.0.0.1');
-  socket.setTimeout(10_000, () => socket.destroy(new Error('no answer after 10 s')));
+  socket.setTimeout(patienceS * 1000, () => socket.destroy(new Error(`no answer after ${patienceS} s`)));
   let text = '';
   socket.setEncoding('latin1').on('data', (chunk) => { text += chunk; });
   socket.write(bytes, 'latin1');
