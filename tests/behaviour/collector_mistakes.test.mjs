@@ -440,3 +440,20 @@ test('a full disk that stays full is logged once, while uploads are counted', as
     await runOrThrow(['umount', '--lazy', disk]);
   }
 });
+
+test('a time limit for idle sessions ends none of the collector\'s, and looks like no outage', async () => {
+  const postgres = await startPostgres({ migrated: true });
+  await postgres.execute("alter role fleetprof_writer set idle_session_timeout = '200ms'");
+  const collector = await startCollector({ config: { database: postgres.conninfo('fleetprof_writer') } });
+  const sessions = () => postgres.sql(`select now() - state_change > interval '1 s' as is_idle from pg_stat_activity
+    where usename = 'fleetprof_writer'`);
+  for (let uploads = 1; uploads <= 2; uploads++) {
+    assert.equal((await send(`${collector.url}/v1/ingest/pk_demo`, { body: envelope() })).status, 204);
+    await waitFor(async () => (await collector.metrics()).fleetprof_uploads_flushed_total === uploads, { what: 'flush' });
+    await waitFor(async () => (await sessions()).every(({ is_idle: isIdle }) => isIdle), { what: 'idle sessions' });
+  }
+  assert.equal((await collector.metrics()).fleetprof_flush_errors_total, 0, collector.server.output());
+  assert.equal((await sessions()).length, 2);
+  await collector.stop();
+  await postgres.stop();
+});
