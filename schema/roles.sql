@@ -12,7 +12,7 @@ declare
     has_workers boolean := false;
     may_grant boolean := has_database_privilege(current_database(), 'create with grant option');
 begin
-    -- With Citus, workers have rights of their own. They may have joined after the last run: so rights are granted again.
+    -- With Citus, workers have rights of their own. They may join after a run: so rights are granted again.
     if to_regclass('pg_catalog.pg_dist_node') is not null then
         execute 'select exists (select from pg_dist_node where groupid <> 0)' into has_workers;
     end if;
@@ -78,17 +78,18 @@ begin
     if has_workers and not (select rolcanlogin from pg_catalog.pg_roles where rolname = 'fleetprof_owner') then
         alter role fleetprof_owner login;
     end if;
-    if has_workers and may_grant
+    -- Also what everybody may do as yet: that may be taken away later.
+    if may_grant
         or not has_database_privilege('fleetprof_owner', current_database(), 'create')
         or not has_database_privilege('fleetprof_owner', current_database(), 'temporary') then
         execute format('grant create, temporary on database %I to fleetprof_owner', current_database());
     end if;
-    if has_workers and may_grant
+    if may_grant
         or not has_database_privilege('fleetprof_writer', current_database(), 'connect')
         or not has_database_privilege('fleetprof_writer', current_database(), 'temporary') then
         execute format('grant connect, temporary on database %I to fleetprof_writer', current_database());
     end if;
-    if has_workers and may_grant or not has_database_privilege('fleetprof_reader', current_database(), 'connect') then
+    if may_grant or not has_database_privilege('fleetprof_reader', current_database(), 'connect') then
         execute format('grant connect on database %I to fleetprof_reader', current_database());
     end if;
 end

@@ -334,6 +334,20 @@ test('an owner with CREATEROLE needs no superuser; others get an error that says
   }
 });
 
+test("a database whose rights for everybody are taken away later keeps the roles'", async () => {
+  const database = await newDatabase(postgres, { empty: true });
+  await migrated(database);
+  await postgres.execute(`revoke all on database ${/dbname=(\w+)/.exec(database.conninfo())?.[1]} from public`);
+  const rights = await database.sql(`select rolname as role, has_database_privilege(oid, current_database(), 'connect') as connect,
+    has_database_privilege(oid, current_database(), 'temporary') as temporary
+    from pg_roles where rolname like 'fleetprof%' order by rolname`);
+  assert.deepEqual(rights, [
+    { role: 'fleetprof_owner', connect: false, temporary: true },
+    { role: 'fleetprof_reader', connect: true, temporary: false },
+    { role: 'fleetprof_writer', connect: true, temporary: true },
+  ]);
+});
+
 test('the build refuses files of schema/ that could not be migrated', async () => {
   /** @type {[string, RegExp][]} */
   const mistakes = [
