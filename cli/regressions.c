@@ -248,6 +248,21 @@ static bool is_mistyped(const struct regressions_options *given, const PGresult 
            (given->release != NULL && !is_release_known);
 }
 
+/* Says so if uploads match, but none has a release. */
+static bool explain_nameless(const struct regressions_options *given)
+{
+    struct regressions_options nameless = *given;
+    nameless.release = "";
+    PGresult *releases = ask_releases(&nameless);
+    bool has_nameless = releases != NULL && PQgetisnull(releases, 0, 1) == 0;
+    PQclear(releases);
+    if (has_nameless) {
+        fp_message_notice("no upload that matches names its release");
+        fp_message_hint("The attribute data-release of the agent's tag names it.");
+    }
+    return has_nameless;
+}
+
 /* Explains why there is no release to compare. Returns what the command ends with. */
 static enum fp_exit explain_no_release(const struct regressions_options *given)
 {
@@ -263,7 +278,9 @@ static enum fp_exit explain_no_release(const struct regressions_options *given)
         fp_message_hint("RELEASE is the name of one release; %% stands for itself.");
         return FP_EXIT_TROUBLE;
     }
-    if (!fp_empty_answer_explain(&filters, NULL, given->comparison.connection) || mistyped)
+    bool is_explained = !mistyped && given->release == NULL && explain_nameless(given);
+    if (!is_explained &&
+        (!fp_empty_answer_explain(&filters, NULL, given->comparison.connection) || mistyped))
         return FP_EXIT_TROUBLE;
     return given->fail_on_early ? FP_EXIT_NO : FP_EXIT_FINE;
 }

@@ -510,7 +510,7 @@ begin
     chosen as (
         select release, first
         from life
-        where latest_releases.release is null or release = latest_releases.release
+        where release = latest_releases.release or latest_releases.release is null and release <> ''
         order by first desc, last desc, release desc
         limit 1
     )
@@ -528,7 +528,7 @@ end
 $$;
 
 comment on function fleetprof_data.latest_releases is
-    'Returns a release (null: that which began last) and the one before it: that with the most uploads in the 48 hours before its first hour.';
+    'Returns a release (null: that which began last, of those with a name) and the one before it: that with the most uploads in the 48 hours before its first hour.';
 
 create or replace function fleetprof.regressions(
     site         text,
@@ -612,7 +612,7 @@ end
 $$;
 
 comment on function fleetprof.regressions is
-    'Returns the functions that a release made slower, or brought, against the release before it: rows of compare_releases with the verdict slower or new, looked for in this direction only. release: null is the one that began last. least_change: smaller changes are left out, however certain. before_release, after_release: what was compared. No rows: nothing was found, or there is no earlier release; compare_summary tells what could not be compared.';
+    'Returns the functions that a release made slower, or brought, against the release before it: rows of compare_releases with the verdict slower or new, looked for in this direction only. release: null is the one that began last, of those with a name. least_change: smaller changes are left out, however certain. before_release, after_release: what was compared. No rows: nothing was found, or there is no earlier release; compare_summary tells what could not be compared.';
 
 revoke execute on function
     fleetprof_data.release_hours, fleetprof_data.release_periods, fleetprof_data.compared_sides,

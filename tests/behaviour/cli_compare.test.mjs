@@ -216,6 +216,17 @@ test('regressions says when there is nothing to compare with', async () => {
   const few = await fleetprof('regressions', '--browser', 'Edge', '--route', '/route5', '--fail-on', 'early');
   assert.equal(few.code, 1, few.stdout);
   assert.match(few.stderr, /the releases are "early"/);
+
+  const dictionaries = ['segment', 'cohort'].map((name) => `fleetprof_data.${name}`);
+  for (const table of dictionaries) {
+    await fleet.postgres.execute(`alter table ${table} add column named text; update ${table} set named = release, release = '' where release is not null`);
+  }
+  const nameless = await fleetprof('regressions', '--site', 'site1');
+  for (const table of dictionaries) {
+    await fleet.postgres.execute(`update ${table} set release = named where named is not null; alter table ${table} drop column named`);
+  }
+  assert.deepEqual([nameless.code, nameless.stdout], [0, '']);
+  assert.match(nameless.stderr, /^fleetprof: no upload that matches names its release\nfleetprof: hint: /);
 });
 
 test('a finding is posted once, and again only if the post failed', async () => {

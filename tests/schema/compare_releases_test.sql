@@ -48,7 +48,7 @@ join cost using (release, device);
 select pg_temp.pack() \g /dev/null
 
 create temp table answer as select * from compare_releases('shop', 'v1', 'v2');
-select plan(54);
+select plan(56);
 
 -- Desktops cost 15 ms, phones 40 ms an upload; the weights of strata are 240·240/480 and 120·360/480.
 select is(verdict, 'no change seen', 'another mix is not a change') from answer where function = 'same';
@@ -161,8 +161,12 @@ select pg_temp.pack('blocks') \g /dev/null
 update fleetprof_data.cohort set release = 'v%' where release = 'v2';
 update fleetprof_data.segment set release = 'v%' where release = 'v2';
 select is((select array_agg(distinct after_release) from regressions('shop')), '{v%}', 'a release may be called like a pattern');
-update fleetprof_data.cohort set release = 'v2' where release = 'v%';
-update fleetprof_data.segment set release = 'v2' where release = 'v%';
+update fleetprof_data.cohort set release = '' where release = 'v%';
+update fleetprof_data.segment set release = '' where release = 'v%';
+select is_empty('select from regressions(''shop'')', 'uploads without a release are not the latest one');
+select is((select array_agg(distinct before_release) from regressions('shop', '')), '{v1}', 'unless somebody asks for them');
+update fleetprof_data.cohort set release = 'v2' where release = '';
+update fleetprof_data.segment set release = 'v2' where release = '';
 update fleetprof_data.horizon set hours_from = '2026-01-08Z';
 select is(
     (select array_agg(round(change::numeric, 6)) from compare_releases('shop', 'v1', 'v2') where function = 'sort'), array[0.5],
