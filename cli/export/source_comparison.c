@@ -23,7 +23,8 @@ static void add_release(struct fp_sql_query *query, const char *name, const char
     fp_sql_value(query, "text", value);
 }
 
-/* Times that read back as the same ones, whatever DateStyle and TimeZone are: IST has several. */
+/* Times that read back as the same ones, whatever DateStyle and TimeZone are: abbreviations of
+ * zones may not. */
 #define HOURS(range)                                                                               \
     "to_char(lower(" range ") at time zone 'UTC', 'YYYY-MM-DD HH24:MI\"Z\"'), "                    \
     "to_char(upper(" range ") at time zone 'UTC', 'YYYY-MM-DD HH24:MI\"Z\"')"

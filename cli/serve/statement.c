@@ -99,7 +99,8 @@ static void add_conditions(struct fp_statement *statement, const struct fp_inqui
         bool is_pattern = parameter->type == FP_VALUE_TEXT && strchr(value, '%') != NULL;
         add_both(statement, parameter->name + (is_twin ? strlen("exclude_") : 0));
         if (is_pattern)
-            add_both(statement, is_twin ? " not like replace(replace(replace(" : " like replace(replace(replace(");
+            add_both(statement, is_twin ? " not like replace(replace(replace("
+                                        : " like replace(replace(replace(");
         else
             add_both(statement, is_twin ? " <> " : " = ");
         add_value(statement, parameter->type, value);

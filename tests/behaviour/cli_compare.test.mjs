@@ -96,7 +96,7 @@ test('export --compare gives other tools both sides, the earlier one scaled to t
   assert.equal(total, after.us - scaled);
   assert.ok(base.every(({ us, count }) => us <= 0 && count <= 0) && samples.length > base.length);
   assert.match(comments[0], /^site1, before: 1, \d{4}-\d\d-\d\d \d\d:00Z to \d{4}-\d\d-\d\d \d\d:00Z, \d+ page loads, scaled to those after; after: 2, /);
-  // With these settings PostgreSQL writes IST, and reads another zone's.
+  // With these settings PostgreSQL writes a zone's abbreviation, and reads it as another zone's.
   env.PGOPTIONS = '-c datestyle=German -c timezone=Asia/Kolkata';
   try {
     const again = pprof(await exported('--format', 'pprof'));
