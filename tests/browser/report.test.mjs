@@ -345,6 +345,24 @@ test('functions and packages have their trends in the table, asked for in view',
   assert.deepEqual(complaints, []);
 });
 
+test('a value with a percent sign is filtered by itself, whoever chooses it', async () => {
+  await open('/hostile/where?since=2d&by=route');
+  await page.locator('main table a', { hasText: /^%00$/ }).click();
+  await arrived('/hostile/flame?');
+  assert.match(page.url(), /[?&]route=%5C%2500(&|$)/);
+  assert.equal(await text('#filter-route'), 'route: %00');
+  const loads = async () => (await sql("sum(loads)::int as loads from fleetprof.summary('hostile', now() - interval '2 days', route => '\\%00')"))[0].loads;
+  assert.equal(await loads(), 1);
+  await open('/hostile/flame?since=2d');
+  await page.click('#filter-route');
+  await page.fill('#panel-route input', '%2e');
+  await page.locator('#panel-route .value').first().click();
+  await page.waitForURL(/[?&]route=%5C%252e%5C%252e%5C%252f(&|$)/);
+  assert.equal(await text('#filter-route'), 'route: %2e%2e%2f');
+  await page.click('#filter-route');
+  assert.equal(await page.locator('#panel-route [aria-pressed=true]').count(), 1);
+});
+
 test('functions have the verdict on what changed since the release before, asked for once', async () => {
   const verdicts = (/** @type {string} */ more) => sql(`function_key, verdict, change from fleetprof.compare_releases('shop', '2.2.9', '2.3.0', since => now() - interval '2 days', top => 500${more})`);
   const shown = () => page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => /** @type {[string, string]} */ ([
