@@ -14,11 +14,15 @@ function* stacksOf({ count, frame, parent, self }) {
   }
 }
 
-/** Returns a frame's name as fleetprof.folded has it. @param {Tree['frames']} frames @param {number} i */
+/**
+ * Returns a frame's name as fleetprof.folded has it: flamegraph.pl takes a number after a space for a weight.
+ * @param {Tree['frames']} frames @param {number} i
+ */
 function folded({ function: name, resource, line, column_number: column }, i) {
-  const where = resource[i] ? ` ${resource[i]}${line[i] === null ? '' : `:${line[i]}${column[i] === null ? '' : `:${column[i]}`}`}` : '';
-  // eslint-disable-next-line no-control-regex
-  return `${name[i]}${name[i] === '(anonymous)' ? where : ''}`.replaceAll(';', ':').replace(/[\u0001-\u001f\u007f-\u009f]/g, ' ');
+  const place = `${resource[i] ?? ''}${line[i] === null ? '' : `:${line[i]}`}${column[i] === null ? '' : `:${column[i]}`}`;
+  return `${name[i]}${name[i] === '(anonymous)' && (resource[i] ?? line[i]) !== null ? ` ${place}` : ''}`.replaceAll(';', ':')
+    // eslint-disable-next-line no-control-regex
+    .replace(/[\u0001-\u001f\u007f-\u009f]/g, ' ').replace(/ (?=\d+(\.\d*)?$)/, '\u00a0');
 }
 
 /** Returns one line per stack; those that read alike are one. @param {Tree} tree */
@@ -44,13 +48,19 @@ function writeSpeedscope(tree, title) {
   });
 }
 
+/** Functions that V8 makes up, whose time viewers treat apart. */
+const ofV8 = ['(root)', '(program)', '(idle)', '(garbage collector)'];
+
+/** Returns a function's name for a .cpuprofile. @param {string} name */
+const cpuName = (name) => (name === '(anonymous)' ? '' : ofV8.includes(name) ? `${name}\u00a0` : name);
+
 /** Returns a .cpuprofile, as Chrome's and Firefox's profilers open it. @param {Tree} tree */
 function writeChrome(tree) {
   const { frames, frame, parent, count } = tree;
   const nodes = Array.from({ length: count }, (_, i) => ({
     id: i + 1, hitCount: Number(tree.self[i] > 0), children: /** @type {number[]} */ ([]),
     callFrame: i === 0 ? { functionName: '(root)', scriptId: '0', url: '', lineNumber: -1, columnNumber: -1 } : {
-      functionName: frames.function[frame[i]] === '(anonymous)' ? '' : frames.function[frame[i]], scriptId: '0', url: frames.resource[frame[i]] ?? '',
+      functionName: cpuName(frames.function[frame[i]]), scriptId: '0', url: frames.resource[frame[i]] ?? '',
       lineNumber: (frames.line[frame[i]] ?? 0) - 1, columnNumber: (frames.column_number[frame[i]] ?? 0) - 1 },
   }));
   for (let i = 1; i < count; i += 1) nodes[parent[i]].children.push(i + 1);

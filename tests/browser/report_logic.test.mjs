@@ -423,6 +423,17 @@ test('exports have every microsecond of the stacks that are drawn', () => {
   assert.equal(chrome.endTime, Object.values(drawn).reduce((sum, us) => sum + us));
 });
 
+test('names in exports are not misread by other tools', () => {
+  const tree = treeOf(answerOf({ 'get 0': 1, 'get 0;(idle)': 2, 'v  1.5': 3, '(program)': 4, '(root)': 5, '(garbage collector)': 6, '1 2 x': 7, '\t8': 8, '(anonymous)': 9 }));
+  const at = tree.frames.function.indexOf('(anonymous)');
+  [tree.frames.resource[at], tree.frames.line[at], tree.frames.column_number[at]] = [null, 7, 9];
+  assert.deepEqual(/** @type {string} */ (formats.folded.write(tree, 'x')).trimEnd().split('\n').sort(), ['(anonymous) :7:9 9', '(garbage collector) 6', '(program) 4', '(root) 5',
+    '1 2 x 7', 'get\u00a00 1', 'get\u00a00;(idle) 2', 'v \u00a01.5 3', '\u00a08 8'].sort(), 'as fleetprof.folded has them');
+  const { nodes } = JSON.parse(/** @type {string} */ (formats.chrome.write(tree, 'x')));
+  assert.deepEqual(nodes.map((/** @type {any} */ { callFrame }) => callFrame.functionName).filter((/** @type {string} */ name) => /^\(.*\)/.test(name)).sort(),
+    ['(garbage collector)\u00a0', '(idle)\u00a0', '(program)\u00a0', '(root)', '(root)\u00a0']);
+});
+
 test('what the page packs is read back, every number of it', async () => {
   const bytesOf = async (/** @type {Record<string, any>} */ answers) => new Uint8Array(await packed(answers).arrayBuffer());
   const stacks = { ...shop, 'boot;render;format': 4, 'boot;a@1': 1, 'boot;a@2': 2 };
