@@ -234,7 +234,7 @@ from fleetprof.function_by('measure', ${value('function')}, ${filters})` }),
 ]);
 
 const sides = `${value('site')}, ${textValue('before')}, ${textValue('after')}, ${mixFilters}`;
-const releasesByAge = `select ${shown('release')} from fleetprof.releases(${period}) order by first_hour desc`;
+const releasesByAge = `select ${shown('release')} from fleetprof.releases(${period}) order by release = '', first_hour desc`;
 const changes = 'change, change_low, change_high, smallest_visible';
 const releases = dashboard('releases', 'two releases', 'What a release made slower or faster, and what is only noise.', [
   listed('after', 'Release', releasesByAge),

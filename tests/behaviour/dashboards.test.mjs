@@ -204,6 +204,18 @@ test('a release with a quotation mark is a filter, and functions on one line are
   assert.equal(new Set(listed.map(({ __text }) => __text)).size, 6, JSON.stringify(listed));
 });
 
+test('page loads without a release are not offered as the latest one', async () => {
+  const [, model] = dashboards.find(([file]) => file === 'releases.json') ?? assert.fail();
+  // Both have uploads of the site quiet; those without one come an hour later.
+  await fleet.execute(`do $$ declare parent regclass; begin
+    for parent in select oid from pg_class where relnamespace = 'fleetprof_data'::regnamespace and relkind = 'r' and relname ~ '_recent$' loop
+      execute format('update %s set bucket = bucket - interval ''1 hour'' where group_id in (select segment_id from fleetprof_data.segment where site = ''quiet'' and release <> '''')', parent);
+    end loop;
+  end $$`);
+  const values = await opened(model, (name) => (name === 'site' ? 'quiet' : undefined));
+  assert.deepEqual([values.get('after')?.value, values.get('before')?.value], ['say "hi" \\', '']);
+});
+
 test('the alert counts the regressions of each site', async () => {
   const { groups: [{ rules: [rule] }] } = parse(read('regressions.yaml'));
   const [query, threshold] = rule.data;
