@@ -53,10 +53,11 @@ static void a_view_has_conditions(void **state)
         (const char *const[]){"site", "shop", "route", "/a_%", "since", "2026-01-01", NULL},
         (const char *const[]){
             "select * from fleetprof.sessions where site = $1::text and received >= "
-            "$2::timestamptz and route like replace(replace($3::text, '\\', '\\\\'), '_', "
-            "'\\_') order by received desc, session_id limit 7",
+            "$2::timestamptz and route like replace(replace(replace($3::text, '\\', '\\\\'), '_', "
+            "'\\_'), '\\\\%', '\\%') order by received desc, session_id limit 7",
             "select * from fleetprof.sessions where site = 'shop' and received >= '2026-01-01' "
-            "and route like replace(replace('/a_%', '\\', '\\\\'), '_', '\\_') order by received "
+            "and route like replace(replace(replace('/a_%', '\\', '\\\\'), '_', '\\_'), '\\\\%', "
+            "'\\%') order by received "
             "desc, session_id",
             ""});
 }
