@@ -173,6 +173,8 @@ test('of more stacks than a file holds the least are one frame, and no time is l
   const { total, stacks } = pprof((await exported('--format', 'pprof', '--site', 'large')).bytes);
   assert.equal(total, 2 * 120_000 * 10_000);
   assert.ok((stacks.get('(omitted)') ?? 0) >= 39_000 * 10_000 && stacks.size > 190_000);
+  const { threads: [{ own }] } = await devtools((await exported('--format', 'chrome', '--site', 'large')).bytes.toString());
+  assert.equal(Math.round(sum(own.values())), total);
 });
 
 test('filters and --marker select what they select in SQL', async () => {
