@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,6 +34,8 @@ static void release(struct fp_output_file *file)
 bool fp_output_file_open(struct fp_output_file *file, const char *name)
 {
     struct stat there;
+    if (name != NULL && strcmp(name, "-") == 0)
+        name = NULL;
     *file = (struct fp_output_file){.name = name, .stream = stdout};
     if (name == NULL)
         return true;

@@ -18,8 +18,8 @@ struct fp_output_file {
     FILE *stream;     /* where to write */
 };
 
-/* Opens the file, or standard output for NULL. Prints an error and returns false on failure; there
- * is nothing to close then. The name outlives the file. */
+/* Opens the file, or standard output for NULL and for "-". Prints an error and returns false on
+ * failure; there is nothing to close then. The name outlives the file. */
 bool fp_output_file_open(struct fp_output_file *file, const char *name) FP_MUST_CHECK;
 
 /* Closes the file. is_whole: all was written, so that it takes its name; else it is dropped. Prints

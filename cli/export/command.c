@@ -170,7 +170,7 @@ static error_t parse_export(int key, char *arg, struct argp_state *state)
         check_format(export, arg, state);
         return 0;
     case 'o':
-        export->file = arg;
+        export->file = strcmp(arg, "-") != 0 ? arg : NULL;
         return 0;
     case OPTION_COMPARE:
         export->compares = true;

@@ -424,6 +424,7 @@ test('-o replaces a file whole, also behind a link, and writes to a pipe', async
   assert.equal((await exported(link)).code, 0);
   assert.ok(fs.lstatSync(link).isSymbolicLink());
   assert.equal(fs.readFileSync(file, 'utf8'), stdout);
+  assert.equal((await exported('-')).stdout, stdout, '- is standard output');
   assert.deepEqual(fs.readdirSync(dir).filter((name) => name.endsWith('.part')), []);
 });
 

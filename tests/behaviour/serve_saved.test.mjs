@@ -169,6 +169,13 @@ test('the page saves the same comparison as a file that is as small', async () =
   }
 });
 
+test('- is standard output', async () => {
+  const { code, stdout } = await report('-o', '-');
+  assert.equal(code, 0);
+  assert.match(stdout, /^<!doctype html>[^]*<\/html>\n$/i);
+  assert.equal(fs.existsSync('-'), false);
+});
+
 test('wrong use and a place that cannot be written are errors, and leave no file', async () => {
   for (const args of [[], ['-o', `${dir}/x`, 'r1'], ['-o', `${dir}/x`, '--compare', 'r1'], ['-o', `${dir}/x`, 'r1', 'r2'], ['-o', `${dir}/none/x`],
     ['-o', `${dir}/x`, '--since', 'yesterday-ish'], ['-o', `${dir}/x`, '--marker', 'nope']]) {
