@@ -36,7 +36,7 @@ export function install(startExtra) {
    */
   function tell(detail, status = /** @type {Handle} */ (handle).status) {
     Object.assign(/** @type {Handle} */ (handle), { status }, detail && { detail });
-    if (debug && (detail || !DEBUG)) console.info(`fleetprof: ${DEBUG ? '' : `${status} `}${detail}`);
+    if (debug && (!DEBUG || detail)) console.info(DEBUG ? `fleetprof: ${detail}` : `fleetprof: ${status} ${detail}`);
   }
 
   /**
@@ -101,10 +101,11 @@ export function install(startExtra) {
 
   /** @type {typeof globalThis & { fleetprof?: import('../fleetprof.js').Fleetprof }} */
   const scope = globalThis;
-  // A page may load two builds, or have an element of this id.
-  const agent = scope.fleetprof?.start ? scope.fleetprof : scope.fleetprof = { version, start };
+  // A page may load two builds, or have something of its own under this name, even what cannot be replaced.
+  const agent = scope.fleetprof?.start ? scope.fleetprof : { version, start };
+  Reflect.set(scope, 'fleetprof', agent);
 
-  const tag = /** @type {HTMLScriptElement | null | undefined} */ (globalThis.document?.currentScript);
+  const tag = /** @type {HTMLScriptElement | null | undefined} */ (scope.document?.currentScript);
   if (tag?.dataset.endpoint) agent.start(/** @type {any} */ (tag.dataset));
   else if (DEBUG && tag && isOn(tag.dataset.debug)) {
     console.info(`fleetprof: no data-endpoint among ${Object.keys(tag.dataset)}: waiting for the page to call fleetprof.start({ endpoint: … })`);

@@ -54,8 +54,7 @@ export function makeSender(endpoint, log, giveUp) {
   }
 
   function done() {
-    working ??= work().finally(() => { working = undefined; });
-    return working;
+    return working ??= work().finally(() => { working = undefined; });
   }
 
   function flush() {

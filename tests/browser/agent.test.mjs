@@ -576,14 +576,19 @@ test('what beforeSend changes is not there the next time', async () => {
     site.uploads.map(() => [`${site.origin}/page?v=1`, '/r!']));
 });
 
-test('a page that holds the name of the agent is profiled all the same', async () => {
-  const { complaints } = await visit(`${tag()}<script>${busy} busy(200)</script>`, {
-    init: "Object.defineProperty(globalThis, 'fleetprof', { value: null })",
+for (const [kind, script] of [['script', tag()], ['module', `<script type="module">
+    import { start } from '/agent/fleetprof.mjs';
+    start({ endpoint: '/v1/ingest/pk_test', afterLoad: 300 });
+  </script>`]]) {
+  test(`a page that holds the name of the agent is profiled all the same, by a ${kind}`, async () => {
+    const { complaints } = await visit(`${script}<script>addEventListener('load', () => { ${busy} busy(200) })</script>`, {
+      init: "Object.defineProperty(globalThis, 'fleetprof', { value: null })",
+    });
+    const { envelope } = await firstUpload();
+    assert.ok(envelope.trace.samples.length > 0);
+    assert.deepEqual(complaints, []);
   });
-  const { envelope } = await firstUpload();
-  assert.ok(envelope.trace.samples.length > 0);
-  assert.deepEqual(complaints, []);
-});
+}
 
 test('ids are UUIDs whatever the page says that the time is', async () => {
   for (const now of ['-5', '1.5e12 + 0.125', '0', '-1e12 / 3', '4e12']) {
