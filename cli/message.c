@@ -48,13 +48,29 @@ static void replace_controls(char *text)
         (void)memset(c, '?', control_len(c));
 }
 
+/* Moves past one byte, or all of a character that does not belong in a line. Returns the byte, or
+ * a question mark. */
+static char next_plain(const char **text)
+{
+    char c = **text;
+    size_t len = c == '\n' || c == '\t' ? 1 : control_len(*text);
+    *text += len > 0 ? len : 1;
+    return len > 0 ? '?' : c;
+}
+
+void fp_message_put(const char *text)
+{
+    while (*text != '\0')
+        (void)putchar(next_plain(&text));
+}
+
 char *fp_message_plain(const char *text)
 {
     char *plain = fp_memory_copy(text);
-    replace_controls(plain);
-    for (char *c = plain; *c != '\0'; c++)
-        if (*c == '\n' || *c == '\t')
-            *c = '?';
+    char *end = plain;
+    while (*text != '\0')
+        *end++ = next_plain(&text);
+    *end = '\0';
     return plain;
 }
 

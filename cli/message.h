@@ -40,8 +40,11 @@ struct fp_fault {
 };
 void fp_message_fault(const char *file, const struct fp_fault *fault);
 
-/* Returns a copy of a stranger's text for standard output: what would steer a terminal or end the
- * line is `?`. The caller frees it. */
+/* Prints a stranger's text to standard output, without need of memory: what would steer a terminal
+ * or end the line is `?`. */
+void fp_message_put(const char *text);
+
+/* Returns the text that fp_message_put prints. The caller frees it. */
 char *fp_message_plain(const char *text) FP_MUST_CHECK;
 
 #endif

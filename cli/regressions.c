@@ -319,12 +319,12 @@ static void print_count(const struct regressions_options *given, int count, cons
 {
     if (given->comparison.form != FP_FORM_PEOPLE)
         return;
-    char *plain_before = fp_message_plain(before);
-    char *plain_after = fp_message_plain(after);
-    (void)printf("%s%d finding%s in release \"%s\", compared with \"%s\".\n", count > 0 ? "\n" : "",
-                 count, count == 1 ? "" : "s", plain_after, plain_before);
-    free(plain_before);
-    free(plain_after);
+    (void)printf("%s%d finding%s in release \"", count > 0 ? "\n" : "", count,
+                 count == 1 ? "" : "s");
+    fp_message_put(after);
+    (void)printf("\", compared with \"");
+    fp_message_put(before);
+    (void)printf("\".\n");
 }
 
 /* Says whether nothing was found, or nothing could be judged. Returns what the command ends with.

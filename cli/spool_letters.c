@@ -7,7 +7,6 @@
 #include "cli/refused.h"
 #include "cli/spool.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 enum { OPTION_BODY = FP_OPTION_FIRST };
@@ -192,9 +191,9 @@ static bool print_refused(const struct refused_show_options *show,
     for (size_t i = 0; show->form == FP_FORM_PEOPLE && i < grid.cell_count; i++) {
         if (grid.cells[i] == NULL)
             continue;
-        char *plain = fp_message_plain(grid.cells[i]);
-        (void)printf("%-16s %s\n", columns[i].name, plain);
-        free(plain);
+        (void)printf("%-16s ", columns[i].name);
+        fp_message_put(grid.cells[i]);
+        (void)putchar('\n');
     }
     fp_grid_release(&grid);
     return true;

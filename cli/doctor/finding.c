@@ -107,9 +107,9 @@ static void print_line(const char *label, const char *text)
 {
     if (text == NULL || text[0] == '\0')
         return;
-    char *plain = fp_message_plain(text);
-    (void)printf("  %-9s%s\n", label, plain);
-    free(plain);
+    (void)printf("  %-9s", label);
+    fp_message_put(text);
+    (void)putchar('\n');
 }
 
 /* Prints lines to write into a configuration, each indented. */

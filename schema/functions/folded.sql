@@ -12,6 +12,8 @@ declare
     tree record := call_tree(folded_stacks.selected, folded_stacks.markers, 0, folded_stacks.fold);
     -- The frames of the current stack. Texts of all its prefixes would take memory that grows with depth squared.
     labels text[] := '{}';
+    -- In bytes: an escape would need an encoding, which SQL_ASCII has not.
+    no_break_space text := convert_from('\xc2a0', getdatabaseencoding());
 begin
     for node in
         select
@@ -24,7 +26,7 @@ begin
                         coalesce(frame_label(function, resource, line, column_number), package_label(frame_id, tree.packages)),
                         ';', ':'),
                     '[\u0001-\u001f\u007f-\u009f]', ' ', 'g'),
-                ' ([0-9]+(\.[0-9]*)?)$', E'\u00a0\\1') as label
+                ' ([0-9]+(\.[0-9]*)?)$', no_break_space || '\1') as label
         from (
             select
                 unnest(tree.ordinals) as ordinal, unnest(tree.levels) as level, unnest(tree.frame_ids) as frame_id,
