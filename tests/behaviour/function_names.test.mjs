@@ -57,8 +57,8 @@ async function callersOf(code) {
       for (const id of children) {
         const { callFrame: called, hitCount: hits = 0 } = /** @type {inspector.Profiler.ProfileNode} */ (profile.nodes.find((node) => node.id === id));
         const key = called.functionName.match(/^probe_(\w+)$/)?.[1];
-        // While a function begins, V8 misses its caller: most samples have it.
-        if (key && url === 'app.js' && hits > (found.get(key)?.hits ?? 0)) found.set(key, { place: `${lineNumber + 1}:${columnNumber + 1}`, name: functionName, hits });
+        // While a function begins, V8 takes its caller's caller for its caller: one sample of a call may say so.
+        if (key && url === 'app.js' && hits > (found.get(key)?.hits ?? 1)) found.set(key, { place: `${lineNumber + 1}:${columnNumber + 1}`, name: functionName, hits });
       }
     }
   }

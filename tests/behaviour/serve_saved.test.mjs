@@ -170,7 +170,7 @@ test('the page saves the same comparison as a file that is as small', async () =
 });
 
 test('- is standard output', async () => {
-  const { code, stdout } = await report('-o', '-');
+  const { code, stdout } = await report('--site', 'shop', '-o', '-');
   assert.equal(code, 0);
   assert.match(stdout, /^<!doctype html>[^]*<\/html>\n$/i);
   assert.equal(fs.existsSync('-'), false);
