@@ -55,7 +55,9 @@ static char next_plain(const char **text)
     char c = **text;
     size_t len = c == '\n' || c == '\t' ? 1 : control_len(*text);
     *text += len > 0 ? len : 1;
-    return len > 0 ? '?' : c;
+    if (len > 0)
+        c = '?';
+    return c;
 }
 
 void fp_message_put(const char *text)
