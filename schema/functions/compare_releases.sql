@@ -177,6 +177,7 @@ begin
             compared_sides.before_since as before_since, compared_sides.before_until as before_until
         into period;
         -- An hour in which one period ends and the other begins belongs to the one that begins.
+        -- date_bin takes no infinity.
         if period.before_until <= period.since then
             period.before_until := least(period.before_until, date_bin('1 hour', least(period.since, '3000-01-01Z'), 'epoch'));
         elsif period.until <= period.before_since then
