@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Address: reads addresses by hand. No resolver: nothing is looked up before the collector runs.
  */

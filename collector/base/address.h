@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Address: where to listen or to connect to, as the configuration writes it.
  */

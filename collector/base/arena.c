@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arena: a list of malloc'd blocks, handed out from the front of the newest one.
  *
@@ -171,11 +172,13 @@ struct fp_arena_mark fp_arena_mark(const struct fp_arena *arena)
 
 void fp_arena_rewind(struct fp_arena *arena, const struct fp_arena_mark *mark)
 {
+    FP_ASSERT(arena->used_bytes >= mark->before.used_bytes);
     free_adopted(arena, mark->before.adopted);
     free_blocks(arena, mark->before.block);
     *arena = mark->before;
     if (arena->block == NULL)
         return;
+    FP_ASSERT(arena->block->used >= mark->block_used);
     arena->block->used = mark->block_used;
     FORBID(arena->block->data + arena->block->used, arena->block->cap - arena->block->used);
 }

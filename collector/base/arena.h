@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arena: memory of one unit of work (an upload, a flush), with a maximum from the start and freed
  * in one place.
@@ -40,7 +41,7 @@ bool fp_arena_copy(struct fp_arena *arena, struct fp_str str, struct fp_str *cop
  * False if the arena's maximum is reached or memory is out: the caller keeps them. */
 bool fp_arena_adopt(struct fp_arena *arena, void *bytes, size_t len) FP_MUST_CHECK;
 
-/* What an arena held at some time. */
+/* The contents of an arena at some time. */
 struct fp_arena_mark {
     struct fp_arena before;
     size_t block_used;

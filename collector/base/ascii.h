@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ASCII: classes of characters and comparisons that do not depend on the locale. Bytes above 0x7F
  * are in no class. Any thread.

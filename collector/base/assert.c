@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Assertions: the end of a process whose invariant does not hold.
  */

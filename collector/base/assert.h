@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Assertions: invariants of our own code, checked while it runs. Any thread.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The words every room of the collector shares: byte slices, checked results, 128-bit ids.
  */

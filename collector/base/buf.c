@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Buffer: one malloc'd run of bytes that doubles until its maximum.
  */

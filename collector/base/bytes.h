@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bytes: byte search, 16 at a time: compares a vector and returns the matches as a bit mask, first
  * byte in the lowest bit. Compilers use vector instructions where the processor has them. Pure; any

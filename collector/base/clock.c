@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Clock: clock_gettime in microseconds.
  */
@@ -20,4 +21,9 @@ int64_t fp_clock_real_us(void)
 int64_t fp_clock_monotonic_us(void)
 {
     return now_us(CLOCK_MONOTONIC);
+}
+
+int64_t fp_clock_thread_us(void)
+{
+    return now_us(CLOCK_THREAD_CPUTIME_ID);
 }

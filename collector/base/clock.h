@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clock: the two clocks of the collector, in whole microseconds. Any thread.
+ * Clock: the clocks of the collector, in whole microseconds. Any thread.
  */
 #ifndef FP_BASE_CLOCK_H
 #define FP_BASE_CLOCK_H
@@ -20,5 +21,8 @@ int64_t fp_clock_real_us(void);
 
 /* Microseconds since a fixed moment. Never goes back. */
 int64_t fp_clock_monotonic_us(void);
+
+/* Microseconds of processor time that the calling thread has used. A system call. */
+int64_t fp_clock_thread_us(void);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CRC32C: eight bytes per instruction with SSE 4.2, one byte per table lookup elsewhere.
  */

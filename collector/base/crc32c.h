@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CRC32C (Castagnoli), as in RFC 3720 appendix B.4; with the processor's instruction where it has
  * one.

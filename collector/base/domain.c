@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Domain: asks libpsl, which has the Public Suffix List built in.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Domain: the registrable domain of a host, by the Public Suffix List. Any thread.
  */

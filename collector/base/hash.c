@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hash: XXH3 over a kind's fields, in one flat buffer if they are short, streamed if not. The hash
  * is the same.

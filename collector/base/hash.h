@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hash: the 64-bit content hashes that are ids in the database (XXH3, seed 0).
  *
- * docs/ids.md specifies the hashed bytes of each kind; a test pins them. They never change: a tag
- * byte, then the fields; numbers little-endian, texts as 32-bit length and bytes. Any thread.
+ * docs/internals/ids.md specifies the hashed bytes of each kind; a test pins them. They never
+ * change: a tag byte, then the fields; numbers little-endian, texts as 32-bit length and bytes. Any
+ * thread.
  */
 #ifndef FP_BASE_HASH_H
 #define FP_BASE_HASH_H

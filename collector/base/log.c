@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Log: builds one logfmt line on the stack and writes it with one write(2).
  */

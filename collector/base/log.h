@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Log: one line per event on standard error, in logfmt: `level=warn msg="short fact" key=value …`.
  *

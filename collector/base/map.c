@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Map: linear probing in a power-of-two table that is at most three quarters full.
  *

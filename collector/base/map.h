@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Map: 64-bit key to 32-bit value, open addressing, bounded. For keys that are content hashes.
  *

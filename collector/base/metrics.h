@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Metrics: a registry of counters, gauges and histograms, rendered as Prometheus text (0.0.4).
  *
@@ -24,7 +25,7 @@ struct fp_metric {
     enum fp_metric_type type;
     const char *name;   /* the complete name, as rendered */
     const char *labels; /* one or more pairs, "" for none */
-    const char *help;   /* set for the first metric of a name; metrics of one name are adjacent */
+    const char *help;   /* plain; of the first metric of a name; metrics of one name are adjacent */
 };
 
 struct fp_metric_set;
@@ -37,10 +38,13 @@ struct fp_metric_table {
     void (*refresh)(struct fp_metric_set *set);
 };
 
-/* Expand a list X(id, TYPE, name, labels, help) to the members of a component's enum and the
- * elements of its table. */
-#define FP_METRIC_ID(id, type, name, labels, help) id,
-#define FP_METRIC_ROW(id, type, name, labels, help) {FP_METRIC_##type, name, labels, help},
+/*
+ * Expand a list X(id, TYPE, name, labels, help, more) to the members of a component's enum and the
+ * elements of its table. tools/reference.mjs writes the lists into docs/metrics.md, which says
+ * `more` beside the help: Markdown, with links as from docs/.
+ */
+#define FP_METRIC_ID(id, type, name, labels, help, more) id,
+#define FP_METRIC_ROW(id, type, name, labels, help, more) {FP_METRIC_##type, name, labels, help},
 
 struct fp_metrics;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Problem: filled in one place, so that none keeps values of an earlier one. */
 #include "collector/base/problem.h"
 
@@ -7,7 +8,7 @@ static const struct {
     unsigned status;
     const char *name;
 } refusals[FP_REFUSAL_COUNT] = {
-#define REFUSAL(id, status, name) {status, name},
+#define REFUSAL(id, status, name, text) {status, name},
     FP_REFUSALS(REFUSAL)
 #undef REFUSAL
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Problem: why a request is refused, for the code that writes the reply.
  */
@@ -8,49 +9,67 @@
 
 /*
  * Every reason for refusing a request: id, HTTP status, name (a metric's label, the log's
- * `reason=`). docs/metrics.md has an entry for each.
+ * `reason=`), and what is wrong, in Markdown with links as from docs/. tools/reference.mjs writes
+ * the list into docs/metrics.md.
  */
 #define FP_REFUSALS(X)                                                                             \
-    X(MALFORMED, 400, "malformed")                                                                 \
-    X(PATH, 404, "path")                                                                           \
-    X(METHOD, 405, "method")                                                                       \
-    X(LENGTH, 411, "length")                                                                       \
-    X(HEADER, 400, "header")                                                                       \
-    X(UNKNOWN_KEY, 403, "unknown_key")                                                             \
-    X(ORIGIN, 403, "origin")                                                                       \
-    X(GPC, 403, "gpc")                                                                             \
-    X(TOKEN_MISSING, 403, "token_missing")                                                         \
-    X(TOKEN_FORGED, 403, "token_forged")                                                           \
-    X(TOKEN_EXPIRED, 403, "token_expired")                                                         \
-    X(TOKEN_EARLY, 403, "token_early")                                                             \
-    X(TOKEN_USED_UP, 403, "token_used_up")                                                         \
-    X(TOKEN_FORGOTTEN, 403, "token_forgotten")                                                     \
-    X(TOKEN_UNCHECKED, 503, "token_unchecked")                                                     \
-    X(BUDGET_REQUESTS, 429, "budget_requests")                                                     \
-    X(BUDGET_BYTES, 429, "budget_bytes")                                                           \
-    X(TYPE, 415, "type")                                                                           \
-    X(ENCODING, 415, "encoding")                                                                   \
-    X(FORMAT, 415, "format")                                                                       \
-    X(SIZE, 413, "size")                                                                           \
-    X(INFLATED_SIZE, 413, "inflated_size")                                                         \
-    X(LIMIT, 413, "limit")                                                                         \
-    X(NOT_JSON, 400, "not_json")                                                                   \
-    X(COMPRESSION, 400, "compression")                                                             \
-    X(COMPRESSED_TWICE, 400, "compressed_twice")                                                   \
-    X(FORM, 400, "form")                                                                           \
-    X(INVALID, 422, "invalid")                                                                     \
-    X(VERSION, 422, "version")                                                                     \
-    X(SESSION, 400, "session")                                                                     \
-    X(SESSIONS, 429, "sessions")                                                                   \
-    X(SESSIONS_FULL, 503, "sessions_full")                                                         \
-    X(SPOOL_FULL, 503, "spool_full")                                                               \
-    X(SPOOL_FAILED, 503, "spool_failed")                                                           \
-    X(STOPPING, 503, "stopping")                                                                   \
-    X(MEMORY, 503, "memory")                                                                       \
-    X(UNREADABLE, 500, "unreadable")
+    X(MALFORMED, 400, "malformed",                                                                 \
+      "Not HTTP, headers too large, or [malformed](http.md#malformed-requests); sometimes "        \
+      "another status. Site `\"\"`")                                                               \
+    X(PATH, 404, "path", "No such address, site `\"\"`; often a proxy that cuts the path")         \
+    X(METHOD, 405, "method", "Not POST")                                                           \
+    X(LENGTH, 411, "length", "Neither `Content-Length` nor chunks")                                \
+    X(HEADER, 400, "header",                                                                       \
+      "`Idempotency-Key` is not a UUID, or a form has no valid boundary; also `?dry_run` with a "  \
+      "value")                                                                                     \
+    X(UNKNOWN_KEY, 403, "unknown_key", "No site has this key; site `\"\"`")                        \
+    X(ORIGIN, 403, "origin",                                                                       \
+      "The page's origin is not on the site's list: another host, port, or http instead of https") \
+    X(GPC, 403, "gpc", "`Sec-GPC: 1`, under `privacy.honour_gpc`")                                 \
+    X(TOKEN_MISSING, 403, "token_missing",                                                         \
+      "The site demands a page token and there is none: the web server has no key, or a proxy "    \
+      "drops `Server-Timing`")                                                                     \
+    X(TOKEN_FORGED, 403, "token_forged",                                                           \
+      "No server of the site signed the token: another key, another site's name, or changed")      \
+    X(TOKEN_EXPIRED, 403, "token_expired", "Older than `token_max_age`: a page from a cache")      \
+    X(TOKEN_EARLY, 403, "token_early", "From the future: clocks differ")                           \
+    X(TOKEN_USED_UP, 403, "token_used_up", "The page load has had its `token_uploads`")            \
+    X(TOKEN_FORGOTTEN, 403, "token_forgotten", "Older than the table of uses reaches")             \
+    X(TOKEN_UNCHECKED, 503, "token_unchecked", "libcrypto failed")                                 \
+    X(BUDGET_REQUESTS, 429, "budget_requests", "`budgets.requests_per_second` is spent")           \
+    X(BUDGET_BYTES, 429, "budget_bytes", "`budgets.bytes_per_second` is spent")                    \
+    X(BUDGET_DECODING, 429, "budget_decoding",                                                     \
+      "More of the site's uploads wait to be decoded than [its share](configuration.md#turns), "   \
+      "or this one waited for 30 s")                                                               \
+    X(TYPE, 415, "type", "`Content-Type` is not supported")                                        \
+    X(ENCODING, 415, "encoding", "`Content-Encoding` is not supported")                            \
+    X(FORMAT, 415, "format",                                                                       \
+      "`?format=` is not known, or [the content's format](http.md#statuses) is not read")          \
+    X(SIZE, 413, "size", "Larger than `limits.max_body`")                                          \
+    X(INFLATED_SIZE, 413, "inflated_size", "Larger than `limits.max_inflated` when inflated")      \
+    X(LIMIT, 413, "limit", "Over another limit, such as `limits.samples`")                         \
+    X(NOT_JSON, 400, "not_json", "Not JSON, empty, or cut off")                                    \
+    X(COMPRESSION, 400, "compression", "Compressed data is damaged or cut off")                    \
+    X(COMPRESSED_TWICE, 400, "compressed_twice", "Still compressed after it was inflated once")    \
+    X(FORM, 400, "form", "The multipart body is cut off")                                          \
+    X(INVALID, 422, "invalid", "JSON, but not a valid upload")                                     \
+    X(VERSION, 422, "version",                                                                     \
+      "An envelope of another version: the agent is newer than the collector")                     \
+    X(SESSION, 400, "session",                                                                     \
+      "A long session that does not run, runs already, or has a wrong part number")                \
+    X(SESSIONS, 429, "sessions", "The site runs as many long sessions as it may")                  \
+    X(SESSIONS_FULL, 503, "sessions_full", "All sites together do")                                \
+    X(SPOOL_FULL, 503, "spool_full",                                                               \
+      "The spool is at `spool.max_bytes`, the site at half of it, or the disk is full or too "     \
+      "slow")                                                                                      \
+    X(SPOOL_FAILED, 503, "spool_failed", "The spool cannot be written")                            \
+    X(STOPPING, 503, "stopping", "The collector is stopping")                                      \
+    X(MEMORY, 503, "memory", "No memory just now")                                                 \
+    X(UNREADABLE, 500, "unreadable",                                                               \
+      "The collector cannot read back what it made of the upload: a defect of fleetprof")
 
 enum fp_refusal {
-#define FP_REFUSAL_ID(id, status, name) FP_REFUSAL_##id,
+#define FP_REFUSAL_ID(id, status, name, text) FP_REFUSAL_##id,
     FP_REFUSALS(FP_REFUSAL_ID)
 #undef FP_REFUSAL_ID
         FP_REFUSAL_COUNT

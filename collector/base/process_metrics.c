@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Process metrics: read from /proc (proc(5)) on demand.
  */

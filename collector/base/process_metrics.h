@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Process metrics: the build, and the kernel's figures for this process, under the names that all
  * Prometheus client libraries use.
@@ -7,21 +8,20 @@
 
 #include "collector/base/metrics.h"
 
-/* docs/metrics.md has an entry for each. */
 #define FP_PROCESS_METRICS(X)                                                                      \
     X(FP_METRIC_BUILD_INFO, GAUGE, "fleetprof_build_info",                                         \
-      "version=\"" FP_VERSION "\",compiler=\"" FP_COMPILER "\"", "Always 1; the labels tell")      \
+      "version=\"" FP_VERSION "\",compiler=\"" FP_COMPILER "\"", "Always 1; the labels tell", "")  \
     X(FP_METRIC_PROCESS_START, TIME_GAUGE, "process_start_time_seconds", "",                       \
-      "When the process started")                                                                  \
+      "When the process started", "")                                                              \
     X(FP_METRIC_PROCESS_CPU, TIME_COUNTER, "process_cpu_seconds_total", "",                        \
-      "Processor time, user and system")                                                           \
+      "Processor time, user and system", "")                                                       \
     X(FP_METRIC_PROCESS_RESIDENT, GAUGE, "process_resident_memory_bytes", "",                      \
-      "Memory in use, without what is swapped out")                                                \
+      "Memory in use, without what is swapped out", "")                                            \
     X(FP_METRIC_PROCESS_VIRTUAL, GAUGE, "process_virtual_memory_bytes", "",                        \
-      "Size of the address space")                                                                 \
-    X(FP_METRIC_PROCESS_FDS, GAUGE, "process_open_fds", "", "Open file descriptors")               \
+      "Size of the address space", "")                                                             \
+    X(FP_METRIC_PROCESS_FDS, GAUGE, "process_open_fds", "", "Open file descriptors", "")           \
     X(FP_METRIC_PROCESS_FDS_MAX, GAUGE, "process_max_fds", "",                                     \
-      "How many file descriptors may be open")
+      "How many file descriptors may be open", "")
 
 #if defined(__clang__)
 #define FP_COMPILER "clang " __clang_version__

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Quoted: finds the end of a string with backslash escapes, as in JSON. Pure; any thread.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Streams: keeps output off files and sockets that take a closed stream's number.
  */

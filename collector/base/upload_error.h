@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Upload error: what is wrong with an upload, and where.
  */
@@ -6,7 +7,7 @@
 
 #include "collector/base/base.h"
 
-/* What is wrong with an upload, as the contract's statuses sort it. */
+/* The kind of an upload's error, one per status of the contract. */
 enum fp_verdict {
     FP_VERDICT_OK = 0,
     FP_VERDICT_MALFORMED,   /* 400: not JSON, truncated or broken compression */

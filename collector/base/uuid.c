@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * UUID: converts between 36 characters and 16 bytes; draws random ones and derives them from
  * hashes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * UUID: reading, writing, drawing and deriving them (RFC 9562). Any thread.
  */

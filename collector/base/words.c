@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Words: the names of the enums in the database and in envelopes.
  */
@@ -43,6 +44,8 @@ const char *fp_timing_kind_name(enum fp_timing_kind kind)
         [FP_TIMING_RESOURCE_OPAQUE] = "resource_opaque",
         [FP_TIMING_COVERAGE] = "coverage",
         [FP_TIMING_PAGE_HOST] = "page_host",
+        [FP_TIMING_HIDDEN] = "hidden",
+        [FP_TIMING_LEFT_OUT] = "left_out",
     };
     return names[kind];
 }
@@ -67,8 +70,30 @@ const char *fp_coverage_name(enum fp_coverage coverage)
         [FP_COVERAGE_QUOTA] = "quota",
         [FP_COVERAGE_DISABLED] = "disabled",
         [FP_COVERAGE_NOT_SAMPLED] = "not-sampled",
+        [FP_COVERAGE_OVERLOAD] = "overload",
     };
     return names[coverage];
+}
+
+const char *fp_left_out_name(enum fp_left_out what)
+{
+    static const char *const names[FP_LEFT_OUT_COUNT] = {
+        [FP_LEFT_OUT_ANY] = "(any)",       [FP_LEFT_OUT_UNKNOWN] = "(unknown)",
+        [FP_LEFT_OUT_MARK] = "mark",       [FP_LEFT_OUT_MEASURE] = "measure",
+        [FP_LEFT_OUT_PROFILE] = "profile", [FP_LEFT_OUT_OVERLOAD] = "overload",
+        [FP_LEFT_OUT_VITAL] = "vital",     [FP_LEFT_OUT_INTERACTION] = "interaction",
+        [FP_LEFT_OUT_FRAME] = "frame",     [FP_LEFT_OUT_RESOURCE] = "resource",
+        [FP_LEFT_OUT_UPLOAD] = "upload",
+    };
+    return names[what];
+}
+
+enum fp_left_out fp_left_out_find(struct fp_str word)
+{
+    enum fp_left_out what = FP_LEFT_OUT_MARK; /* the first that an envelope may say */
+    while (what < FP_LEFT_OUT_COUNT && !fp_str_equal(word, fp_str_of(fp_left_out_name(what))))
+        what++;
+    return what < FP_LEFT_OUT_COUNT ? what : FP_LEFT_OUT_UNKNOWN;
 }
 
 const char *fp_record_refusal_name(enum fp_record_refusal refusal)

@@ -1,10 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Words: the enums that all rooms share, and their names in the database and in envelopes.
  */
 #ifndef FP_BASE_WORDS_H
 #define FP_BASE_WORDS_H
 
-/* What the main thread did at a sample, besides or instead of the stack. In the database's
+#include "collector/base/base.h"
+
+/* The main thread's work at a sample, besides or instead of the stack. In the database's
  * order. */
 enum fp_marker {
     FP_MARKER_NONE,
@@ -31,7 +34,7 @@ enum fp_frame_kind {
 
 const char *fp_frame_kind_name(enum fp_frame_kind kind);
 
-/* What a timing counts; docs/numbers.md has them all. In the database's order. */
+/* The kinds of timings; docs/numbers.md describes them. In the database's order. */
 enum fp_timing_kind {
     FP_TIMING_MARK,
     FP_TIMING_MEASURE,
@@ -50,6 +53,8 @@ enum fp_timing_kind {
     FP_TIMING_RESOURCE_OPAQUE, /* responses without Timing-Allow-Origin */
     FP_TIMING_COVERAGE,        /* page loads without a trace, by reason */
     FP_TIMING_PAGE_HOST,       /* hosts of pages that send samples or resources */
+    FP_TIMING_HIDDEN,          /* scripts in whose spans time has no stack; no values */
+    FP_TIMING_LEFT_OUT,        /* what agents left out: page loads, and how much in the sum */
     FP_TIMING_KIND_COUNT
 };
 
@@ -72,7 +77,7 @@ const char *fp_upload_format_name(enum fp_upload_format format);
  */
 #define FP_RECORD_REFUSALS(X)                                                                      \
     X(NOT_JSON, "not_json")   /* of Speed Tracer, as those up to BAD_PROFILE_LINE */               \
-    X(TRUNCATED, "truncated") /* of Opera Scope, too */                                            \
+    X(TRUNCATED, "truncated") /* also of Opera Scope */                                            \
     X(NOT_OBJECT, "not_object")                                                                    \
     X(BAD_TYPE, "bad_type")                                                                        \
     X(BAD_TIME, "bad_time")                                                                        \
@@ -113,7 +118,7 @@ enum fp_record_refusal {
 /* The name, "" for FP_RECORD_REFUSAL_NONE. */
 const char *fp_record_refusal_name(enum fp_record_refusal refusal);
 
-/* Why a page load has no trace; the envelope's `coverage`. */
+/* Why a page load has no trace, or not its end; the envelope's `coverage`. */
 enum fp_coverage {
     FP_COVERAGE_NONE, /* not said */
     FP_COVERAGE_NO_POLICY,
@@ -121,10 +126,33 @@ enum fp_coverage {
     FP_COVERAGE_QUOTA,
     FP_COVERAGE_DISABLED,
     FP_COVERAGE_NOT_SAMPLED,
+    FP_COVERAGE_OVERLOAD, /* it has a trace, until the agent took too much of the device */
     FP_COVERAGE_COUNT
 };
 
 /* The envelope's word, "" for FP_COVERAGE_NONE. */
 const char *fp_coverage_name(enum fp_coverage coverage);
+
+/* Data of a page load that an agent left out at a limit; the envelope's `leftOut`. */
+enum fp_left_out {
+    FP_LEFT_OUT_ANY,     /* one of the others; no envelope says it */
+    FP_LEFT_OUT_UNKNOWN, /* not said, or by a word that this version does not know */
+    FP_LEFT_OUT_MARK,
+    FP_LEFT_OUT_MEASURE,
+    FP_LEFT_OUT_PROFILE,  /* what came after its buffer was full, or after its last part */
+    FP_LEFT_OUT_OVERLOAD, /* what came after the agent had taken too much of the device */
+    FP_LEFT_OUT_VITAL,
+    FP_LEFT_OUT_INTERACTION,
+    FP_LEFT_OUT_FRAME, /* a long one */
+    FP_LEFT_OUT_RESOURCE,
+    FP_LEFT_OUT_UPLOAD, /* a whole part */
+    FP_LEFT_OUT_COUNT
+};
+
+/* The word in envelopes and in the database; "(any)" and "(unknown)" for the first two. */
+const char *fp_left_out_name(enum fp_left_out what);
+
+/* Finds a word of an envelope; FP_LEFT_OUT_UNKNOWN for others. */
+enum fp_left_out fp_left_out_find(struct fp_str word);
 
 #endif

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Configuration: reads the file, checks settings against each other, and compares configurations
  * for a reload.
  */
 #include "collector/config/config.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/domain.h"
 
 #include "collector/config/settings.h"
@@ -23,7 +25,7 @@ static yaml_mark_t mark_of(struct fp_config_loader *loader, const char *name)
     return fp_config_place(loader, fp_setting_find(name))->mark;
 }
 
-/* A setting and the most that it may be: the value of another one. */
+/* A setting whose maximum is another setting's value. */
 struct order {
     const char *lesser;
     int64_t value;
@@ -187,6 +189,9 @@ static void load_document(struct fp_config_loader *loader, yaml_parser_t *parser
         fp_config_load_root(loader, root);
         if (loader->error_count == 0)
             check_together(loader);
+        if (loader->error_count == 0 && !fp_rules_share_nonces(loader->config->rules))
+            fp_config_complain(loader, (yaml_mark_t){0},
+                               "limits.token_memory: there is not enough");
     }
     yaml_document_delete(&loader->document);
 
@@ -227,6 +232,7 @@ static bool read_file(const char *file, struct fp_buf *text, struct fp_buf *erro
 struct fp_config *fp_config_load(const char *file, struct fp_buf *errors)
 {
     struct fp_config_loader loader = {.file = file, .errors = errors, .config = create_config()};
+    FP_ASSERT(fp_setting_count <= FP_COUNT(loader.places));
     fp_buf_init(&loader.text, FILE_MAX);
     yaml_parser_t parser;
     bool has_parser = yaml_parser_initialize(&parser) != 0;
@@ -286,7 +292,8 @@ void fp_config_print_sites(const struct fp_config *config, struct fp_buf *out)
         for (size_t k = 0; k < site->first_party.count; k++)
             print_item(k == 0, site->first_party.items[k], out);
         print_own_domains(site, site->first_party.count == 0, out);
-        fp_buf_addf(out, "],\"source_link\":\"%.*s\"}", FP_STR_ARG(site->source_link));
+        fp_buf_addf(out, "],\"source_link\":\"%.*s\",\"timezone\":\"%.*s\"}",
+                    FP_STR_ARG(site->source_link), FP_STR_ARG(site->timezone));
     }
     fp_buf_addf(out, "}");
 }
@@ -313,6 +320,7 @@ bool fp_config_keep_fixed(struct fp_config *fresh, const struct fp_config *runni
         const struct fp_setting *setting = &fp_settings[i];
         if (setting->reloadable)
             continue;
+        FP_ASSERT(setting->home == FP_HOME_CONFIG);
         void *new_field = (char *)fresh + setting->offset;
         const void *old_field = (const char *)running + setting->offset;
         if (is_same(setting, new_field, old_field))

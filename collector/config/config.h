@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Configuration: the YAML file as a struct, checked completely before anything is opened.
  *
@@ -59,8 +60,9 @@ bool fp_config_keep_fixed(struct fp_config *fresh, const struct fp_config *runni
 
 /* Appends what the database knows of sites, a JSON object by site: {"scripts": templates,
  * "ignore": patterns, "first_party": domains, those of its origins included, "source_link":
- * template}.
+ * template, "timezone": name}.
  * fp_sealer_settings takes it. */
+enum { FP_CONFIG_SITES_MAX = 8 * 1024 * 1024 }; /* more than templates and domains take */
 void fp_config_print_sites(const struct fp_config *config, struct fp_buf *out);
 
 /* Appends a complete configuration, with every setting explained and at its default. The text is

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Settings: the one table of all settings. Reading, reloading, --print-default-config and the
- * manual's lint use it.
+ * manual use it: tools/reference.mjs writes it into docs/configuration.md.
  */
 #ifndef FP_CONFIG_SETTINGS_H
 #define FP_CONFIG_SETTINGS_H
@@ -19,6 +20,7 @@ enum fp_setting_type {
     FP_SETTING_FLAG,
     FP_SETTING_NAME,
     FP_SETTING_LINK,
+    FP_SETTING_TIME_ZONE,
     FP_SETTING_ORIGINS, /* this and the following are lists */
     FP_SETTING_ROUTES,
     FP_SETTING_KEY_FILES,
@@ -27,6 +29,7 @@ enum fp_setting_type {
     FP_SETTING_IGNORED,
     FP_SETTING_HOSTS,
     FP_SETTING_NAMES,
+    FP_SETTING_FORMATS,
 };
 
 /* The struct that contains the field. */
@@ -43,7 +46,7 @@ struct fp_setting {
     bool reloadable;
     int64_t min; /* for numbers, bytes and microseconds; inclusive */
     int64_t max;
-    const char *help;
+    const char *help; /* Markdown, with links as from docs/ */
 };
 
 extern const struct fp_setting fp_settings[];

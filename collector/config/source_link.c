@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Source link: checks a template from its scheme to its last placeholder.
  */

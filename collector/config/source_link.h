@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Source link: checks the template of sites[].source_link. The database fills it
  * (schema/functions/function_origin.sql). Any thread.

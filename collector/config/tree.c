@@ -1,11 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tree: walks a YAML document by the table of settings and records every error with its place.
  */
 #include "collector/config/tree.h"
 
+#include "collector/base/assert.h"
 #include "collector/config/value.h"
-#include "collector/profile/script_template.h"
-#include "collector/profile/timing_name.h"
+#include "collector/format/format.h"
+#include "collector/profile/scrub/script_template.h"
+#include "collector/profile/scrub/timing_name.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -160,6 +163,10 @@ static const char *check_item(const struct fp_setting *setting, struct fp_str te
         return fp_ignored_code_check(text);
     if (setting->type == FP_SETTING_HOSTS)
         return fp_value_check_host(text);
+    if (setting->type == FP_SETTING_FORMATS)
+        return fp_formats_named(text) != 0
+                   ? NULL
+                   : "is not a format; write web, speed-tracer or opera-scope";
     return setting->type == FP_SETTING_NAMES ? fp_value_check_name(text)
                                              : fp_value_check_path(text);
 }
@@ -275,6 +282,7 @@ static void load_value(struct fp_config_loader *loader, const struct fp_setting 
 struct fp_config_place *fp_config_place(struct fp_config_loader *loader,
                                         const struct fp_setting *setting)
 {
+    FP_ASSERT(fp_settings <= setting && setting < fp_settings + fp_setting_count);
     return &loader->places[setting - fp_settings];
 }
 
@@ -349,6 +357,7 @@ static void load_mapping(struct fp_config_loader *loader, const struct scope *sc
 static void check_unique_site(struct fp_config_loader *loader, const struct fp_site *site)
 {
     const struct fp_rules *rules = loader->config->rules;
+    FP_ASSERT(rules->sites <= site && site < rules->sites + rules->site_count);
     const struct fp_setting *name = fp_setting_find(FP_SITE_PREFIX "name");
     const struct fp_setting *key = fp_setting_find(FP_SITE_PREFIX "key");
     for (const struct fp_site *other = rules->sites; other < site; other++) {
@@ -372,6 +381,20 @@ static void check_site_tokens(struct fp_config_loader *loader, const struct fp_s
                            require->name);
 }
 
+/* Works out which formats a site does not take; without a list, all but those of the web. */
+static void close_formats(struct fp_config_loader *loader, struct fp_site *site)
+{
+    const struct fp_setting *formats = fp_setting_find(FP_SITE_PREFIX "formats");
+    const struct fp_config_place *place = fp_config_place(loader, formats);
+    uint32_t open = place->given ? 0 : fp_formats_named(FP_STR("web"));
+    for (size_t i = 0; i < site->format_names.count; i++)
+        open |= fp_formats_named(site->format_names.items[i]);
+    site->closed_formats = ~open;
+    if (open == 0 && loader->error_count == 0)
+        fp_config_complain(loader, place->mark,
+                           "%s: is empty, so the site takes nothing; write [web]", formats->name);
+}
+
 /* Initialises a site: no setting given, each at its default, lists empty. */
 static bool begin_site(struct fp_config_loader *loader, struct fp_site *site)
 {
@@ -392,6 +415,11 @@ static bool begin_site(struct fp_config_loader *loader, struct fp_site *site)
 static void load_sites(struct fp_config_loader *loader, const yaml_node_t *node)
 {
     struct fp_rules *rules = loader->config->rules;
+    /* is_repeated() compares too few pairs to find each second list. */
+    if (rules->site_count > 0) {
+        fp_config_complain(loader, node->start_mark, "sites: is given twice; leave one out");
+        return;
+    }
     size_t count = node->type == YAML_SEQUENCE_NODE ? item_count(node) : 0;
     if (count == 0 || count > SITES_MAX) {
         fp_config_complain(loader, node->start_mark, "sites: must be a list of 1 to %d sites",
@@ -408,7 +436,11 @@ static void load_sites(struct fp_config_loader *loader, const yaml_node_t *node)
         struct fp_site *site = &rules->sites[i];
         rules->site_count++;
         site->budget = fp_budget_create();
-        if (site->budget == NULL || !begin_site(loader, site)) {
+        site->kept = fp_kept_create();
+        site->lane = fp_lane_create();
+        site->backlog = fp_backlog_create();
+        if (site->budget == NULL || site->kept == NULL || site->lane == NULL ||
+            site->backlog == NULL || !begin_site(loader, site)) {
             fp_config_complain(loader, item->start_mark, "sites: does not fit in memory");
             return;
         }
@@ -420,6 +452,7 @@ static void load_sites(struct fp_config_loader *loader, const yaml_node_t *node)
         }
         check_unique_site(loader, site);
         check_site_tokens(loader, site);
+        close_formats(loader, site);
     }
 }
 
@@ -445,6 +478,7 @@ static void load_section(struct fp_config_loader *loader, const struct scope *sc
     }
     char prefix[2 * KEY_MAX] = "";
     if (is_key(name)) {
+        FP_ASSERT(strlen(scope->prefix) + name.len + strlen(".") < sizeof(prefix));
         snprintf(prefix, sizeof(prefix), "%s%.*s.", scope->prefix, FP_STR_ARG(name));
         for (size_t i = 0; i < fp_setting_count; i++) {
             if (begins_with(fp_settings[i].name, prefix)) {
@@ -461,6 +495,7 @@ static const struct fp_setting *find_in_scope(const struct scope *scope, struct 
     char name[2 * KEY_MAX];
     if (!is_key(key))
         return NULL;
+    FP_ASSERT(strlen(scope->prefix) + key.len < sizeof(name));
     snprintf(name, sizeof(name), "%s%.*s", scope->prefix, FP_STR_ARG(key));
     return fp_setting_find(name);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tree: loads the YAML document of a configuration into the struct. Private to config.c and tree.c.
  */
@@ -9,7 +10,7 @@
 
 #include <yaml.h>
 
-#define FP_CONFIG_SETTINGS_MAX 64
+#define FP_CONFIG_SETTINGS_MAX 128
 
 /* The place where a setting was given. */
 struct fp_config_place {

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values: parses numbers with units and checks texts.
  */
 #include "collector/config/value.h"
 
 #include "collector/base/ascii.h"
+#include "collector/base/assert.h"
 #include "collector/base/clock.h"
 #include "header_policy/timing_allow_origin.h"
 #include "page_token/page_token.h"
@@ -132,7 +134,7 @@ const char *fp_value_check_text(struct fp_str text)
 }
 
 /* True if libpq can parse it; otherwise its message is PQfreemem'd by the caller, and errno is
- * ENOMEM when out of memory: libpq may word that, too. */
+ * ENOMEM when out of memory, which libpq may also report in words. */
 static bool parse_connection(struct fp_str text, char **message)
 {
     *message = NULL;
@@ -218,7 +220,7 @@ const char *fp_value_check_host(struct fp_str text)
 {
     if (text.len == 0 || text.len > 253)
         return "a host has 1 to 253 characters";
-    if (memmem(text.ptr, text.len, "://", 3) != NULL || memchr(text.ptr, '/', text.len) != NULL)
+    if (memchr(text.ptr, '/', text.len) != NULL)
         return "a host has no scheme and no path: write shopcdn.example";
     char before = '.';
     for (size_t i = 0; i < text.len; i++) {
@@ -250,6 +252,7 @@ static void print_measured(int64_t value, const struct unit *units, size_t unit_
         if (value != 0 && value % units[i].factor == 0)
             unit = &units[i];
     }
+    FP_ASSERT(value % unit->factor == 0); /* what is printed is exact */
     fp_buf_addf(out, "%" PRId64 "%s", value / unit->factor, unit->name.ptr);
 }
 

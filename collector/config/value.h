@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values: parses and checks the text of one setting. Pure functions; any thread.
  *
