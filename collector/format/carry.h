@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Carry: what one part of a long session leaves to the next one, in the form of its format.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Content: the JSON of an upload that is kept whole, written from what the decoder read. Formatted
  * as yyjson does; not yet scrubbed. All functions do nothing for a decoder without content.

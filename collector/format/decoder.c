@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Decoder: errors with their JSON pointers, and typed reading.
  */
@@ -33,6 +34,7 @@ static bool add_token(struct fp_upload_error *error, struct fp_str token)
     char *pointer = error->pointer;
     const size_t begin = strlen(pointer);
     size_t len = begin;
+    FP_ASSERT(begin + 2 < sizeof(error->pointer));
     pointer[len++] = '/';
     for (size_t i = 0; i < token.len && len + 2 < sizeof(error->pointer); i++) {
         const char *escape = escape_of(token.ptr[i]);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Decoder: what all decoders share: places in a document, errors that point there, and typed
  * reading of an object's members.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Format: from the inflated body to a validated profile.
  */
@@ -6,8 +7,10 @@
 #include "collector/base/assert.h"
 #include "collector/format/content.h"
 #include "collector/format/format_decoder.h"
+#include "collector/profile/check.h"
 #include "collector/rollup/delta.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* In the order in which they claim a JSON document. The last one also decodes what none claims: its
@@ -20,6 +23,24 @@ static const struct fp_format_decoder *const decoders[] = {
 };
 
 enum { DECODERS = FP_COUNT(decoders) };
+
+/* The formats that a site can take; the entries of sites[].formats. */
+static const struct {
+    const char *name;
+    uint32_t formats;
+} groups[] = {
+    {"web", 1u << FP_UPLOAD_SELF_PROFILE | 1u << FP_UPLOAD_USER_TIMING},
+    {"speed-tracer", 1u << FP_UPLOAD_SPEED_TRACER},
+    {"opera-scope", 1u << FP_UPLOAD_OPERA_SCOPE},
+};
+
+uint32_t fp_formats_named(struct fp_str name)
+{
+    for (size_t i = 0; i < FP_COUNT(groups); i++)
+        if (fp_str_equal(name, fp_str_of(groups[i].name)))
+            return groups[i].formats;
+    return 0;
+}
 
 static const struct fp_upload_error no_error = {.verdict = FP_VERDICT_OK, .offset = -1};
 
@@ -78,6 +99,39 @@ static bool fail_shape(struct fp_decoder *decoder, const struct fp_format_decode
                       fp_upload_format_name(asked->format), asked->what_else);
 }
 
+static bool is_open(const struct fp_decoder *decoder, enum fp_upload_format format)
+{
+    return (decoder->limits->closed_formats & 1u << format) == 0;
+}
+
+/* Refuses a format that the site does not take, and says what would open it. */
+static bool fail_closed(struct fp_decoder *decoder, enum fp_upload_format format)
+{
+    enum { LIST_MAX = 64 };
+    const uint32_t wanted = ~decoder->limits->closed_formats | 1u << format;
+    char list[LIST_MAX] = "";
+    size_t len = 0;
+    for (size_t i = 0; i < FP_COUNT(groups); i++)
+        if ((groups[i].formats & wanted) != 0)
+            len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", len > 0 ? ", " : "",
+                                    groups[i].name);
+    return fp_fail_at(decoder, FP_VERDICT_UNSUPPORTED, NULL,
+                      "this site does not take uploads of the format %s; to open it, add "
+                      "`formats: [%s]` to the site in the collector's configuration",
+                      fp_upload_format_name(format), list);
+}
+
+/* Decodes with the decoder that was found. A closed format of sessions is refused before that: it
+ * may cost much. The decoder of the web formats also says what is wrong with a body that is
+ * nothing, so these are checked at the end. */
+static bool decode_found(struct fp_decoder *decoder, struct fp_str body, struct fp_json *json,
+                         const struct fp_format_decoder *found)
+{
+    const bool is_web = (fp_formats_named(FP_STR("web")) & 1u << found->format) != 0;
+    return is_web || is_open(decoder, found->format) ? found->decode(decoder, body, json)
+                                                     : fail_closed(decoder, found->format);
+}
+
 /* Decodes a body that is not one JSON document. asked: NULL if the shape decides. */
 static bool decode_stream(struct fp_decoder *decoder, struct fp_str body,
                           const struct fp_format_decoder *found,
@@ -85,7 +139,7 @@ static bool decode_stream(struct fp_decoder *decoder, struct fp_str body,
 {
     if (asked != NULL && asked != found)
         return fail_shape(decoder, asked);
-    return found->decode(decoder, body, NULL);
+    return decode_found(decoder, body, NULL, found);
 }
 
 /* True if a document has the requested format. The two web formats share a decoder: an envelope may
@@ -102,7 +156,7 @@ static bool decode_document(struct fp_decoder *decoder, struct fp_str body, stru
     const struct fp_format_decoder *found = decoder_of_document(json->root);
     if (asked != NULL && !is_of_format(json->root, found, asked))
         return fail_shape(decoder, asked);
-    return found->decode(decoder, body, json);
+    return decode_found(decoder, body, json, found);
 }
 
 /* Decodes a body of which a decoder can read the largest part without a document. Else false, and
@@ -174,10 +228,13 @@ static bool check_all_sums(struct fp_decoder *decoder)
     return profile == NULL;
 }
 
-/* Refuses a profile that is not of the requested format: an envelope may hold either of two. */
+/* Refuses a profile that is not of the requested format: an envelope may hold either of two. And
+ * one that the site does not take. */
 static bool check_format(struct fp_decoder *decoder, const struct fp_format_decoder *asked)
 {
     enum fp_upload_format found = decoder->profile->format;
+    if (!is_open(decoder, found))
+        return fail_closed(decoder, found);
     if (asked == NULL || asked->format == found)
         return true;
     return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
@@ -195,12 +252,18 @@ enum fp_verdict fp_format_decode(struct fp_str body, struct fp_str format_hint,
                               "the format must be self-profile, user-timing, "
                               "speed-tracer or opera-scope");
     struct fp_buf content;
-    *error = no_error;
-    fp_buf_init(&content, arena->max_bytes);
     struct fp_decoder decoder = {limits, arena, profile, error, &content, NULL};
+    *error = no_error;
+    if (asked != NULL && !is_open(&decoder, asked->format)) {
+        (void)fail_closed(&decoder, asked->format);
+        return error->verdict;
+    }
+    fp_buf_init(&content, arena->max_bytes);
     bool decoded = decode_body(&decoder, body, asked) && check_format(&decoder, asked) &&
                    check_all_sums(&decoder) && fp_content_finish(&decoder);
     fp_buf_release(&content);
     FP_ASSERT(decoded || error->verdict != FP_VERDICT_OK);
+    for (const struct fp_profile *each = profile; decoded && each != NULL; each = each->next)
+        fp_profile_check(each);
     return decoded ? FP_VERDICT_OK : error->verdict;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Format: finds the format of an inflated body, and decodes and validates it.
  */
@@ -20,5 +21,9 @@ enum fp_verdict fp_format_decode(struct fp_str body, struct fp_str format_hint,
                                  const struct fp_format_limits *limits, struct fp_arena *arena,
                                  struct fp_profile *profile,
                                  struct fp_upload_error *error) FP_MUST_CHECK;
+
+/* Returns the formats that an entry of sites[].formats stands for, as bits 1 << enum
+ * fp_upload_format; 0 if there is no such entry. */
+uint32_t fp_formats_named(struct fp_str name) FP_MUST_CHECK;
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Format decoder: what the dispatch needs to know about a format. Each format defines one, and
  * format.c lists them: a new format is a folder and a row there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON: parses with yyjson under the arena's maximum, and explains its errors to a web developer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON: parses a body into a document whose memory is charged to the upload's arena.
  *
@@ -41,8 +42,8 @@ static inline bool fp_json_is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Returns the text of a string, "" for any other value (yyjson has a length for objects and arrays,
- * too). */
+/* Returns the text of a string, "" for any other value (yyjson also has a length for objects and
+ * arrays). */
 static inline struct fp_str fp_json_text(yyjson_val *value)
 {
     if (!yyjson_is_str(value))

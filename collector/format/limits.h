@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Limits: the maxima that decoders enforce.
  */
@@ -5,8 +6,14 @@
 #define FP_FORMAT_LIMITS_H
 
 #include "collector/base/base.h"
+#include "collector/base/siphash.h"
 
 struct fp_continuation;
+
+/* The key of the draw for sample_keep: without it nobody can tell which uploads are kept. */
+struct fp_draw_key {
+    uint8_t bytes[FP_SIPHASH_KEY_LEN];
+};
 
 /* Maxima of one upload; the configuration's `limits`. */
 struct fp_format_limits {
@@ -21,7 +28,10 @@ struct fp_format_limits {
     int64_t max_span_us;            /* last sample - first sample */
     struct fp_str_list detail_keys; /* members of a mark's or measure's detail that are kept */
     struct fp_continuation *continuation; /* of a part of a long session, else NULL */
+    uint32_t closed_formats; /* that the site does not take: bits 1 << enum fp_upload_format */
     uint32_t keep_ppm; /* share of traces that are kept whole; formats with events always are */
+    struct fp_draw_key keep_key;
+    uint64_t keep_site_id; /* the same upload is drawn on its own at each site */
 };
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * UTF-8: U+0000, mojibake and unpaired surrogates.
  */

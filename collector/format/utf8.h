@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * UTF-8: replaces what JSON allows and PostgreSQL does not, and repairs names that a browser
  * mangled. Any thread.
@@ -12,7 +13,7 @@
 /* True for a text of ASCII alone. */
 bool fp_utf8_is_ascii(struct fp_str text);
 
-/* Appends bytes of windows-1252 to out as UTF-8. Browsers read ISO-8859-1 so, too (WHATWG Encoding
+/* Appends bytes of windows-1252 to out as UTF-8. Browsers also read ISO-8859-1 so (WHATWG Encoding
  * section 9); a byte that it leaves undefined is the control character of that number. */
 void fp_utf8_add_windows_1252(struct fp_str bytes, struct fp_buf *out);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope, details: the texts and areas of an event become a JSON object by field name.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope, event: reads and checks the numbers of one event, and the sums of a list.
  */

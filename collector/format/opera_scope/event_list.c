@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope, event list: the reply to one query becomes a timeline of the profile. A list or
  * event that was already read is not counted again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope, frame: a message of the service with its transport header.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope, lists: links events across the lists of a timeline, whatever the order of the lists,
  * and finds the time that an event includes but no listed event has.
@@ -178,7 +179,7 @@ static bool link_late(struct linking *linking)
 
 /* Time that no list has. */
 
-/* What is known of the time below an event. */
+/* The known time below an event. */
 struct inclusion {
     int64_t us; /* of its own and of the events inside */
     uint32_t children;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope, message content: appends messages without the fields that their types do not have.
  * Most messages have no such field and are appended whole.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope, notes: what the decoder skipped or found odd, counted per kind in the profile's
  * session.

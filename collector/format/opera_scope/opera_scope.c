@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope: the envelope, {"opera-scope": {version, url, startedAt, session, timelines}}, next
  * to the members of an ordinary envelope.

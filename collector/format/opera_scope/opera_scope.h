@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope: a session of Opera's Profiler service, 1.0 or 1.1, in fleetprof's own envelope or as
  * a recording of the service's frames.

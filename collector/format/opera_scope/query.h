@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope, query: the messages that say which session this is (Session), and which of its
  * events were requested (GetEventsArg).

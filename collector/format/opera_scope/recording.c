@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope, recording: one frame of the service per line, requests and replies as they went over
  * the wire.

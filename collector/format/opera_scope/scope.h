@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope, scope: one session while it is decoded. A scope belongs to one upload; not
  * thread-safe.
@@ -9,7 +10,7 @@
 #include "collector/format/decoder.h"
 #include "collector/format/opera_scope/notes.h"
 
-/* What is known of an event only while its session is read. */
+/* Facts of an event that are needed only while its session is read. */
 struct fp_scope_event_facts {
     uint32_t depth;        /* from 1 */
     uint32_t parent_id;    /* of an unreduced event whose parent is in no list so far, else 0 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope, sessions: a recording may have several, one after another or interleaved.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope, sessions: the sessions of one recording, and which of its lines belong to which.
  *

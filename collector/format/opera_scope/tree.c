@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope, tree: sorts a flat list of events with the ids of their parents so that parents come
  * before their children.

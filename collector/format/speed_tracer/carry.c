@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, carry: copies the state between the memory of an upload and that of a carry.
  */
 #include "collector/format/speed_tracer/carry.h"
 
+#include "collector/base/assert.h"
 #include "collector/format/carry.h"
 #include "collector/format/speed_tracer/types.h"
 #include "collector/format/speed_tracer/v8.h"
@@ -29,7 +31,7 @@ static bool copy_text(struct fp_st_dump *dump, struct fp_str text, struct fp_str
     return fp_arena_copy(dump->decoder->arena, text, copy) || fp_fail_memory(dump->decoder);
 }
 
-/* A page says its version itself; the parts after it have only records. */
+/* Only the page carries a version; later parts hold records only. */
 static bool restore_version(struct fp_st_dump *dump, const struct state *state)
 {
     struct fp_str *version = &dump->decoder->profile->session.version;
@@ -126,6 +128,7 @@ static bool copy_last(const struct fp_st_dump *dump, struct fp_arena *arena,
 {
     const struct fp_profile *profile = dump->decoder->profile;
     const uint32_t first = dump->last_event - 1; /* index */
+    FP_ASSERT(first < profile->event_count);
     const uint32_t count = profile->event_count - first;
     last->events = fp_arena_array(arena, count, sizeof(*last->events));
     if (last->events == NULL)
@@ -133,6 +136,7 @@ static bool copy_last(const struct fp_st_dump *dump, struct fp_arena *arena,
     for (uint32_t i = 0; i < count; i++) {
         const struct fp_profile_event *event = &profile->events[first + i];
         struct fp_st_last_event *copy = &last->events[i];
+        FP_ASSERT(i == 0 || (event->parent >= first && event->parent < first + i));
         *copy = (struct fp_st_last_event){
             .own_us = event->self_us > 0 ? event->self_us : 0,
             .parent = i > 0 ? event->parent - first : FP_INDEX_NONE,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, carry: what one part of a dump leaves to the next one: the version, the page, and
  * the state of the V8 profiles.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, detail: `data` and the other members of a record as one compact JSON object, with
  * one spelling for the names of all versions.
@@ -8,6 +9,7 @@
 
 #include "collector/base/hash.h"
 #include "collector/format/json.h"
+#include "collector/format/speed_tracer/detail_bytes.h"
 #include "collector/format/speed_tracer/types.h"
 #include "collector/format/speed_tracer/v8_table.h"
 
@@ -51,112 +53,6 @@ static bool is_one_of(struct fp_str name, const struct fp_str *names, size_t cou
 
 /* Writing. */
 
-static void add_escape(struct fp_buf *out, unsigned char c)
-{
-    if (c == '"' || c == '\\')
-        fp_buf_addf(out, "\\%c", c);
-    else if (c == '\0') /* PostgreSQL has no U+0000 */
-        fp_buf_add(out, "\xEF\xBF\xBD", 3);
-    else if (c == '\n')
-        fp_buf_add(out, "\\n", 2);
-    else
-        fp_buf_addf(out, "\\u%04x", (unsigned)c);
-}
-
-#define EACH_BYTE UINT64_C(0x0101010101010101)
-
-/* Returns a value other than 0 if one of eight bytes must be escaped; perhaps also for U+0100 and
- * above. */
-static uint64_t escaped_bytes(uint64_t word)
-{
-    const uint64_t quote = word ^ (EACH_BYTE * '"');
-    const uint64_t backslash = word ^ (EACH_BYTE * '\\');
-    return ((word - EACH_BYTE * 0x20) | (quote - EACH_BYTE) | (backslash - EACH_BYTE)) &
-           (EACH_BYTE << 7);
-}
-
-static uint64_t read_word(const char *bytes)
-{
-    uint64_t word;
-    memcpy(&word, bytes, sizeof(word));
-    return word;
-}
-
-/* Returns how many bytes at the begin of a text need no escape. */
-static size_t plain_len(struct fp_str text)
-{
-    size_t at = 0;
-    while (text.len - at >= sizeof(uint64_t) && escaped_bytes(read_word(text.ptr + at)) == 0)
-        at += sizeof(uint64_t);
-    for (; at < text.len; at++) {
-        const unsigned char c = (unsigned char)text.ptr[at];
-        if (c < 0x20 || c == '"' || c == '\\')
-            break;
-    }
-    return at;
-}
-
-static void add_escaped(struct fp_buf *out, struct fp_str text)
-{
-    fp_buf_add(out, "\"", 1);
-    for (;;) {
-        const size_t len = plain_len(text);
-        fp_buf_add(out, text.ptr, len);
-        if (len == text.len)
-            break;
-        add_escape(out, (unsigned char)text.ptr[len]);
-        text = (struct fp_str){text.ptr + len + 1, text.len - len - 1};
-    }
-    fp_buf_add(out, "\"", 1);
-}
-
-/* True if no byte of a text needs an escape. Perhaps false for a text with U+0100 and above. */
-static bool is_plain(struct fp_str text)
-{
-    if (text.len < sizeof(uint64_t))
-        return plain_len(text) == text.len;
-    uint64_t escaped = escaped_bytes(read_word(text.ptr + text.len - sizeof(uint64_t)));
-    for (size_t at = 0; at + sizeof(uint64_t) < text.len; at += sizeof(uint64_t))
-        escaped |= escaped_bytes(read_word(text.ptr + at));
-    return escaped == 0;
-}
-
-/* Appends a text in quotes, with a comma before and a colon after it as wanted. Most texts have
- * nothing to escape. */
-static inline void add_quoted(struct fp_buf *out, struct fp_str text, bool has_comma,
-                              bool has_colon)
-{
-    if (!is_plain(text)) {
-        fp_buf_add(out, ",", has_comma);
-        add_escaped(out, text);
-        fp_buf_add(out, ":", has_colon);
-        return;
-    }
-    uint8_t *to = fp_buf_reserve(out, text.len + 4);
-    if (to == NULL)
-        return;
-    *to = ',';
-    to += has_comma;
-    *to++ = '"';
-    if (text.len > 0)
-        memcpy(to, text.ptr, text.len);
-    to[text.len] = '"';
-    to[text.len + 1] = ':';
-    out->len += text.len + 2 + has_comma + has_colon;
-}
-
-static inline void add_whole(struct fp_buf *out, uint64_t number, bool negative)
-{
-    char digits[24];
-    size_t at = sizeof(digits);
-    do
-        digits[--at] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    if (negative)
-        digits[--at] = '-';
-    fp_buf_add(out, digits + at, sizeof(digits) - at);
-}
-
 /* Appends null, or a number with a fraction or exponent. */
 static void add_by_yyjson(struct fp_buf *out, yyjson_val *value)
 {
@@ -170,16 +66,15 @@ static void add_by_yyjson(struct fp_buf *out, yyjson_val *value)
 
 static void add_object(struct fp_buf *out, yyjson_val *object, const struct spelling *spellings);
 
-/* Appends a value. spellings: of the object that it is, or of the objects in the array that it
- * is. */
+/* Appends a value. spellings: member names of the object, or of the objects in the array. */
 static void add_value(struct fp_buf *out, yyjson_val *value, const struct spelling *spellings)
 {
     if (yyjson_is_str(value)) {
-        add_quoted(out, fp_json_text(value), false, false);
+        fp_st_add_quoted(out, fp_json_text(value), false, false);
     } else if (yyjson_is_uint(value)) {
-        add_whole(out, yyjson_get_uint(value), false);
+        fp_st_add_whole(out, yyjson_get_uint(value), false);
     } else if (yyjson_is_sint(value)) {
-        add_whole(out, -(uint64_t)yyjson_get_sint(value), true);
+        fp_st_add_whole(out, -(uint64_t)yyjson_get_sint(value), true);
     } else if (yyjson_is_obj(value)) {
         fp_buf_add(out, "{", 1);
         add_object(out, value, spellings);
@@ -203,26 +98,6 @@ static void add_value(struct fp_buf *out, yyjson_val *value, const struct spelli
     } else {
         add_by_yyjson(out, value);
     }
-}
-
-static void add_name(struct fp_buf *out, struct fp_str name)
-{
-    add_quoted(out, name, out->len > 0 && out->data[out->len - 1] != '{', true);
-}
-
-void fp_st_detail_add_name(struct fp_buf *out, struct fp_str name)
-{
-    add_name(out, name);
-}
-
-void fp_st_detail_add_text(struct fp_buf *out, struct fp_str text)
-{
-    add_quoted(out, text, false, false);
-}
-
-void fp_st_detail_add_number(struct fp_buf *out, uint32_t number)
-{
-    add_whole(out, number, false);
 }
 
 /* Spelling. */
@@ -358,7 +233,7 @@ static void add_object(struct fp_buf *out, yyjson_val *object, const struct spel
         if (name.ptr == NULL || (yyjson_is_null(value) && spellings != no_spellings) ||
             (spellings == data_spellings && is_denial(name, value)))
             continue;
-        add_name(out, name);
+        fp_st_add_name(out, name);
         if (spellings != data_spellings || !add_id(out, name, value))
             add_value(out, value, spellings_inside(spellings, name));
     }
@@ -390,9 +265,9 @@ static void add_profile(struct fp_buf *out, yyjson_val *data)
         if (name.ptr == NULL || yyjson_is_null(value) || is_own(name))
             continue;
         bool is_text = fp_str_equal(name, FP_STR("profileData"));
-        add_name(out, is_text ? FP_STR("profileDataLength") : name);
+        fp_st_add_name(out, is_text ? FP_STR("profileDataLength") : name);
         if (is_text)
-            add_whole(out, fp_json_text(value).len, false);
+            fp_st_add_whole(out, fp_json_text(value).len, false);
         else
             add_value(out, value, no_spellings);
     }
@@ -424,7 +299,7 @@ static void add_other_members(struct fp_buf *out, const struct fp_st_detail_sour
             (source->type == FP_ST_TYPE_PROFILE_DATA && is_own(name)))
             continue;
         bool is_stack = fp_str_equal(name, FP_STR("stackTrace"));
-        add_name(out, name);
+        fp_st_add_name(out, name);
         add_value(out, value, is_stack ? frame_spellings : no_spellings);
     }
     release(&data);
@@ -435,17 +310,17 @@ static void add_flag(struct fp_buf *out, yyjson_val *data, struct fp_str name, b
 {
     if (!is_set || yyjson_is_true(fp_json_member(data, name)))
         return;
-    add_name(out, name);
+    fp_st_add_name(out, name);
     fp_buf_add(out, "true", 4);
 }
 
-/* Appends a member of a timer's start, unless the record that it fires has one, too. */
+/* Appends a member of a timer's start, unless the record that it fires also has one. */
 static void add_timer_member(struct fp_buf *out, yyjson_val *data, struct fp_str name,
                              yyjson_val value)
 {
     if (yyjson_get_type(&value) == YYJSON_TYPE_NONE || fp_json_member(data, name) != NULL)
         return;
-    add_name(out, name);
+    fp_st_add_name(out, name);
     add_value(out, &value, no_spellings);
 }
 
@@ -455,8 +330,8 @@ static void add_profile_facts(struct fp_st_dump *dump, const struct fp_st_detail
     struct fp_buf *out = &dump->detail;
     if (source->is_tied) {
         const int64_t id = source->profiled_event;
-        add_name(out, FP_STR("profileOf"));
-        add_whole(out, (uint64_t)(id < 0 ? -id : id), id < 0);
+        fp_st_add_name(out, FP_STR("profileOf"));
+        fp_st_add_whole(out, (uint64_t)(id < 0 ? -id : id), id < 0);
     }
     if (source->is_read_profile)
         fp_st_v8_table_write(dump, out);
@@ -476,7 +351,7 @@ bool fp_st_write_detail(struct fp_st_dump *dump, const struct fp_st_detail_sourc
     if (source->type == FP_ST_TYPE_RESOURCE_FINISH &&
         source->source_type != FP_ST_TYPE_RESOURCE_FINISH) {
         bool failed = source->source_type == 21 || source->source_type == FP_ST_TYPE_PROFILE_DATA;
-        add_name(out, FP_STR("didFail"));
+        fp_st_add_name(out, FP_STR("didFail"));
         fp_buf_addf(out, "%s", failed ? "true" : "false");
     }
     add_other_members(out, source);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, detail: a record's data and other members as one JSON object.
  */
@@ -7,7 +8,7 @@
 #include "collector/format/speed_tracer/dump.h"
 #include "collector/format/speed_tracer/timers.h"
 
-/* What an event's detail is made of. */
+/* The sources of an event's detail. */
 struct fp_st_detail_source {
     yyjson_val *record;
     yyjson_val *data;                /* NULL when absent */
@@ -25,11 +26,5 @@ struct fp_st_detail_source {
 /* Writes the object into dump->detail. False, without an error, when memory is out. */
 bool fp_st_write_detail(struct fp_st_dump *dump,
                         const struct fp_st_detail_source *source) FP_MUST_CHECK;
-
-/* Append to an object that is written: a member's name, with a comma before it if need be, a text
- * and a number. */
-void fp_st_detail_add_name(struct fp_buf *out, struct fp_str name);
-void fp_st_detail_add_text(struct fp_buf *out, struct fp_str text);
-void fp_st_detail_add_number(struct fp_buf *out, uint32_t number);
 
 #endif

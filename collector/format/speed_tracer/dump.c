@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, dump: places of errors, arrays that grow, resources.
  */
 #include "collector/format/speed_tracer/dump.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/hash.h"
 #include "collector/format/utf8.h"
 
@@ -74,6 +76,7 @@ static bool copy_url(struct fp_st_dump *dump, struct fp_str url, struct fp_str *
         bytes[len++] = decode_entity(rest, &entity_len);
         i += entity_len;
     }
+    FP_ASSERT(len <= copy->len);
     if (len < copy->len)
         fp_st_add_note(dump, FP_ST_NOTE_ENTITIES);
     copy->len = len;

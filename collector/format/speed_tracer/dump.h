@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, dump: a dump while it is decoded. It belongs to one upload; not thread-safe.
  *
@@ -64,7 +65,7 @@ struct fp_st_dump {
 
     bool is_latin1; /* the body's bytes are those of windows-1252, as browsers read ISO-8859-1 */
 
-    bool is_post;                /* container D; the content is one, too */
+    bool is_post;                /* container D; the content is also one */
     bool is_index;               /* offset is an index in `data` */
     struct fp_str before_record; /* what separates the next record from the content so far */
     int64_t last_start_us;       /* of the previous top-level record */

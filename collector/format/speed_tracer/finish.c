@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, finish: early types, the page and the marks, once all records are read.
  */
@@ -109,6 +110,7 @@ static bool find_page_begins(struct fp_st_dump *dump, struct page_begins *begins
     for (uint32_t i = 0; i < profile->event_count; i++)
         if (profile->events[i].type_number == FP_ST_TYPE_TAB_CHANGED)
             begins->times_us[next++] = profile->events[i].start_us;
+    FP_ASSERT(next == begins->count);
     qsort(begins->times_us, begins->count, sizeof(*begins->times_us), compare_times);
     return true;
 }

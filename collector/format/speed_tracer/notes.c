@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, notes: their texts, and counting them.
  */
 #include "collector/format/speed_tracer/notes.h"
 
+#include "collector/base/assert.h"
 #include "collector/format/speed_tracer/dump.h"
 
 static const char *const note_texts[FP_ST_NOTE_COUNT] = {
@@ -31,7 +33,7 @@ static const char *const note_texts[FP_ST_NOTE_COUNT] = {
     [FP_ST_NOTE_UNPAIRED_CALLER] = "a caller's script or line without the other",
     [FP_ST_NOTE_UNPAIRED_HEAP] = "a used or total heap size without the other",
     [FP_ST_NOTE_ENTITIES] = "HTML entities decoded in a URL",
-    [FP_ST_NOTE_UNKNOWN_PROFILE] = "a JavaScript profile in another format than v8",
+    [FP_ST_NOTE_UNKNOWN_PROFILE] = "a JavaScript profile in a format other than v8",
     [FP_ST_NOTE_UNKNOWN_CODE] = "code of an unknown kind, or of a lost alias, in a V8 profile",
     [FP_ST_NOTE_LONG_PROFILE] =
         "a V8 profile whose table would make those of the dump exceed 16 MiB",
@@ -61,6 +63,7 @@ const char *fp_st_note_text(enum fp_st_note note)
 
 void fp_st_add_note(struct fp_st_dump *dump, enum fp_st_note note)
 {
+    FP_ASSERT((size_t)note < FP_ST_NOTE_COUNT);
     if (dump->notes[note].count++ > 0)
         return;
     dump->notes[note].first_offset = dump->offset;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, notes: what the decoder skipped or found odd, counted per kind.
  */
@@ -6,7 +7,7 @@
 
 #include "collector/base/base.h"
 
-/* What the decoder reports. Notes before FP_ST_NOTE_REFUSALS drop a record or a line of a profile;
+/* The decoder's notes. Notes before FP_ST_NOTE_REFUSALS drop a record or a line of a profile;
  * later ones only annotate data that is kept. */
 enum fp_st_note {
     FP_ST_NOTE_NOT_JSON,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, scan: braces in a stream of records, and one element in a page.
  */
@@ -97,7 +98,7 @@ static size_t count_brackets(const char *bytes, uint64_t brackets, struct block_
 }
 
 /* Does the same as skip_object, byte by byte, for a text that is not JSON: it has a backslash
- * outside of strings, or an apostrophe there, which begins a string, too. */
+ * outside of strings, or an apostrophe there, which also begins a string. */
 static bool skip_odd_object(const char *bytes, size_t *at, size_t end)
 {
     uint32_t braces = 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, scan: finds the records in a body. Pure functions; any thread.
  */
@@ -64,7 +65,7 @@ bool fp_st_broken_post_find(const struct fp_st_record *text,
  * earlier bracket may belong to a record that is not JSON. */
 size_t fp_st_broken_post_end(struct fp_str body, size_t records);
 
-/* What the tag of a saved page says about the records in it. */
+/* The facts in a saved page's tag about the records in it. */
 struct fp_st_page {
     size_t begin;          /* of the element's text */
     struct fp_str version; /* "" if there is no such attribute */

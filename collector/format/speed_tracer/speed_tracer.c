@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer: a dump of the retired tracing tool becomes one timeline of nested events, and the
  * V8 profiles in it become stacks and samples. This file reads containers and their records.
  *
- * What the tool wrote was never checked, so this decoder is lenient: it skips an invalid record,
+ * Nothing ever checked the tool's output, so this decoder is lenient: it skips an invalid record,
  * counts it in profile->session.notes and keeps the valid ones around it. docs/formats.md has the
  * rules.
  */
@@ -359,8 +360,7 @@ static bool read_truncated(struct record_parser *parser, struct fp_st_scan *scan
         skip_text(parser->dump, FP_ST_NOTE_NOT_JSON);
         return true;
     }
-    /* Not counted as a record: the tool dropped it silently, too. */
-    fp_st_add_note(parser->dump, FP_ST_NOTE_TRUNCATED);
+    skip_text(parser->dump, FP_ST_NOTE_TRUNCATED);
     parser->dump->decoder->profile->truncated = true;
     return true;
 }
@@ -427,7 +427,7 @@ static bool is_one_of(struct fp_str name, const char *const *names, size_t count
     return false;
 }
 
-/* Finds how to read the bytes of a page. Refuses bytes above ASCII in a charset that is not known.
+/* Finds how to read the bytes of a page. Refuses non-ASCII bytes in an unknown charset.
  */
 static bool read_charset(struct fp_st_dump *dump, struct fp_str body, struct fp_str charset)
 {

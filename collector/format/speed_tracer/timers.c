@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, timers: by id, so that a timer's firing gets the values of its start.
  *
@@ -5,6 +6,7 @@
  */
 #include "collector/format/speed_tracer/timers.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/hash.h"
 #include "collector/format/json.h"
 #include "collector/format/speed_tracer/types.h"
@@ -40,6 +42,7 @@ bool fp_st_add_timer(struct fp_st_dump *dump, int32_t type, yyjson_val *data)
         return fp_fail_memory(dump->decoder);
     yyjson_val *timeout = fp_json_member(data, FP_STR("timeout"));
     yyjson_val *single_shot = fp_json_member(data, FP_STR("singleShot"));
+    FP_ASSERT(index <= next);
     struct fp_st_timer *timer = &dump->timers[index];
     *timer = (struct fp_st_timer){0};
     if (yyjson_is_num(timeout))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, timers: what the start of a timer says, for the records that it fires.
  */

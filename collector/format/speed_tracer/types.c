@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, types: names and the numberings of the eras.
  */

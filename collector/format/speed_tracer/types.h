@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, types: the numbers and names of record types.
  */
@@ -27,7 +28,7 @@ enum fp_st_type {
     FP_ST_TYPE_REQUEST_WILL_BE_SENT = 0x7FFFFFFA,
 };
 
-/* What determines a record's type. */
+/* The members that determine a record's type. */
 struct fp_st_raw_type {
     int32_t type;          /* as the record has it */
     yyjson_val *data;      /* NULL when absent */

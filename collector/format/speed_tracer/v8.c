@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, V8 profiles: the commands of the engine's log.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, V8 profiles: the log of the engine's profiler, spread over the records of a dump,
  * becomes frames, stacks and samples. Not thread-safe.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, V8 code: which code is at which address of the engine, as code is created, moved
  * and deleted.

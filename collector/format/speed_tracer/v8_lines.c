@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, V8 lines: undoes the compression of the engine's log.
  */

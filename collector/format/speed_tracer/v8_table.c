@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, V8 table: the ticks of a profile by state and stack.
  *
@@ -6,7 +7,7 @@
  */
 #include "collector/format/speed_tracer/v8_table.h"
 
-#include "collector/format/speed_tracer/detail.h"
+#include "collector/format/speed_tracer/detail_bytes.h"
 #include "collector/format/speed_tracer/v8.h"
 #include "collector/format/speed_tracer/v8_ticks.h"
 #include "collector/profile/text.h"
@@ -24,7 +25,7 @@ static void add_number(struct fp_buf *out, uint32_t number)
     if (number == FP_INDEX_NONE)
         fp_buf_add(out, "-1", 2);
     else
-        fp_st_detail_add_number(out, number);
+        fp_st_add_whole(out, number, false);
 }
 
 /* Returns the name of a state in details. */
@@ -41,13 +42,13 @@ static void add_states(const struct fp_st_v8_ticks *ticks, struct fp_buf *out)
     uint32_t states[FP_ST_VM_STATES] = {0};
     for (uint32_t i = 0; i < ticks->run_count; i++)
         states[ticks->runs[i].state] += ticks->runs[i].ticks;
-    fp_st_detail_add_name(out, FP_STR("vmStates"));
+    fp_st_add_name(out, FP_STR("vmStates"));
     add_char(out, '{');
     for (uint32_t i = 0; i < FP_ST_VM_STATES; i++) {
         if (states[i] == 0)
             continue;
-        fp_st_detail_add_name(out, state_name(i));
-        fp_st_detail_add_number(out, states[i]);
+        fp_st_add_name(out, state_name(i));
+        fp_st_add_whole(out, states[i], false);
     }
     add_char(out, '}');
 }
@@ -56,7 +57,7 @@ static void add_states(const struct fp_st_v8_ticks *ticks, struct fp_buf *out)
  */
 static void begin_numbers(struct fp_buf *out, struct fp_str name)
 {
-    fp_st_detail_add_name(out, name);
+    fp_st_add_name(out, name);
     fp_buf_add(out, "\"{", 2);
 }
 
@@ -67,7 +68,7 @@ static void end_numbers(struct fp_buf *out)
 
 static void begin_texts(struct fp_buf *out, struct fp_str name)
 {
-    fp_st_detail_add_name(out, name);
+    fp_st_add_name(out, name);
     add_char(out, '[');
 }
 
@@ -79,7 +80,7 @@ static void end_texts(struct fp_buf *out)
 static void add_text(struct fp_buf *out, struct fp_str text)
 {
     fp_buf_add(out, ",", out->len > 0 && out->data[out->len - 1] != '[');
-    fp_st_detail_add_text(out, fp_text_cut(text, FP_TEXT_NAME_MAX));
+    fp_st_add_quoted(out, fp_text_cut(text, FP_TEXT_NAME_MAX), false, false);
 }
 
 /* Appends the new functions as lists of names, URLs and lines. Line −1 is unknown. */
@@ -151,13 +152,13 @@ static void add_table(const struct fp_st_dump *dump, const struct fp_st_v8_ticks
                       struct fp_buf *out)
 {
     const struct fp_profile *profile = dump->decoder->profile;
-    fp_st_detail_add_name(out, FP_STR("profile"));
+    fp_st_add_name(out, FP_STR("profile"));
     add_char(out, '{');
-    fp_st_detail_add_name(out, FP_STR("firstFunction"));
-    fp_st_detail_add_number(out, ticks->first_frame);
+    fp_st_add_name(out, FP_STR("firstFunction"));
+    fp_st_add_whole(out, ticks->first_frame, false);
     add_functions(profile, ticks->first_frame, out);
-    fp_st_detail_add_name(out, FP_STR("firstStack"));
-    fp_st_detail_add_number(out, ticks->first_stack);
+    fp_st_add_name(out, FP_STR("firstStack"));
+    fp_st_add_whole(out, ticks->first_stack, false);
     add_stacks(profile, ticks->first_stack, out);
     add_runs(ticks, out);
     add_char(out, '}');

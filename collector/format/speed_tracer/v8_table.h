@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, V8 table: what a profile adds to the detail of its event, for the tables of
  * profiles in SQL.

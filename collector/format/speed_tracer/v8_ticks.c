@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, V8 ticks: samples with stacks of function frames.
  */
 #include "collector/format/speed_tracer/v8_ticks.h"
 
 #include "collector/base/ascii.h"
+#include "collector/base/assert.h"
 #include "collector/base/hash.h"
 #include "collector/format/speed_tracer/v8.h"
 #include "collector/format/speed_tracer/v8_code.h"
@@ -98,8 +100,7 @@ static uint64_t hash_frame(const struct fp_profile_frame *frame)
                                                   .text_count = 1});
 }
 
-/* Finds or adds the frame of a code. Code that was deleted and compiled again has the same
- * frame. */
+/* Finds or adds the frame of a code object. Recompiled code keeps its frame. */
 static bool find_frame(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks,
                        struct fp_st_code *code)
 {
@@ -120,6 +121,7 @@ static bool find_frame(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks,
                                  &ticks->frame_cap, sizeof(frame));
     if (code->frame == FP_MAP_NONE || profile->frames == NULL)
         return fp_fail_memory(decoder);
+    FP_ASSERT(code->frame == profile->frame_count);
     profile->frames[profile->frame_count++] = frame;
     return true;
 }
@@ -143,6 +145,7 @@ static bool push_frame(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks, ui
                                  &ticks->stack_cap, sizeof(*profile->stacks));
     if (*stack == FP_MAP_NONE || profile->stacks == NULL)
         return fp_fail_memory(decoder);
+    FP_ASSERT(*stack == profile->stack_count);
     profile->stacks[profile->stack_count++] =
         (struct fp_profile_stack){.frame = frame, .parent = parent};
     return true;
@@ -162,6 +165,7 @@ static bool add_sample(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks,
                                      sizeof(weight_us));
     if (profile->samples == NULL || profile->weights_us == NULL)
         return fp_fail_memory(decoder);
+    FP_ASSERT(sample->stack == FP_INDEX_NONE || sample->stack < profile->stack_count);
     profile->samples[count] = *sample;
     profile->weights_us[count] = weight_us;
     profile->sample_count++;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, ticks: from the ticks of a V8 profile to frames, stacks and samples.
  */
@@ -15,7 +16,7 @@ struct fp_st_v8_run {
     uint32_t ticks;
 };
 
-/* What the profile's arrays hold already, and their capacities. */
+/* The current contents of the profile's arrays, and their capacities. */
 struct fp_st_v8_ticks {
     struct fp_map frame_ids; /* hash of function, resource and line -> index */
     struct fp_map stack_ids; /* parent and frame -> index */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chromium bytes: readers of the few kinds of values in a trace, in the only form in which Chromium
  * writes each. JSON allows more forms; those are left to yyjson.

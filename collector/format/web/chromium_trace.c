@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chromium trace: finds the trace in a body, and reads its four arrays.
  *
@@ -48,12 +49,22 @@ static const char *read_index(const char *at, const char *end, uint32_t *index, 
     return at;
 }
 
+/* Repairs a name in a copy: the body stays unchanged. */
+static bool repair(struct reader *reader, struct fp_str *name)
+{
+    if (!fp_arena_copy(reader->decoder->arena, *name, name))
+        return false;
+    *name = fp_utf8_repair(*name);
+    return true;
+}
+
 static const char *read_resource(struct reader *reader, const char *at, void *element)
 {
     struct fp_str *resource = element;
     bool is_ascii;
     at = fp_chromium_skip(at, reader->end, FP_STR("\""));
-    return fp_chromium_string(at, reader->end, resource, &is_ascii);
+    at = fp_chromium_string(at, reader->end, resource, &is_ascii);
+    return at != NULL && (is_ascii || repair(reader, resource)) ? at : NULL;
 }
 
 /* Reads a line or a column, which may be absent. */
@@ -69,15 +80,6 @@ static const char *read_position(const char *at, const char *end, struct fp_str 
     if (at != NULL)
         *position = (int32_t)whole;
     return at;
-}
-
-/* Repairs a name in a copy: the body stays unchanged. */
-static bool repair(struct reader *reader, struct fp_str *name)
-{
-    if (!fp_arena_copy(reader->decoder->arena, *name, name))
-        return false;
-    *name = fp_utf8_repair(*name);
-    return true;
 }
 
 static const char *read_frame(struct reader *reader, const char *at, void *element)

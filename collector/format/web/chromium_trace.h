@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chromium trace: reads the trace of an upload in one pass over the body, if it has exactly the
  * form in which Chromium writes it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Envelope: finds a document's shape, and reads an envelope's members from a table.
  *
@@ -13,17 +14,22 @@
  */
 #include "collector/format/web/envelope.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/hash.h"
 #include "collector/base/uuid.h"
 #include "collector/format/format_decoder.h"
 #include "collector/format/web/chromium_trace.h"
 #include "collector/format/web/envelope_content.h"
+#include "collector/format/web/left_out.h"
 #include "collector/format/web/observed.h"
 #include "collector/format/web/self_profile.h"
 #include "collector/format/web/user_timing.h"
+#include "collector/format/web/vitals.h"
 
 #define ENVELOPE_VERSION 1
 #define INTERVAL_MAX_MS 10000
+
+enum { DIMENSION_WORDS_MAX = 7 };
 
 /* Scalars. */
 
@@ -71,30 +77,62 @@ static bool read_truncated(struct fp_decoder *decoder, const struct fp_field *fi
     return fp_read_bool(decoder, field, &decoder->profile->truncated);
 }
 
-static bool read_release(struct fp_decoder *decoder, const struct fp_field *field)
+/* Dimensions that the page says: any text, or one of a few words. */
+static const struct said_dimension {
+    const char *name;
+    size_t place;       /* of the text in struct fp_profile */
+    const char *absent; /* the word that says no more than its absence; NULL: there is none */
+    const char *words[DIMENSION_WORDS_MAX + 1]; /* up to the first NULL */
+} dimensions[] = {
+    {"release", offsetof(struct fp_profile, release), NULL, {NULL}},
+    {"environment", offsetof(struct fp_profile, environment), NULL, {NULL}},
+    {"variant", offsetof(struct fp_profile, variant), NULL, {NULL}},
+    {"thread", offsetof(struct fp_profile, thread), NULL, {"window", "worker"}},
+    {"frame", offsetof(struct fp_profile, frame), "top", {"top", "same-origin", "cross-origin"}},
+};
+
+static const struct said_dimension *find_dimension(struct fp_str name)
 {
-    return fp_read_dimension(decoder, field, &decoder->profile->release);
+    const struct said_dimension *dimension = dimensions;
+    while (!fp_str_equal(name, fp_str_of(dimension->name))) {
+        dimension++;
+        FP_ASSERT(dimension < dimensions + FP_COUNT(dimensions));
+    }
+    return dimension;
 }
 
-static bool read_environment(struct fp_decoder *decoder, const struct fp_field *field)
+/* Fails, and lists the words that a dimension may be. */
+static bool refuse_word(struct fp_decoder *decoder, const struct fp_field *field,
+                        const char *const *words)
 {
-    return fp_read_dimension(decoder, field, &decoder->profile->environment);
+    char choice[200] = "";
+    for (size_t i = 0; words[i] != NULL; i++) {
+        size_t used = strlen(choice);
+        const char *separator = i == 0 ? "" : words[i + 1] == NULL ? " or " : ", ";
+        (void)snprintf(choice + used, sizeof(choice) - used, "%s\"%s\"", separator, words[i]);
+    }
+    return fp_fail_field(decoder, field, "must be %s", choice);
 }
 
-static bool read_variant(struct fp_decoder *decoder, const struct fp_field *field)
+static bool read_dimension(struct fp_decoder *decoder, const struct fp_field *field)
 {
-    return fp_read_dimension(decoder, field, &decoder->profile->variant);
-}
-
-static bool read_thread(struct fp_decoder *decoder, const struct fp_field *field)
-{
-    struct fp_str *thread = &decoder->profile->thread;
-    if (!fp_read_text(decoder, field, thread))
+    const struct said_dimension *dimension = find_dimension(field->name);
+    struct fp_str *text = (struct fp_str *)((char *)decoder->profile + dimension->place);
+    struct fp_str word = {NULL, 0};
+    if (dimension->words[0] == NULL)
+        return fp_read_dimension(decoder, field, text);
+    if (!fp_read_text(decoder, field, &word))
         return false;
-    if (field->value == NULL || fp_str_equal(*thread, FP_STR("window")) ||
-        fp_str_equal(*thread, FP_STR("worker")))
+    if (field->value == NULL)
         return true;
-    return fp_fail_field(decoder, field, "must be \"window\" or \"worker\"");
+    size_t i = 0;
+    while (dimension->words[i] != NULL && !fp_str_equal(word, fp_str_of(dimension->words[i])))
+        i++;
+    if (dimension->words[i] == NULL)
+        return refuse_word(decoder, field, dimension->words);
+    if (dimension->absent == NULL || strcmp(dimension->words[i], dimension->absent) != 0)
+        *text = word;
+    return true;
 }
 
 static bool read_coverage(struct fp_decoder *decoder, const struct fp_field *field)
@@ -111,7 +149,8 @@ static bool read_coverage(struct fp_decoder *decoder, const struct fp_field *fie
             return true;
     }
     return fp_fail_field(decoder, field,
-                         "must be one of no-policy, unsupported, quota, disabled, not-sampled");
+                         "must be one of no-policy, unsupported, quota, disabled, not-sampled, "
+                         "overload");
 }
 
 static bool read_interval(struct fp_decoder *decoder, const struct fp_field *field)
@@ -203,15 +242,14 @@ enum envelope_field {
     ENVELOPE_RESOURCES,
     ENVELOPE_TIMING,
     ENVELOPE_START,
-    ENVELOPE_DURATION,
-    ENVELOPE_FIELD_COUNT = 28
+    ENVELOPE_DURATION
 };
 
 /* `read` is NULL for the arrays: they are read after the cheap members and after `thread`. */
 static const struct {
     const char *name;
     bool (*read)(struct fp_decoder *decoder, const struct fp_field *field);
-} envelope_members[ENVELOPE_FIELD_COUNT] = {
+} envelope_members[] = {
     [ENVELOPE_TRACE] = {"trace", NULL},
     [ENVELOPE_MARKS] = {"marks", NULL},
     [ENVELOPE_MEASURES] = {"measures", NULL},
@@ -230,17 +268,20 @@ static const struct {
     {"part", read_part},
     {"agent", read_agent},
     {"truncated", read_truncated},
-    {"variant", read_variant},
+    {"leftOut", fp_left_out_decode},
+    {"variant", read_dimension},
     {"page", read_page},
-    {"release", read_release},
-    {"environment", read_environment},
-    {"thread", read_thread},
+    {"release", read_dimension},
+    {"environment", read_dimension},
+    {"thread", read_dimension},
+    {"frame", read_dimension},
     {"sampleInterval", read_interval},
     {"requestedInterval", check_number},
     {"maxBufferSize", check_number},
     {"timeOrigin", check_number},
     {"token", read_token},
 };
+enum { ENVELOPE_FIELD_COUNT = FP_COUNT(envelope_members) };
 
 static bool is_map_of_times(yyjson_val *object)
 {
@@ -310,20 +351,28 @@ static bool decode_timings(struct fp_decoder *decoder, const struct fp_field *fi
 static bool decode_observed(struct fp_decoder *decoder, const struct fp_field *fields)
 {
     const struct fp_observed_members members = {
-        .vitals = &fields[ENVELOPE_VITALS],
         .interactions = &fields[ENVELOPE_INTERACTIONS],
         .frames = &fields[ENVELOPE_FRAMES],
         .resources = &fields[ENVELOPE_RESOURCES],
     };
-    return fp_observed_decode(decoder, &members);
+    return fp_vitals_decode(decoder, &fields[ENVELOPE_VITALS]) &&
+           fp_observed_decode(decoder, &members);
 }
 
-/* Reads the upload's window in the page load, which begins at `start`. */
+/* Reads the upload's window in the page load, which begins at `start`. That of a trace is as
+ * bounded as its samples are. */
 static bool read_window(struct fp_decoder *decoder, const struct fp_field *fields)
 {
-    return !decoder->profile->has_start ||
-           fp_observed_read_optional(decoder, &fields[ENVELOPE_DURATION],
-                                     &decoder->profile->duration_us);
+    struct fp_profile *profile = decoder->profile;
+    const int64_t max_us = decoder->limits->max_span_us;
+    if (!profile->has_start)
+        return true;
+    return fp_observed_read_optional(decoder, &fields[ENVELOPE_DURATION], &profile->duration_us) &&
+           (!profile->has_trace || profile->duration_us <= max_us ||
+            fp_fail_field(decoder, &fields[ENVELOPE_DURATION],
+                          "is %.15g; a trace can be of at most %lld s (limits.max_span)",
+                          yyjson_get_num(fields[ENVELOPE_DURATION].value),
+                          (long long)(max_us / FP_US_PER_S)));
 }
 
 static bool has_observed(const struct fp_profile *profile)
@@ -347,7 +396,7 @@ static bool check_not_empty(struct fp_decoder *decoder)
 {
     struct fp_profile *profile = decoder->profile;
     if (profile->has_trace || profile->timing_count > 0 || profile->coverage != FP_COVERAGE_NONE ||
-        has_observed(profile))
+        profile->left_out_count > 0 || has_observed(profile))
         return true;
     if (profile->skipped_entries > 0)
         return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
@@ -374,8 +423,8 @@ static bool read_members(struct fp_decoder *decoder, yyjson_val *root, struct fp
 static bool decode_envelope(struct fp_decoder *decoder, yyjson_val *root)
 {
     struct fp_field fields[ENVELOPE_FIELD_COUNT];
-    return read_members(decoder, root, fields) && read_window(decoder, fields) &&
-           decode_trace(decoder, root, &fields[ENVELOPE_TRACE]) &&
+    return read_members(decoder, root, fields) &&
+           decode_trace(decoder, root, &fields[ENVELOPE_TRACE]) && read_window(decoder, fields) &&
            decode_observed(decoder, fields) && decode_timings(decoder, fields) &&
            (is_empty_part(decoder, fields) || check_not_empty(decoder));
 }
@@ -444,17 +493,18 @@ static bool decode_any(struct fp_decoder *decoder, yyjson_val *root)
         decoded = fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
                              "an upload is a JSON object or an array of performance entries");
     /* A page load with a trace is profiled, whatever reason it gives for having none. */
-    if (profile->has_trace)
+    bool is_cut_short = profile->coverage == FP_COVERAGE_OVERLOAD;
+    if (profile->has_trace && !is_cut_short)
         profile->coverage = FP_COVERAGE_NONE;
     bool timings_alone =
-        !profile->has_trace && (profile->coverage == FP_COVERAGE_NONE ||
+        !profile->has_trace && (profile->coverage == FP_COVERAGE_NONE || is_cut_short ||
                                 profile->timing_count > 0 || has_observed(profile));
     profile->format = timings_alone ? FP_UPLOAD_USER_TIMING : FP_UPLOAD_SELF_PROFILE;
     return decoded;
 }
 
 /* Decides whether this trace is kept whole. Hashes the id, so retries and other collectors agree;
- * random without an id. */
+ * random without an id. The hash has a key, so a page cannot choose an id that is drawn. */
 static bool is_drawn(const struct fp_decoder *decoder)
 {
     enum { PPM = 1000000 };
@@ -464,7 +514,12 @@ static bool is_drawn(const struct fp_decoder *decoder)
         return ppm > 0;
     if (!decoder->profile->has_id && !fp_uuid_random(&id))
         return false;
-    return (fp_hash64(id.bytes, sizeof(id.bytes)) >> 32) * PPM >> 32 < ppm;
+    struct {
+        struct fp_uuid upload;
+        uint64_t site_id;
+    } drawn = {id, decoder->limits->keep_site_id};
+    return (fp_siphash(decoder->limits->keep_key.bytes, &drawn, sizeof(drawn)) >> 32) * PPM >> 32 <
+           ppm;
 }
 
 /* Writes the content of a trace that is kept whole. A document lacks a trace that was read ahead.

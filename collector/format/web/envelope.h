@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Envelope: the shapes that a JSON document may have, and the members around trace and timings.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Envelope content: writes a document along a tree of shapes, which list what to keep.
  */
@@ -6,7 +7,7 @@
 #include "collector/format/content.h"
 #include "collector/format/utf8.h"
 #include "collector/format/web/user_timing_points.h"
-#include "collector/profile/scrub_selector.h"
+#include "collector/profile/scrub/selector.h"
 
 enum {
     MEMBERS_MAX = 36,
@@ -141,18 +142,22 @@ static const struct shape resource = OBJECT(NULL, resource_members);
 
 static const struct shape agent_members[] = {SCALAR("name"), SCALAR("version")};
 static const struct shape page_members[] = {SCALAR("url"), SCALAR("route")};
+static const struct shape left_out_members[] = {SCALAR("what"), SCALAR("name"), NUMBER("count")};
+static const struct shape left_out = OBJECT(NULL, left_out_members);
 static const struct shape envelope_members[] = {
     NUMBER("version"),
     SCALAR("load"),
     NUMBER("part"),
     OBJECT("agent", agent_members),
     SCALAR("truncated"),
+    LIST("leftOut", &left_out),
     SCALAR("variant"),
     SCALAR("coverage"),
     OBJECT("page", page_members),
     SCALAR("release"),
     SCALAR("environment"),
     SCALAR("thread"),
+    SCALAR("frame"),
     NUMBER("sampleInterval"),
     NUMBER("requestedInterval"),
     NUMBER("maxBufferSize"),

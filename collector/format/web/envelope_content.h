@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Envelope content: writes the members that were read of a JSON upload that is kept whole.
  */

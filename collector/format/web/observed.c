@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Observed: reads interactions, long animation frames and resources, and appends to the profile.
  */
 #include "collector/format/web/observed.h"
 
-#include "collector/format/web/vitals.h"
+#include "collector/base/assert.h"
 
 /* Arrays that grow. */
 
@@ -30,6 +31,7 @@ static void *grow(struct fp_decoder *decoder, const struct fp_place *place, void
     if (!check_count(decoder, place, 1))
         return NULL;
     bool is_full = count == 0 || (count >= FIRST && (count & (count - 1)) == 0);
+    FP_ASSERT(is_full || array != NULL);
     if (!is_full)
         return array;
     void *larger = fp_arena_array(decoder->arena, count == 0 ? FIRST : 2 * (size_t)count, size);
@@ -223,21 +225,21 @@ static bool decode_script(struct fp_decoder *decoder, const struct fp_place *pla
         [DURATION] = {.object = place, .name = FP_STR("duration")},
         [FORCED] = {.object = place, .name = frame->names->forced},
     };
-    struct fp_profile_script script = {FP_STR(""), FP_STR(""), FP_STR(""), 0, 0};
+    struct fp_profile_script script = {FP_STR(""), FP_STR(""), FP_STR(""), 0, 0, 0};
     struct fp_str invoker_type;
     double position;
-    int64_t start_us;
     return fp_read_object(decoder, place, value, fields, COUNT) &&
            fp_read_text(decoder, &fields[INVOKER], &script.invoker) &&
            fp_read_text(decoder, &fields[INVOKER_TYPE], &invoker_type) &&
            fp_read_text(decoder, &fields[URL], &script.url) &&
            fp_read_text(decoder, &fields[FUNCTION], &script.function) &&
            fp_read_number(decoder, &fields[POSITION], &position) &&
-           fp_observed_read_span(decoder, &fields[START], &start_us) &&
+           fp_observed_read_span(decoder, &fields[START], &script.start_us) &&
            fp_observed_read_span(decoder, &fields[DURATION], &script.duration_us) &&
            fp_observed_read_optional(decoder, &fields[FORCED], &script.forced_us) &&
-           check_inside(decoder, &fields[START], frame->frame, start_us, 0) &&
-           check_inside(decoder, &fields[DURATION], frame->frame, start_us, script.duration_us) &&
+           check_inside(decoder, &fields[START], frame->frame, script.start_us, 0) &&
+           check_inside(decoder, &fields[DURATION], frame->frame, script.start_us,
+                        script.duration_us) &&
            (script.forced_us <= script.duration_us + FP_OBSERVED_SLACK_US ||
             fp_fail_field(decoder, &fields[FORCED], "is longer than the script")) &&
            add_script(decoder, place, &script);
@@ -414,8 +416,7 @@ static bool decode_responses(struct fp_decoder *decoder, const struct fp_place *
 
 bool fp_observed_decode(struct fp_decoder *decoder, const struct fp_observed_members *members)
 {
-    return fp_vitals_decode(decoder, members->vitals) &&
-           decode_list(decoder, members->interactions, decode_interaction) &&
+    return decode_list(decoder, members->interactions, decode_interaction) &&
            decode_list(decoder, members->frames, decode_frame) &&
            decode_list(decoder, members->resources, decode_responses);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Observed: what the browser's observers report besides marks and measures: web vitals,
  * interactions, long animation frames and resources, as the members of an envelope.
@@ -9,12 +10,11 @@
 
 #include "collector/format/decoder.h"
 
-/* What reports may be off: browsers round durations, and not their starts. */
+/* Tolerance for reports: browsers round durations, but not their starts. */
 #define FP_OBSERVED_SLACK_US (10 * FP_US_PER_MS)
 
 /* The members of an envelope. */
 struct fp_observed_members {
-    const struct fp_field *vitals;
     const struct fp_field *interactions;
     const struct fp_field *frames;
     const struct fp_field *resources;

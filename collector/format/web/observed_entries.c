@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Observed entries: one reader per type.
  *
@@ -10,7 +11,7 @@
 #include "collector/format/web/observed_entries.h"
 
 #include "collector/format/web/observed.h"
-#include "collector/profile/url.h"
+#include "collector/profile/scrub/url.h"
 
 /* Browsers round durations to 8 ms: events whose ends are at most so far apart have the same frame.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Observed entries: the performance entries of a page's observers other than marks and measures.
  *
@@ -11,7 +12,7 @@
 #include "collector/base/map.h"
 #include "collector/format/decoder.h"
 
-/* What is known so far of an array's entries. */
+/* The known entries of an array so far. */
 struct fp_observed_entries {
     struct fp_map interactions; /* from an interactionId to an index in the profile */
     struct fp_profile_long_frame *tasks;

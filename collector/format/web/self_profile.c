@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Self-profile: reads the four arrays of a ProfilerTrace. Checks each index against the length of
  * its array, and that all chains of parents end.
@@ -57,8 +58,11 @@ static bool decode_resources(struct fp_decoder *decoder, const struct fp_field *
             return fp_fail_at(decoder, FP_VERDICT_INVALID, &elements.at,
                               "a resource must be a string, the URL of a script");
         const struct fp_str url = {yyjson_get_str(value), yyjson_get_len(value)};
-        if (!fp_utf8_copy(decoder->arena, url, resource++))
+        if (!fp_utf8_copy(decoder->arena, url, resource))
             return fp_fail_memory(decoder);
+        /* Only a name from `//# sourceURL=` can have other characters than ASCII. */
+        *resource = fp_utf8_repair(*resource);
+        resource++;
     }
     return true;
 }
@@ -108,6 +112,7 @@ static bool decode_frames(struct fp_decoder *decoder, const struct fp_field *fie
             !decode_frame(decoder, fields, frame++))
             return false;
     }
+    FP_ASSERT(frame == decoder->profile->frames + decoder->profile->frame_count);
     return true;
 }
 
@@ -136,6 +141,7 @@ static bool decode_stacks(struct fp_decoder *decoder, const struct fp_field *fie
             return false;
         stack++;
     }
+    FP_ASSERT(stack == profile->stacks + profile->stack_count);
     return true;
 }
 
@@ -239,6 +245,7 @@ static bool decode_samples(struct fp_decoder *decoder, const struct fp_field *fi
             return false;
         sample++;
     }
+    FP_ASSERT(sample == profile->samples + profile->sample_count);
     return true;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Self-profile: a ProfilerTrace of the JS Self-Profiling API becomes resources, frames, stacks and
  * samples.

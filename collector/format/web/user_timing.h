@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * User timing: marks and measures, as PerformanceEntry objects (Performance Timeline, User Timing
  * Level 3) or as the maps {"name": [times…]} of the 2012 draft.

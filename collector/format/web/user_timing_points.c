@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Points: marks by name, and attributes of performance.timing or of a navigation entry.
  */
 #include "collector/format/web/user_timing_points.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/hash.h"
 
 /* In a window, mark() throws for these names. */
@@ -32,6 +34,7 @@ static const char *const attributes[FP_POINTS_ATTRIBUTES] = {
 
 const char *fp_points_attribute(size_t attribute)
 {
+    FP_ASSERT(attribute < FP_POINTS_ATTRIBUTES);
     return attributes[attribute];
 }
 
@@ -68,6 +71,7 @@ bool fp_points_add(struct fp_points *points, struct fp_decoder *decoder, struct 
     uint32_t at = fp_map_put(&points->marks, fp_hash64(name.ptr, name.len), points->count);
     if (at == FP_MAP_NONE)
         return fp_fail_memory(decoder);
+    FP_ASSERT(at <= points->count);
     points->count += at == points->count;
     points->times_us[at] = time_us;
     return true;
@@ -142,6 +146,7 @@ static bool read_moment(struct fp_points *points, struct fp_decoder *decoder, si
 {
     int64_t start_us = 0;
     bool is_valid = true;
+    FP_ASSERT(attribute < FP_POINTS_ATTRIBUTES);
     if (!read_attributes(points, decoder))
         return false;
     const struct fp_field *source = &points->timing_fields[attribute];

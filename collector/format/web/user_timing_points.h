@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Points: the moments of an upload that a measure can name as its start and end, like the arguments
  * of performance.measure() (User Timing, 2012 draft and Level 3).
@@ -15,7 +16,7 @@ struct fp_points {
     struct fp_map marks; /* from a name's hash to an index into times_us */
     int64_t *times_us;   /* of the last mark of each name so far */
     uint32_t count;
-    bool is_window; /* attributes of performance.timing are points, too */
+    bool is_window; /* attributes of performance.timing are also points */
 
     /* The page's start, epoch, if the upload has times since 1970 (the draft of 2011). */
     bool has_origin;

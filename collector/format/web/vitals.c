@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Vitals: reads names and values, and where the window of each is.
  *
  * A Metric of web-vitals has the same name and value. It may be reported again with the same `id`
- * when its value has grown: the last one counts.
+ * when its value has changed: the last one counts, also of several uploads of a page load.
  */
 #include "collector/format/web/vitals.h"
 
@@ -33,16 +34,16 @@ static bool read_name(struct fp_decoder *decoder, const struct fp_field *field,
         return false;
     vital->vital = fp_vital_find(name);
     return vital->vital < FP_VITAL_COUNT ||
-           fp_fail_field(decoder, field, "must be one of LCP, INP, CLS, FCP, TTFB");
+           fp_fail_field(decoder, field, "must be one of " FP_VITAL_NAMES);
 }
 
-/* Reads the value: milliseconds, or the score of CLS, which is stored as if it were seconds. */
+/* Reads the value: milliseconds, or a score, which is stored as if it were seconds. */
 static bool read_value(struct fp_decoder *decoder, const struct fp_field *field,
                        struct fp_profile_vital *vital)
 {
     if (!fp_observed_read_span(decoder, field, &vital->value_us))
         return false;
-    if (vital->vital != FP_VITAL_CLS)
+    if (!fp_vital_is_score(vital->vital))
         return true;
     enum { SCORE_MAX = 1000000 };
     double score = yyjson_get_num(field->value);
@@ -112,7 +113,7 @@ static bool read_window(struct fp_decoder *decoder, const struct fp_field *field
 
 /* Adds a vital, or replaces the one that a Metric with this id reported before. */
 static bool add(struct fp_decoder *decoder, const struct fp_place *place,
-                const struct fp_field *id_field, const struct fp_profile_vital *vital,
+                const struct fp_field *id_field, struct fp_profile_vital *vital,
                 struct fp_map *known)
 {
     struct fp_profile *profile = decoder->profile;
@@ -120,8 +121,11 @@ static bool add(struct fp_decoder *decoder, const struct fp_place *place,
     if (!fp_read_text(decoder, id_field, &id))
         return false;
     uint32_t index = profile->vital_count;
-    if (id_field->value != NULL)
-        index = fp_map_put(known, fp_hash64(id.ptr, id.len) + vital->vital, index);
+    vital->has_id = id_field->value != NULL;
+    if (vital->has_id) {
+        vital->metric = fp_hash64(id.ptr, id.len);
+        index = fp_map_put(known, vital->metric + vital->vital, index);
+    }
     if (index == FP_MAP_NONE)
         return fp_fail_memory(decoder);
     if (index == profile->vital_count)

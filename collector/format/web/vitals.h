@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Vitals: an envelope's `vitals`, which may also be the Metric objects of Google's web-vitals.
  */
