@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Admin: the listener for operators and their tools. Serves /healthz, /readyz and /metrics.
  */

@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Body: grows as pieces arrive, and holds its capacity of the memory for bodies.
  */
 #include "collector/http/body.h"
+
+#include "collector/base/assert.h"
 
 enum {
     FIRST_CAP = 16 * 1024, /* reserved at most on the strength of a Content-Length */
@@ -40,10 +43,13 @@ static bool make_room(struct fp_body_buf *body, size_t more, uint64_t announced_
         cap = first_cap(announced_len);
     if (cap < needed)
         cap = needed;
+    FP_ASSERT(held < cap && cap <= bytes->max);
     if (!fp_ingest_hold(body->ingest, body->rules, body->site, cap - held))
         return false;
-    if (fp_buf_reserve(bytes, cap - bytes->len) != NULL)
+    if (fp_buf_reserve(bytes, cap - bytes->len) != NULL) {
+        FP_ASSERT(bytes->cap == cap); /* as much as is held */
         return true;
+    }
     fp_ingest_let_go(body->ingest, body->site, cap - held);
     return false;
 }

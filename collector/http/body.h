@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Body: buffers a request's body as it arrives. Its memory counts against the limits of its site
  * and of all bodies in flight.

@@ -1,11 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Connections: one list per state, ordered by the time of arrival in that state. All deadlines of a
  * list are equally far from that time, so only the heads need a look.
  */
 #include "collector/http/connections.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/clock.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +26,9 @@ struct fp_http_connection {
     struct fp_http_connection *previous;
     int fd;
     enum fp_connection_state state;
-    int64_t since_us; /* monotonic: when it entered this state */
-    bool heard;       /* it has sent a request */
+    int64_t since_us;                /* monotonic: when it entered this state */
+    bool heard;                      /* it has sent a request */
+    struct fp_request_target target; /* without the lock: the connection's thread's */
 };
 
 struct connection_list {
@@ -50,6 +54,7 @@ struct fp_connections {
 
 static void take_out(struct connection_list *list, struct fp_http_connection *connection)
 {
+    FP_ASSERT(list->count > 0);
     if (connection->previous != NULL)
         connection->previous->next = connection->next;
     else
@@ -63,6 +68,7 @@ static void take_out(struct connection_list *list, struct fp_http_connection *co
 
 static void append(struct connection_list *list, struct fp_http_connection *connection)
 {
+    FP_ASSERT((list->first == NULL) == (list->count == 0));
     connection->next = NULL;
     connection->previous = list->last;
     if (list->last != NULL)
@@ -73,9 +79,17 @@ static void append(struct connection_list *list, struct fp_http_connection *conn
     list->count++;
 }
 
+/* The moves that a connection may make, from row to column. It ends once. */
+static const bool is_legal_move[STATES][STATES] = {
+    [FP_CONNECTION_WAITING] = {true, true, true, true},
+    [FP_CONNECTION_RECEIVING] = {true, false, true, true},
+    [FP_CONNECTION_ANSWERED] = {true, false, true, true}, /* answered again when resumed */
+};
+
 static void change_state(struct fp_connections *connections, struct fp_http_connection *connection,
                          enum fp_connection_state state)
 {
+    FP_ASSERT(is_legal_move[connection->state][state]);
     take_out(&connections->lists[connection->state], connection);
     connection->state = state;
     connection->since_us = fp_clock_monotonic_us();
@@ -84,17 +98,23 @@ static void change_state(struct fp_connections *connections, struct fp_http_conn
 
 /* ---- ending ---- */
 
-static void end(struct fp_connections *connections, struct fp_http_connection *connection,
-                enum fp_http_metric reason)
+static void end(struct fp_connections *connections, struct fp_http_connection *connection)
 {
-    if (connections->metrics != NULL)
-        fp_metrics_add(connections->metrics, reason, 1);
     change_state(connections, connection, FP_CONNECTION_ENDING);
     (void)shutdown(connection->fd, SHUT_RDWR);
 }
 
-/* How much has arrived of the request that the connection waits for. */
-enum progress { SILENT, BEGUN, COMPLETE };
+static void end_for(struct fp_connections *connections, struct fp_http_connection *connection,
+                    enum fp_http_metric reason)
+{
+    if (connections->metrics != NULL)
+        fp_metrics_add(connections->metrics, reason, 1);
+    end(connections, connection);
+}
+
+/* How much has arrived of the request that the connection waits for. GONE: the client has closed
+ * the connection. */
+enum progress { GONE, SILENT, BEGUN, COMPLETE };
 
 /* Peeks at the bytes that the connection's thread has not read yet. */
 static enum progress look(const struct fp_http_connection *connection)
@@ -103,36 +123,41 @@ static enum progress look(const struct fp_http_connection *connection)
     char unread[4096];
     // NOLINTNEXTLINE(clang-analyzer-unix.BlockInCriticalSection): it does not block
     ssize_t len = recv(connection->fd, unread, sizeof(unread), MSG_PEEK | MSG_DONTWAIT);
-    if (len <= 0)
-        return SILENT;
+    if (len == 0)
+        return GONE;
+    if (len < 0)
+        return errno == EAGAIN || errno == EINTR ? SILENT : GONE;
     bool is_complete = len == (ssize_t)sizeof(unread) || memmem(unread, (size_t)len, end_of_headers,
                                                                 sizeof(end_of_headers) - 1) != NULL;
     return is_complete ? COMPLETE : BEGUN;
 }
 
-/* Among the connections that have waited longest, returns the first that has sent nothing,
- * otherwise the first that has sent a part. In a flood a whole request may wait a while for its
- * thread, so a complete one does not count. */
-static struct fp_http_connection *find_silent(const struct fp_connections *connections)
+/* The first of the connections that have waited longest, by progress; NULL: none. In a flood a
+ * whole request may wait a while for its thread, so a complete one does not count. */
+struct waiting {
+    struct fp_http_connection *first[COMPLETE];
+};
+
+static struct waiting survey(const struct fp_connections *connections)
 {
-    struct fp_http_connection *begun = NULL;
+    struct waiting found = {{NULL}};
     struct fp_http_connection *waiting = connections->lists[FP_CONNECTION_WAITING].first;
     for (int i = 0; waiting != NULL && i < LOOKS_MAX; i++, waiting = waiting->next) {
         enum progress progress = look(waiting);
-        if (progress == SILENT)
-            return waiting;
-        if (progress == BEGUN && begun == NULL)
-            begun = waiting;
+        if (progress != COMPLETE && found.first[progress] == NULL)
+            found.first[progress] = waiting;
     }
-    return begun;
+    return found;
 }
 
 /* Picks the connection to evict: an idle one; otherwise the one that has waited or been receiving
  * longest, because in a flood of idle connections a body that has just begun is not slow. NULL if
  * every client has sent its request. */
-static struct fp_http_connection *find_expendable(const struct fp_connections *connections)
+static struct fp_http_connection *find_expendable(const struct fp_connections *connections,
+                                                  const struct waiting *found)
 {
-    struct fp_http_connection *waiting = find_silent(connections);
+    struct fp_http_connection *waiting =
+        found->first[SILENT] != NULL ? found->first[SILENT] : found->first[BEGUN];
     struct fp_http_connection *receiving = connections->lists[FP_CONNECTION_RECEIVING].first;
     if (waiting == NULL || receiving == NULL)
         return waiting != NULL ? waiting : receiving;
@@ -147,15 +172,21 @@ static size_t live_count(const struct fp_connections *connections)
            lists[FP_CONNECTION_ANSWERED].count;
 }
 
-/* Evicts connections until the coming ones fit. Clients that have sent their request are answered
- * first, so the limit may be exceeded for a while. */
+/* Evicts connections until the coming ones fit, first those whose client has gone: a busy thread
+ * may not have closed them yet. Clients that have sent their request are answered first, so the
+ * limit may be exceeded for a while. */
 static void make_room(struct fp_connections *connections, size_t coming)
 {
     while (live_count(connections) + coming > connections->max) {
-        struct fp_http_connection *expendable = find_expendable(connections);
+        struct waiting found = survey(connections);
+        if (found.first[GONE] != NULL) {
+            end(connections, found.first[GONE]);
+            continue;
+        }
+        struct fp_http_connection *expendable = find_expendable(connections, &found);
         if (expendable == NULL)
             return;
-        end(connections, expendable, FP_METRIC_CONNECTIONS_ENDED_CROWDED);
+        end_for(connections, expendable, FP_METRIC_CONNECTIONS_ENDED_CROWDED);
     }
 }
 
@@ -169,7 +200,7 @@ static int64_t end_late(struct fp_connections *connections, enum fp_connection_s
         int64_t deadline_us = list->first->since_us + connections->request_timeout_us;
         if (deadline_us > now_us)
             return deadline_us;
-        end(connections, list->first, FP_METRIC_CONNECTIONS_ENDED_SLOW);
+        end_for(connections, list->first, FP_METRIC_CONNECTIONS_ENDED_SLOW);
     }
     return INT64_MAX;
 }
@@ -267,6 +298,7 @@ void fp_connections_remove(struct fp_connections *connections,
 {
     pthread_mutex_lock(&connections->lock);
     take_out(&connections->lists[connection->state], connection);
+    FP_ASSERT(connection->heard || connections->unheard > 0);
     connections->unheard -= !connection->heard;
     pthread_mutex_unlock(&connections->lock);
     free(connection);
@@ -280,9 +312,15 @@ void fp_connections_move(struct fp_connections *connections, struct fp_http_conn
         change_state(connections, connection, state);
     if (state == FP_CONNECTION_WAITING)
         make_room(connections, 0);
+    FP_ASSERT(connection->heard || connections->unheard > 0);
     connections->unheard -= !connection->heard;
     connection->heard = true;
     pthread_mutex_unlock(&connections->lock);
+}
+
+struct fp_request_target *fp_connections_target(struct fp_http_connection *connection)
+{
+    return &connection->target;
 }
 
 size_t fp_connections_unheard(struct fp_connections *connections)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Connections: tracks every open connection by what it waits for, and ends slow and idle clients
  * before they block the others.
@@ -24,6 +25,12 @@ enum fp_connection_state {
 
 struct fp_connections;
 struct fp_http_connection;
+
+/* The target in the first line of a connection's current request, as it came. */
+struct fp_request_target {
+    size_t len;          /* up to its first NUL */
+    const char *trouble; /* what is wrong with it, a constant; NULL: nothing */
+};
 
 /*
  * Starts the watch, in a thread of its own. max: open connections; request_timeout_us: for the
@@ -52,6 +59,9 @@ void fp_connections_remove(struct fp_connections *connections,
  * in its state. */
 void fp_connections_move(struct fp_connections *connections, struct fp_http_connection *connection,
                          enum fp_connection_state state);
+
+/* Returns the connection's target, which only the connection's own thread uses. */
+struct fp_request_target *fp_connections_target(struct fp_http_connection *connection);
 
 /* Returns the number of open connections that have not sent a request yet. */
 size_t fp_connections_unheard(struct fp_connections *connections);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Content type: parses media type and parameters as in RFC 9110, section 8.3.1.
  */

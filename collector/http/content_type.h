@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Content type: decides which `Content-Type` headers an upload may have, and extracts the boundary
  * of a multipart one. Pure functions; any thread.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * HTTP: starts and stops the public listener's daemon.
  */
@@ -6,6 +7,7 @@
 #include "collector/base/clock.h"
 #include "collector/http/reply.h"
 #include "collector/http/request.h"
+#include "collector/http/strict.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -73,8 +75,19 @@ static struct MHD_Daemon *start_daemon(struct fp_http *http,
         MHD_OPTION_LISTEN_SOCKET, http->listener.fd, MHD_OPTION_CONNECTION_LIMIT, most,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, settings->connections_per_address,
         MHD_OPTION_CONNECTION_TIMEOUT, timeout_s, MHD_OPTION_NOTIFY_COMPLETED, fp_request_completed,
-        http, MHD_OPTION_NOTIFY_CONNECTION, count_connection, http, MHD_OPTION_ARRAY, pool,
-        MHD_OPTION_END);
+        http, MHD_OPTION_NOTIFY_CONNECTION, count_connection, http, MHD_OPTION_URI_LOG_CALLBACK,
+        fp_strict_read_target, NULL, MHD_OPTION_STRICT_FOR_CLIENT, fp_strict_library_level(),
+        MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+}
+
+/* Frees a listener without a daemon. */
+static void release(struct fp_http *http)
+{
+    fp_turns_stop(http->turns);
+    fp_turns_free(http->turns);
+    fp_listener_close(&http->listener);
+    fp_connections_stop(http->connections);
+    free(http);
 }
 
 struct fp_http *fp_http_start(const struct fp_http_settings *settings, struct fp_ingest *ingest,
@@ -95,15 +108,15 @@ struct fp_http *fp_http_start(const struct fp_http_settings *settings, struct fp
         free(http);
         return NULL;
     }
+    http->waiting_max = settings->connections;
+    http->turns = fp_turns_create(fp_turns_threads(settings->threads));
     http->connections =
         fp_connections_start(settings->connections, settings->request_timeout_us, set);
-    if (http->connections != NULL)
+    if (http->connections != NULL && http->turns != NULL && fp_turns_start(http->turns))
         http->daemon = start_daemon(http, settings);
     if (http->daemon == NULL) {
         fp_buf_addf(detail, "cannot start threads: %s", strerror(errno));
-        fp_connections_stop(http->connections);
-        fp_listener_close(&http->listener);
-        free(http);
+        release(http);
         return NULL;
     }
     return http;
@@ -129,13 +142,17 @@ size_t fp_http_in_flight(const struct fp_http *http)
     return atomic_load(&http->in_flight);
 }
 
+void fp_http_stop_decoding(struct fp_http *http)
+{
+    fp_turns_stop(http->turns);
+}
+
 void fp_http_stop(struct fp_http *http)
 {
     if (http == NULL)
         return;
     fp_http_stop_accepting(http);
+    fp_turns_stop(http->turns); /* a daemon must not stop while it has suspended connections */
     MHD_stop_daemon(http->daemon);
-    fp_listener_close(&http->listener);
-    fp_connections_stop(http->connections);
-    free(http);
+    release(http);
 }

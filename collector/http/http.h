@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * HTTP: the public listener, which receives uploads.
  *
- * Its own threads serve connections. While an upload waits for its commit, its connection is
- * suspended and costs no thread. Call the functions here from the main thread.
+ * Its own threads serve connections, others decode uploads. While an upload waits to be decoded, or
+ * for its commit, its connection is suspended and costs no thread. Call the functions here from the
+ * main thread.
  */
 #ifndef FP_HTTP_HTTP_H
 #define FP_HTTP_HTTP_H
@@ -14,9 +16,9 @@
 
 struct fp_http_settings {
     struct fp_address listen;
-    int given_socket; /* use this listening socket, not the address; owned; -1: none */
-    unsigned threads;
-    unsigned connections;             /* open at once; one more evicts the most idle one */
+    int given_socket;     /* use this listening socket, not the address; owned; -1: none */
+    unsigned threads;     /* that serve; fp_turns_threads of them decode */
+    unsigned connections; /* open at once; one more evicts the most idle one */
     unsigned connections_per_address; /* further ones are closed at once; 0: no limit */
     int64_t timeout_us;               /* without traffic, before a connection is closed */
     int64_t request_timeout_us;       /* for the headers of a request, and again for its body */
@@ -43,8 +45,13 @@ size_t fp_http_unheard(const struct fp_http *http);
 /* Returns the number of requests being received, decoded, committed or answered. */
 size_t fp_http_in_flight(const struct fp_http *http);
 
-/* Closes all connections, ends the threads and frees the listener; NULL is fine. No upload may be
- * waiting for its commit (fp_ingest_committing). */
+/* Runs all turns that wait, and ends the threads that decode. Uploads that come later have their
+ * turn at once. After fp_spool_stop_appends all of these are refused without being decoded. */
+void fp_http_stop_decoding(struct fp_http *http);
+
+/* Decodes what waits, closes all connections, ends the threads and frees the listener; NULL is
+ * fine. No upload may be waiting for its commit, nor begin to wait (fp_spool_stop_appends,
+ * fp_ingest_committing). */
 void fp_http_stop(struct fp_http *http);
 
 #endif

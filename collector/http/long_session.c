@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Long sessions: parses their queries and starts, continues or stops them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Long sessions: a capture that is uploaded in parts, from its start to its stop.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Page server: runs libmicrohttpd for clients that only read.
  */
@@ -5,6 +6,8 @@
 
 #include "collector/base/clock.h"
 #include "collector/http/connections.h"
+#include "collector/http/reply.h"
+#include "collector/http/strict.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,6 +28,14 @@ static void move(const struct fp_page_server *server, struct MHD_Connection *con
         fp_connections_move(server->connections, watched, state);
 }
 
+/* Refuses a request before its body, with which its connection ends. */
+static enum MHD_Result refuse(struct MHD_Connection *connection, const char *trouble)
+{
+    char text[128];
+    const int len = snprintf(text, sizeof(text), "Bad request: %s.\n", trouble);
+    return fp_reply_bad_request(connection, (struct fp_str){text, (size_t)len});
+}
+
 /* MHD's access handler: called after the headers, for each piece of the body (which is dropped),
  * and at the end of the request. */
 // NOLINTNEXTLINE(readability-function-size): the parameters are MHD's
@@ -33,12 +44,14 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
                               size_t *upload_data_size, void **request_cls)
 {
     struct fp_page_server *server = cls;
-    (void)version;
     (void)upload_data;
     if (*request_cls == NULL) {
+        const char *trouble = fp_strict_trouble(connection, method, version);
         *request_cls = server; /* not NULL: the headers have arrived */
         move(server, connection, FP_CONNECTION_RECEIVING);
-        return MHD_YES;
+        if (trouble == NULL && fp_strict_is_chunked(connection))
+            trouble = "a request for a page has no body in chunks";
+        return trouble != NULL ? refuse(connection, trouble) : MHD_YES;
     }
     if (*upload_data_size > 0) {
         *upload_data_size = 0;
@@ -77,7 +90,8 @@ static struct MHD_Daemon *start_daemon(struct fp_page_server *server)
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, settings->memory, MHD_OPTION_THREAD_STACK_SIZE,
         settings->stack_size, MHD_OPTION_CONNECTION_TIMEOUT, settings->idle_s,
         MHD_OPTION_NOTIFY_COMPLETED, complete, server, MHD_OPTION_NOTIFY_CONNECTION,
-        watch_connection, server, MHD_OPTION_END);
+        watch_connection, server, MHD_OPTION_URI_LOG_CALLBACK, fp_strict_read_target, NULL,
+        MHD_OPTION_STRICT_FOR_CLIENT, fp_strict_library_level(), MHD_OPTION_END);
 }
 
 struct fp_page_server *fp_page_server_start(const struct fp_page_server_settings *settings,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Page server: an HTTP listener whose clients only read. It drops the bodies of requests, bounds
  * the connections and ends slow clients.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Problem: writes refusals with a JSON library, so that text from a request is always escaped.
  */
@@ -5,7 +6,8 @@
 
 #include <yyjson.h>
 
-const char *fp_http_title(unsigned status)
+/* Returns the reason phrase of a status that the collector sends; "Error" for any other. */
+static const char *title_of(unsigned status)
 {
     static const struct {
         unsigned status;
@@ -20,6 +22,7 @@ const char *fp_http_title(unsigned status)
         {415, "Unsupported Media Type"},
         {422, "Unprocessable Content"},
         {429, "Too Many Requests"},
+        {500, "Internal Server Error"},
         {503, "Service Unavailable"},
     };
     for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
@@ -38,7 +41,7 @@ static char *write_json(const struct fp_problem *problem, bool with_texts, size_
         return NULL;
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, root);
-    const char *title = fp_http_title(problem->status);
+    const char *title = title_of(problem->status);
     bool good = yyjson_mut_obj_add_str(doc, root, "type", "about:blank") &&
                 yyjson_mut_obj_add_str(doc, root, "title", title) &&
                 yyjson_mut_obj_add_uint(doc, root, "status", problem->status);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Problem: a refusal as application/problem+json (RFC 9457).
  */
@@ -5,9 +6,6 @@
 #define FP_HTTP_PROBLEM_JSON_H
 
 #include "collector/ingest/ingest.h"
-
-/* Returns the reason phrase of a status that the collector sends; "Error" for any other. */
-const char *fp_http_title(unsigned status);
 
 /*
  * Returns the problem as JSON: type, title, status, detail and, where they apply, pointer and

@@ -1,14 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reply: builds responses, with CORS as in the Fetch standard and problems as in RFC 9457.
  */
 #include "collector/http/reply.h"
 
+#include "collector/base/ascii.h"
+#include "collector/base/assert.h"
 #include "collector/base/uuid.h"
 #include "collector/http/problem_json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- headers ---- */
 
@@ -17,6 +21,31 @@
 static bool add(struct MHD_Response *response, const char *name, const char *value)
 {
     return MHD_add_response_header(response, name, value) == MHD_YES;
+}
+
+/* Headers that the agent sends; a browser asks for permission for none of them. */
+#define OWN_HEADERS "content-type, content-encoding, idempotency-key"
+#define MAX_REQUESTED_LEN 1024
+
+/* True for a comma list of names (RFC 9110, 5.1), as browsers send it. */
+static bool is_name_list(const char *list)
+{
+    const size_t len = strlen(list);
+    for (size_t i = 0; i < len; i++) {
+        if (!fp_is_alnum(list[i]) && strchr("!#$%&'*+-.^_`|~, ", list[i]) == NULL)
+            return false;
+    }
+    return len > 0 && len <= MAX_REQUESTED_LEN;
+}
+
+/* Allows our own headers and those that the page wants to send: tracing libraries add theirs to
+ * each fetch of a page, and without a yes the browser sends no upload at all. */
+static bool add_allowed_headers(struct MHD_Response *response, const char *requested)
+{
+    char allowed[sizeof(OWN_HEADERS ", ") + MAX_REQUESTED_LEN] = OWN_HEADERS;
+    if (requested != NULL && is_name_list(requested))
+        snprintf(allowed, sizeof(allowed), OWN_HEADERS ", %s", requested);
+    return add(response, "Access-Control-Allow-Headers", allowed);
 }
 
 static bool add_cors(struct MHD_Response *response, const struct fp_reply *reply)
@@ -32,8 +61,7 @@ static bool add_cors(struct MHD_Response *response, const struct fp_reply *reply
     if (!reply->preflight)
         return add(response, "Access-Control-Expose-Headers", "Retry-After, Fleetprof-Refused");
     return add(response, "Access-Control-Allow-Methods", "POST") &&
-           add(response, "Access-Control-Allow-Headers",
-               "content-type, content-encoding, idempotency-key") &&
+           add_allowed_headers(response, reply->requested_headers) &&
            add(response, "Access-Control-Max-Age", "7200");
 }
 
@@ -68,11 +96,11 @@ static bool add_of_dry_run(struct MHD_Response *response, const struct fp_reply 
     return add(response, "Fleetprof-Dry-Run", result);
 }
 
-static bool add_refused(struct MHD_Response *response, uint64_t refused)
+static bool add_count(struct MHD_Response *response, const char *name, uint64_t number)
 {
     char count[24];
-    snprintf(count, sizeof(count), "%" PRIu64, refused);
-    return add(response, "Fleetprof-Refused", count);
+    snprintf(count, sizeof(count), "%" PRIu64, number);
+    return number == 0 || add(response, name, count);
 }
 
 static bool add_headers(struct MHD_Response *response, const struct fp_reply *reply)
@@ -84,8 +112,9 @@ static bool add_headers(struct MHD_Response *response, const struct fp_reply *re
         added = add_of_session(response, reply->started);
     else if (reply->preflight)
         added = add(response, "Allow", "POST, OPTIONS");
-    else if (reply->refused > 0)
-        added = add_refused(response, reply->refused);
+    else
+        added = add_count(response, "Fleetprof-Refused", reply->refused) &&
+                add_count(response, "Fleetprof-Not-Kept", reply->not_kept);
     return added && add_cors(response, reply) &&
            (!reply->dry_run || add_of_dry_run(response, reply)) &&
            (!reply->close || add(response, "Connection", "close"));
@@ -145,6 +174,7 @@ enum MHD_Result fp_reply_send(struct MHD_Connection *connection, struct fp_metri
                               const struct fp_reply *reply)
 {
     unsigned status = status_of(reply);
+    FP_ASSERT((reply->problem != NULL) == (status >= 400));
     struct MHD_Response *response = make_response(reply);
     if (response == NULL)
         return MHD_NO;
@@ -157,18 +187,44 @@ enum MHD_Result fp_reply_send(struct MHD_Connection *connection, struct fp_metri
     return queued;
 }
 
-enum MHD_Result fp_reply_text(struct MHD_Connection *connection, unsigned status,
-                              const char *content_type, struct fp_str body)
+/* Queues and releases a response with a text. */
+static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned status,
+                                 const char *content_type, struct MHD_Response *response)
 {
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        body.len, (void *)(uintptr_t)body.ptr, MHD_RESPMEM_MUST_COPY);
-    if (response == NULL)
-        return MHD_NO;
     MHD_add_response_header(response, "Content-Type", content_type);
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "Cache-Control", "no-store");
-    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        MHD_add_response_header(response, "Allow", "GET, HEAD");
     enum MHD_Result queued = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return queued;
+}
+
+static struct MHD_Response *text_response(struct fp_str body)
+{
+    return MHD_create_response_from_buffer(body.len, (void *)(uintptr_t)body.ptr,
+                                           MHD_RESPMEM_MUST_COPY);
+}
+
+enum MHD_Result fp_reply_text(struct MHD_Connection *connection, unsigned status,
+                              const char *content_type, struct fp_str body)
+{
+    struct MHD_Response *response = text_response(body);
+    if (response == NULL)
+        return MHD_NO;
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        MHD_add_response_header(response, "Allow", "GET, HEAD");
+    return send_text(connection, status, content_type, response);
+}
+
+enum MHD_Result fp_reply_bad_request(struct MHD_Connection *connection, struct fp_str body)
+{
+    struct MHD_Response *response = text_response(body);
+    if (response == NULL)
+        return MHD_NO;
+    /* Without this header the connection would go on, and so would what follows in it. */
+    if (!add(response, "Connection", "close")) {
+        MHD_destroy_response(response);
+        return MHD_NO;
+    }
+    return send_text(connection, MHD_HTTP_BAD_REQUEST, "text/plain; charset=utf-8", response);
 }

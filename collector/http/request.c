@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Request: routes, receives and answers one request.
  *
  * MHD calls fp_request_handle several times: when the headers are there, for each piece of the
  * body, when the body is complete, and once more after a suspended connection was resumed. All
- * calls for one connection come from one thread. While it is suspended, the spool's committer
- * records the outcome, counts the upload and, as its last act, resumes the connection.
+ * calls for one connection come from one thread. While it is suspended, the upload's turn comes to
+ * be decoded, on another thread; then the spool's committer records the outcome. Whoever has the
+ * outcome counts the upload and, as its last act, resumes the connection.
  *
  * A request refused on its headers is still read to its end, up to a bound: most clients lose a
  * reply that is sent into a half-read body, and lose the connection too.
@@ -20,6 +22,7 @@
 #include "collector/http/content_type.h"
 #include "collector/http/long_session.h"
 #include "collector/http/reply.h"
+#include "collector/http/strict.h"
 #include "collector/ingest/charge.h"
 
 #include <stdlib.h>
@@ -31,7 +34,7 @@ enum {
     DISCARD_MAX = 32 * 1024 * 1024, /* bytes past limits.max_body that are still read */
 };
 
-/* What a request asks for. */
+/* The kind of a request. */
 enum request_kind {
     REQUEST_UNKNOWN, /* no such path, or a method that the path does not have */
     REQUEST_PREFLIGHT,
@@ -45,9 +48,10 @@ enum request_state {
     STATE_RECEIVING,       /* no error so far; an upload's body is collected */
     STATE_KEEPING_REFUSED, /* refused; the body is collected, to be kept as a dead letter */
     STATE_DISCARDING,      /* refused; the rest of the body is dropped */
-    STATE_COMMITTING,      /* suspended until the spool has stored or refused the record */
+    STATE_SUSPENDED,       /* until it is decoded, and the spool has stored or refused the record */
     STATE_ACCEPTED,        /* counted as accepted; only the reply is left */
     STATE_REFUSED,         /* counted as refused; only the reply is left */
+    STATE_COUNT
 };
 
 struct http_request {
@@ -59,8 +63,10 @@ struct http_request {
     const struct fp_str *origin;
     enum request_kind kind;
     enum request_state state;
-    bool is_dry_run;  /* `?dry_run`: answer as always, without any lasting effect */
-    bool is_keepable; /* set from the headers: keep as a dead letter if refused for its content */
+    bool is_malformed; /* as HTTP: gets its reply before the body is read */
+    bool is_last;      /* its connection ends with the reply */
+    bool is_dry_run;   /* `?dry_run`: answer as always, without any lasting effect */
+    bool is_keepable;  /* set from the headers: keep as a dead letter if refused for its content */
     struct fp_http_target target;
     struct fp_uuid id;          /* from `Idempotency-Key`, or a part's */
     const struct fp_uuid *key;  /* &id; NULL: the upload's own id, or a random one */
@@ -72,6 +78,8 @@ struct http_request {
     struct fp_body_buf body;    /* empty until the request is admitted */
     uint64_t received_len;
     int64_t received_us; /* monotonic: when the body was complete */
+    struct fp_upload upload;
+    struct fp_turn turn;
     struct fp_ticket ticket;
     struct fp_problem problem; /* of a refused request */
 };
@@ -99,10 +107,24 @@ static struct fp_str header_or_empty(const struct http_request *request, const c
     return value != NULL ? fp_str_of(value) : FP_STR("");
 }
 
+/* The moves that a request may make, from row to column. It is settled once. */
+static const bool is_legal_move[STATE_COUNT][STATE_COUNT] = {
+    [STATE_RECEIVING] = {false, true, true, true, true, true},
+    [STATE_KEEPING_REFUSED] = {[STATE_DISCARDING] = true, [STATE_REFUSED] = true},
+    [STATE_DISCARDING] = {[STATE_DISCARDING] = true, [STATE_REFUSED] = true},
+    [STATE_SUSPENDED] = {[STATE_ACCEPTED] = true, [STATE_REFUSED] = true},
+};
+
+static void enter(struct http_request *request, enum request_state state)
+{
+    FP_ASSERT(is_legal_move[request->state][state]);
+    request->state = state;
+}
+
 /* Refuses a request whose problem is already set, and drops its body. Returns false. */
 static bool discard(struct http_request *request)
 {
-    request->state = STATE_DISCARDING;
+    enter(request, STATE_DISCARDING);
     return false;
 }
 
@@ -110,7 +132,7 @@ static bool discard(struct http_request *request)
 static bool refuse(struct http_request *request, enum fp_refusal reason, const char *detail)
 {
     fp_problem_refuse(&request->problem, reason, "%s", detail);
-    request->state = request->is_keepable ? STATE_KEEPING_REFUSED : STATE_DISCARDING;
+    enter(request, request->is_keepable ? STATE_KEEPING_REFUSED : STATE_DISCARDING);
     return false;
 }
 
@@ -209,7 +231,8 @@ static bool spend(struct http_request *request, const struct fp_budget_cost *cos
 static bool spend_announced(struct http_request *request)
 {
     const struct fp_budget_cost cost = {
-        .of = {[FP_BUDGET_REQUESTS] = 1, [FP_BUDGET_BYTES] = request->announced_len}};
+        .of = {[FP_BUDGET_REQUESTS] = 1, [FP_BUDGET_BYTES] = request->announced_len},
+        .is_dry_run = request->is_dry_run};
     return spend(request, &cost);
 }
 
@@ -298,6 +321,15 @@ static bool check_dry_run(struct http_request *request)
            refuse(request, FP_REFUSAL_HEADER, "?dry_run takes no value but 1");
 }
 
+/* Refuses a request that another HTTP server could read in another way. */
+static bool check_framing(struct http_request *request, const char *method, const char *version)
+{
+    const char *trouble = fp_strict_trouble(request->connection, method, version);
+    request->is_malformed = trouble != NULL;
+    request->is_last = request->is_malformed || fp_strict_is_chunked(request->connection);
+    return trouble == NULL || refuse(request, FP_REFUSAL_MALFORMED, trouble);
+}
+
 /* Decides from the headers alone how to handle the request. */
 static void route(struct http_request *request, const char *path, const char *method)
 {
@@ -338,6 +370,7 @@ void fp_request_completed(void *cls, struct MHD_Connection *connection, void **r
     struct http_request *request = *request_cls;
     if (request == NULL)
         return;
+    FP_ASSERT(request->state != STATE_SUSPENDED); /* else another thread still uses it */
     if (request->kind == REQUEST_START && request->state == STATE_ACCEPTED &&
         why != MHD_REQUEST_TERMINATED_COMPLETED_OK) {
         const struct fp_long_session session = long_session(request);
@@ -345,14 +378,16 @@ void fp_request_completed(void *cls, struct MHD_Connection *connection, void **r
     }
     fp_body_buf_release(&request->body);
     if (request->spent_len > request->received_len)
-        fp_ingest_refund(request->site, &(struct fp_budget_cost){
-                                            .of = {[FP_BUDGET_BYTES] = request->spent_len -
-                                                                       request->received_len}});
+        fp_ingest_refund(request->site,
+                         &(struct fp_budget_cost){
+                             .of = {[FP_BUDGET_BYTES] = request->spent_len - request->received_len},
+                             .is_dry_run = request->is_dry_run});
     fp_rules_unref(request->rules);
     move(request, FP_CONNECTION_WAITING);
     free(request);
     *request_cls = NULL;
-    atomic_fetch_sub(&http->in_flight, 1);
+    const size_t before = atomic_fetch_sub(&http->in_flight, 1);
+    FP_ASSERT(before > 0);
 }
 
 /* ---- the reply ---- */
@@ -367,8 +402,7 @@ static void count_accepted(const struct http_request *request)
 /* Settles a request as accepted or refused, and counts it. Called once per request. */
 static void settle(struct http_request *request, bool is_accepted)
 {
-    FP_ASSERT(request->state != STATE_ACCEPTED && request->state != STATE_REFUSED);
-    request->state = is_accepted ? STATE_ACCEPTED : STATE_REFUSED;
+    enter(request, is_accepted ? STATE_ACCEPTED : STATE_REFUSED);
     if (request->is_dry_run && request->kind != REQUEST_PREFLIGHT)
         fp_ingest_count_dry_run(request->http->ingest, is_accepted);
     else if (!is_accepted)
@@ -380,15 +414,19 @@ static void settle(struct http_request *request, bool is_accepted)
 static enum MHD_Result reply(const struct http_request *request)
 {
     const bool is_accepted = request->state == STATE_ACCEPTED;
+    FP_ASSERT(is_accepted || request->state == STATE_REFUSED);
     const struct fp_reply reply = {
         .problem = is_accepted ? NULL : &request->problem,
         .origin = request->origin,
         .started = is_accepted && request->kind == REQUEST_START ? &request->started : NULL,
         .refused = is_accepted && is_upload(request) ? request->ticket.refused.count : 0,
+        .not_kept = is_accepted && is_upload(request) ? request->ticket.not_kept.sessions : 0,
         .preflight = request->kind == REQUEST_PREFLIGHT,
+        .requested_headers = MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND,
+                                                         "Access-Control-Request-Headers"),
         .dry_run = request->is_dry_run,
         .token_trouble = request->ticket.token_trouble,
-        .close = atomic_load(&request->http->stopping),
+        .close = request->is_last || atomic_load(&request->http->stopping),
     };
     return fp_reply_send(request->connection, request->http->metrics, &reply);
 }
@@ -399,13 +437,15 @@ static enum MHD_Result settle_and_reply(struct http_request *request, bool is_ac
     return reply(request);
 }
 
-/* True if a refused client waits for 100 Continue, or has more left to send than is worth reading.
- * It gets its reply now; MHD closes the connection after such a reply. */
+/* True if a refused client waits for 100 Continue, or has more left to send than is worth reading,
+ * or if nobody can say what it sends. It gets its reply now; MHD closes the connection after such a
+ * reply. */
 static bool replies_early(const struct http_request *request)
 {
     const char *expect = header(request, "Expect");
-    return is_refused(request) && ((expect != NULL && strcasecmp(expect, "100-continue") == 0) ||
-                                   request->announced_len > DISCARD_MAX);
+    return is_refused(request) &&
+           (request->is_malformed || (expect != NULL && strcasecmp(expect, "100-continue") == 0) ||
+            request->announced_len > DISCARD_MAX);
 }
 
 /* ---- the body ---- */
@@ -418,11 +458,12 @@ static void spend_received(struct http_request *request)
     if (request->received_len <= paid ||
         spend(request,
               &(struct fp_budget_cost){.of = {[FP_BUDGET_BYTES] = request->received_len - paid},
-                                       .paid = {[FP_BUDGET_BYTES] = paid}}))
+                                       .paid = {[FP_BUDGET_BYTES] = paid},
+                                       .is_dry_run = request->is_dry_run}))
         return;
-    fp_ingest_refund(
-        request->site,
-        &(struct fp_budget_cost){.of = {[FP_BUDGET_REQUESTS] = 1, [FP_BUDGET_BYTES] = paid}});
+    fp_ingest_refund(request->site, &(struct fp_budget_cost){
+                                        .of = {[FP_BUDGET_REQUESTS] = 1, [FP_BUDGET_BYTES] = paid},
+                                        .is_dry_run = request->is_dry_run});
     request->spent_len = 0;
 }
 
@@ -476,15 +517,22 @@ static enum MHD_Result receive(struct http_request *request, const char *bytes, 
 /* ---- the upload ---- */
 
 /*
- * Resumes a request; runs on the committer's thread. Counts the upload, which may be durable
- * although its client has gone. After the resume the request belongs to the connection's thread
- * again, so nothing may follow.
+ * Settles and resumes a suspended request, on the thread that has its outcome. Counts the upload,
+ * which may be durable although its client has gone. After the resume the request belongs to the
+ * connection's thread again, so nothing may follow.
  */
-static void resume(void *context)
+static void resume(struct http_request *request, bool is_accepted)
+{
+    FP_ASSERT(request->state == STATE_SUSPENDED);
+    settle(request, is_accepted);
+    MHD_resume_connection(request->connection);
+}
+
+/* Continues a committed request, on the committer's thread. */
+static void conclude(void *context)
 {
     struct http_request *request = context;
-    settle(request, fp_ingest_outcome(&request->ticket, &request->problem));
-    MHD_resume_connection(request->connection);
+    resume(request, fp_ingest_outcome(&request->ticket, &request->problem));
 }
 
 static struct fp_upload describe(const struct http_request *request)
@@ -516,27 +564,51 @@ static void keep_refused(struct http_request *request, const struct fp_upload *u
     fp_ingest_keep_refused(request->http->ingest, upload, &request->problem, &body);
 }
 
+/* Prepares an upload whose turn has come. */
+static bool prepare(struct http_request *request, bool is_granted)
+{
+    if (is_granted) {
+        const int64_t begun_us = fp_clock_thread_us();
+        const bool is_prepared = fp_ingest_prepare(request->http->ingest, &request->upload,
+                                                   &request->ticket, &request->problem);
+        fp_ingest_count_decoding(request->site, fp_clock_thread_us() - begun_us);
+        return is_prepared;
+    }
+    fp_problem_refuse(&request->problem, FP_REFUSAL_BUDGET_DECODING,
+                      "the site sends more than its share of the collector can decode "
+                      "(http.threads); retry");
+    request->problem.retry_s = FP_RETRY_BUSY_S;
+    return false;
+}
+
+/* Decodes an upload, on a thread of the turns, and hands its record to the spool. */
+static void decode(void *context, bool is_granted)
+{
+    struct http_request *request = context;
+    const bool is_prepared = prepare(request, is_granted);
+    if (!is_prepared && request->is_keepable)
+        keep_refused(request, &request->upload);
+    fp_body_buf_release(&request->body);
+    if (!is_prepared || request->is_dry_run) {
+        resume(request, is_prepared && fp_ingest_end_dry_run(&request->ticket, &request->problem));
+        return;
+    }
+    request->ticket.done = conclude;
+    request->ticket.context = request;
+    fp_ingest_commit(&request->ticket);
+}
+
+/* Suspends the connection until the upload has its outcome. */
 static enum MHD_Result submit(struct http_request *request)
 {
-    struct fp_ingest *ingest = request->http->ingest;
-    const struct fp_upload upload = describe(request);
+    const size_t most = fp_rules_waiting_share(request->rules, request->http->waiting_max);
+    request->upload = describe(request);
     request->received_us = fp_clock_monotonic_us();
-    bool is_prepared = fp_ingest_prepare(ingest, &upload, &request->ticket, &request->problem);
-    if (!is_prepared && request->is_keepable)
-        keep_refused(request, &upload);
-    fp_body_buf_release(&request->body);
-    if (!is_prepared)
-        return settle_and_reply(request, false);
-    if (request->is_dry_run)
-        return settle_and_reply(request,
-                                fp_ingest_end_dry_run(&request->ticket, &request->problem));
-
-    /* Suspends first: resume may run before fp_ingest_commit returns. */
-    request->state = STATE_COMMITTING;
-    request->ticket.done = resume;
-    request->ticket.context = request;
-    MHD_suspend_connection(request->connection);
-    fp_ingest_commit(&request->ticket);
+    request->turn =
+        (struct fp_turn){.run = decode, .context = request, .lane = request->site->lane};
+    enter(request, STATE_SUSPENDED);
+    MHD_suspend_connection(request->connection); /* first: the outcome may be there at once */
+    fp_turns_add(request->http->turns, &request->turn, most);
     return MHD_YES;
 }
 
@@ -568,6 +640,7 @@ static enum MHD_Result answer(struct http_request *request)
 /* Continues a complete or resumed request. */
 static enum MHD_Result finish(struct http_request *request)
 {
+    FP_ASSERT(request->state != STATE_SUSPENDED);
     move(request, FP_CONNECTION_ANSWERED);
     if (request->state == STATE_RECEIVING)
         return answer(request);
@@ -583,14 +656,14 @@ enum MHD_Result fp_request_handle(void *cls, struct MHD_Connection *connection, 
                                   const char *method, const char *version, const char *upload_data,
                                   size_t *upload_data_size, void **request_cls)
 {
-    (void)version;
     struct http_request *request = *request_cls;
     if (request == NULL) {
         request = begin(cls, connection);
         if (request == NULL)
             return MHD_NO;
         *request_cls = request;
-        route(request, url, method);
+        if (check_framing(request, method, version))
+            route(request, url, method);
         return replies_early(request) ? settle_and_reply(request, false) : MHD_YES;
     }
     if (*upload_data_size > 0) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Request: handles one request of the public listener, from its headers to its reply. Private to
  * collector/http.
@@ -10,6 +11,7 @@
 #include "collector/http/metrics.h"
 #include "collector/ingest/captures.h"
 #include "collector/ingest/ingest.h"
+#include "collector/ingest/turns.h"
 
 #include <microhttpd.h>
 #include <stdatomic.h>
@@ -20,6 +22,8 @@ struct fp_http {
     struct MHD_Daemon *daemon;
     struct fp_listener listener;
     struct fp_captures *captures;
+    struct fp_turns *turns;             /* of uploads, to be decoded */
+    size_t waiting_max;                 /* uploads of all sites that may wait for their turn */
     struct fp_connections *connections; /* each entry is its socket's context */
     atomic_size_t in_flight;            /* requests begun but not completed */
     atomic_bool stopping;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Target: parses the paths of the public listener. Pure; any thread.
  */
