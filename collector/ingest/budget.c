@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Budget: keeps what is spent from each bucket, in millionths, under a lock.
  */
 #include "collector/ingest/budget.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/clock.h"
 
 #include <pthread.h>
@@ -11,13 +13,15 @@
 
 #define MILLION UINT64_C(1000000)
 
+enum budget_use { USE_UPLOADS, USE_DRY_RUNS, USES };
+
 struct fp_budget {
     atomic_uint references;
-    atomic_size_t held;              /* bytes of bodies in flight */
-    pthread_mutex_t lock;            /* protects what follows */
-    int64_t drained_us;              /* when spent was last updated */
-    uint64_t spent[FP_BUDGET_KINDS]; /* millionths of a request, of a byte */
-    uint64_t whole[FP_BUDGET_KINDS]; /* a full bucket, by the limits of the last call */
+    atomic_size_t held;                    /* bytes of bodies in flight */
+    pthread_mutex_t lock;                  /* protects what follows */
+    int64_t drained_us;                    /* when spent was last updated */
+    uint64_t spent[USES][FP_BUDGET_KINDS]; /* millionths of a request, of a byte */
+    uint64_t whole[FP_BUDGET_KINDS];       /* a full bucket, by the limits of the last call */
 };
 
 struct fp_budget *fp_budget_create(void)
@@ -33,16 +37,22 @@ struct fp_budget *fp_budget_create(void)
 
 struct fp_budget *fp_budget_ref(struct fp_budget *budget)
 {
-    if (budget != NULL)
-        atomic_fetch_add_explicit(&budget->references, 1, memory_order_relaxed);
+    if (budget == NULL)
+        return NULL;
+    const unsigned before = atomic_fetch_add_explicit(&budget->references, 1, memory_order_relaxed);
+    FP_ASSERT(before > 0);
     return budget;
 }
 
 void fp_budget_unref(struct fp_budget *budget)
 {
-    if (budget == NULL ||
-        atomic_fetch_sub_explicit(&budget->references, 1, memory_order_acq_rel) > 1)
+    if (budget == NULL)
         return;
+    const unsigned before = atomic_fetch_sub_explicit(&budget->references, 1, memory_order_acq_rel);
+    FP_ASSERT(before > 0);
+    if (before > 1)
+        return;
+    FP_ASSERT(atomic_load_explicit(&budget->held, memory_order_relaxed) == 0);
     pthread_mutex_destroy(&budget->lock);
     free(budget);
 }
@@ -59,8 +69,9 @@ static void fit(struct fp_budget *budget, const struct fp_budget_limits *limits)
 {
     for (enum fp_budget_kind kind = 0; kind < FP_BUDGET_KINDS; kind++) {
         uint64_t now = whole(limits, kind);
-        if (now != budget->whole[kind] && budget->spent[kind] > now)
-            budget->spent[kind] = now;
+        for (int use = 0; use < USES; use++)
+            if (now != budget->whole[kind] && budget->spent[use][kind] > now)
+                budget->spent[use][kind] = now;
         budget->whole[kind] = now;
     }
 }
@@ -73,11 +84,13 @@ static void drain(struct fp_budget *budget, const struct fp_budget_limits *limit
         return;
     uint64_t elapsed_us = (uint64_t)(now_us - budget->drained_us);
     budget->drained_us = now_us;
-    for (int kind = 0; kind < FP_BUDGET_KINDS; kind++) {
-        uint64_t *spent = &budget->spent[kind];
-        uint64_t per_us = limits->per_s[kind]; /* 1 per s is 1 millionth per us */
-        bool is_paid = per_us == 0 || elapsed_us > *spent / per_us;
-        *spent = is_paid ? 0 : *spent - per_us * elapsed_us;
+    for (int use = 0; use < USES; use++) {
+        for (int kind = 0; kind < FP_BUDGET_KINDS; kind++) {
+            uint64_t *spent = &budget->spent[use][kind];
+            uint64_t per_us = limits->per_s[kind]; /* 1 per s is 1 millionth per us */
+            bool is_paid = per_us == 0 || elapsed_us > *spent / per_us;
+            *spent = is_paid ? 0 : *spent - per_us * elapsed_us;
+        }
     }
 }
 
@@ -86,9 +99,9 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Returns the microseconds until the bucket holds the cost, 0 if it does. All pieces of an upload
- * together need at most a full bucket. */
-static uint64_t wait_us(const struct fp_budget *budget, const struct fp_budget_limits *limits,
+/* Returns the microseconds until a bucket of which so much is spent holds the cost, 0 if it does.
+ * All pieces of an upload together need at most a full bucket. */
+static uint64_t wait_us(uint64_t spent, const struct fp_budget_limits *limits,
                         const struct fp_budget_cost *cost, enum fp_budget_kind kind)
 {
     uint64_t per_us = limits->per_s[kind];
@@ -98,16 +111,19 @@ static uint64_t wait_us(const struct fp_budget *budget, const struct fp_budget_l
     uint64_t paid = cost->paid[kind];
     uint64_t wanted =
         smaller((paid + cost->of[kind]) * MILLION, full) - smaller(paid * MILLION, full);
-    uint64_t needed = budget->spent[kind] + wanted;
+    uint64_t needed = spent + wanted;
     return wanted == 0 || needed <= full ? 0 : (needed - full + per_us - 1) / per_us;
 }
 
 static bool spend(struct fp_budget *budget, const struct fp_budget_limits *limits,
                   const struct fp_budget_cost *cost, struct fp_budget_shortage *shortage)
 {
+    const enum budget_use own = cost->is_dry_run ? USE_DRY_RUNS : USE_UPLOADS;
     uint64_t longest = 0;
     for (enum fp_budget_kind kind = 0; kind < FP_BUDGET_KINDS; kind++) {
-        uint64_t wait = wait_us(budget, limits, cost, kind);
+        const uint64_t *uploads = budget->spent[USE_UPLOADS], *owned = budget->spent[own];
+        uint64_t most = uploads[kind] > owned[kind] ? uploads[kind] : owned[kind];
+        uint64_t wait = wait_us(most, limits, cost, kind);
         if (wait <= longest)
             continue;
         longest = wait;
@@ -116,7 +132,7 @@ static bool spend(struct fp_budget *budget, const struct fp_budget_limits *limit
     if (longest > 0)
         return false;
     for (int kind = 0; kind < FP_BUDGET_KINDS; kind++)
-        budget->spent[kind] += limits->per_s[kind] > 0 ? cost->of[kind] * MILLION : 0;
+        budget->spent[own][kind] += limits->per_s[kind] > 0 ? cost->of[kind] * MILLION : 0;
     return true;
 }
 
@@ -134,9 +150,10 @@ bool fp_budget_spend(struct fp_budget *budget, const struct fp_budget_limits *li
 
 void fp_budget_return(struct fp_budget *budget, const struct fp_budget_cost *cost)
 {
+    uint64_t *spent = budget->spent[cost->is_dry_run ? USE_DRY_RUNS : USE_UPLOADS];
     pthread_mutex_lock(&budget->lock);
     for (int kind = 0; kind < FP_BUDGET_KINDS; kind++)
-        budget->spent[kind] -= smaller(cost->of[kind] * MILLION, budget->spent[kind]);
+        spent[kind] -= smaller(cost->of[kind] * MILLION, spent[kind]);
     pthread_mutex_unlock(&budget->lock);
 }
 
@@ -153,6 +170,8 @@ bool fp_budget_hold(struct fp_budget *budget, size_t bytes, size_t most)
 
 void fp_budget_let_go(struct fp_budget *budget, size_t bytes)
 {
-    if (budget != NULL)
-        atomic_fetch_sub_explicit(&budget->held, bytes, memory_order_relaxed);
+    if (budget == NULL)
+        return;
+    const size_t before = atomic_fetch_sub_explicit(&budget->held, bytes, memory_order_relaxed);
+    FP_ASSERT(before >= bytes);
 }

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Budget: limits a site's requests and bytes per second with two token buckets, and the memory that
  * its bodies hold.
  *
  * A bucket's size is its rate times the burst time. It starts full and refills at its rate. It
- * counts in millionths, so each microsecond adds a whole number and repeated calls never round. The
+ * counts in millionths, so each microsecond adds a whole number and repeated calls never round. Dry
+ * runs have buckets of their own of the same size: they take nothing from uploads. The
  * limits may change with the configuration, so they come with each call. What is spent must survive
  * a reload, so it is in the budget, which old and new rules share. Any thread.
  */
@@ -26,6 +28,7 @@ struct fp_budget_limits {
 struct fp_budget_cost {
     uint64_t of[FP_BUDGET_KINDS];
     uint64_t paid[FP_BUDGET_KINDS]; /* earlier, by the same upload, if it is charged in pieces */
+    bool is_dry_run;                /* also needs room in the buckets of uploads, but takes none */
 };
 
 /* Why a cost was not granted. If both kinds are short, the one that takes longer. */

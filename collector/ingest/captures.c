@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Captures: a table with linear search, because starting and stopping is rare.
  */
 #include "collector/ingest/captures.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/clock.h"
 
 #include <pthread.h>
@@ -10,7 +12,7 @@
 
 enum { CARRIES = 2 /* a part that is sent again needs that of the part before it */ };
 
-/* What a part left. */
+/* State that a part left for the next one. */
 struct left {
     struct fp_carry *carry; /* NULL: this place is free */
     uint32_t part;
@@ -45,6 +47,7 @@ static void drop(struct fp_captures *captures, struct left *left)
 {
     if (left->carry == NULL)
         return;
+    FP_ASSERT(captures->carried_bytes >= left->carry->arena.used_bytes);
     captures->carried_bytes -= left->carry->arena.used_bytes;
     fp_carry_unref(left->carry);
     left->carry = NULL;
@@ -61,12 +64,14 @@ void fp_captures_free(struct fp_captures *captures)
     if (captures == NULL)
         return;
     fp_captures_stop_all(captures);
+    FP_ASSERT(captures->count == 0 && captures->carried_bytes == 0);
     pthread_mutex_destroy(&captures->lock);
     free(captures);
 }
 
 static void forget(struct fp_captures *captures, struct capture *capture)
 {
+    FP_ASSERT(capture < captures->running + captures->count);
     drop_all(captures, capture);
     *capture = captures->running[--captures->count];
 }

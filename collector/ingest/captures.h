@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Captures: the long sessions that are being uploaded in parts, and the window each one belongs to.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ingest, budgets: charges a request to its site, and refuses one that costs too much.
  */

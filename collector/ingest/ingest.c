@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ingest: admits, prepares and commits uploads.
  *
@@ -11,17 +12,18 @@
 #include "collector/base/buf.h"
 #include "collector/base/clock.h"
 #include "collector/base/log.h"
+#include "collector/base/uuid.h"
 #include "collector/ingest/metrics.h"
 #include "collector/ingest/prepare.h"
-#include "collector/profile/url.h"
+#include "collector/profile/scrub/url.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
     BENCH_KEPT_MAX = 1024 * 1024, /* bytes of a buffer kept for the next upload */
-    NONCES = 256 * 1024,          /* page loads whose tokens are remembered: 8 MiB when full */
 };
 
 struct fp_workbench {
@@ -35,14 +37,15 @@ struct fp_ingest {
     struct fp_dead_letters *letters; /* NULL: drop refused bodies */
     struct fp_metric_set *metrics;
     struct fp_site_metrics *nowhere; /* counts requests whose site is unknown */
-    struct fp_nonce_table *nonces;
     struct fp_ceilings *ceilings;
+    struct fp_kept *kept; /* of all sites */
     struct fp_loads *loads;
     atomic_size_t body_bytes; /* held by bodies in flight */
     atomic_size_t committing; /* tickets between commit and the return of done */
 
     pthread_mutex_t lock; /* protects what follows */
     struct fp_rules *rules;
+    struct fp_draw_key key;
     struct fp_workbench *idle; /* benches not in use */
     unsigned bench_count;
     unsigned bench_max;
@@ -50,24 +53,33 @@ struct fp_ingest {
 
 /* ---- life ---- */
 
+/* Draws a key for sample_keep, for the time until the database gives that of all collectors. */
+static bool draw_key(struct fp_ingest *ingest)
+{
+    struct fp_uuid drawn;
+    const bool is_drawn = fp_uuid_random(&drawn);
+    memcpy(ingest->key.bytes, drawn.bytes, sizeof(drawn.bytes));
+    return is_drawn;
+}
+
 struct fp_ingest *fp_ingest_create(struct fp_spool *spool, struct fp_metrics *metrics,
                                    struct fp_rules *rules, unsigned workers)
 {
     struct fp_ingest *ingest = calloc(1, sizeof(*ingest));
     if (ingest == NULL)
         return NULL;
-    ingest->nonces = fp_nonce_table_create(NONCES);
     ingest->ceilings = fp_ceilings_create(metrics);
     ingest->metrics = fp_metrics_join(metrics, &fp_ingest_metrics);
     ingest->nowhere = fp_site_metrics_create(FP_STR(""));
+    ingest->kept = fp_kept_create();
     ingest->loads = fp_loads_create(ingest->metrics);
-    if (ingest->nonces == NULL || ingest->ceilings == NULL || ingest->metrics == NULL ||
-        ingest->loads == NULL || ingest->nowhere == NULL ||
+    if (ingest->ceilings == NULL || ingest->metrics == NULL || ingest->loads == NULL ||
+        ingest->nowhere == NULL || ingest->kept == NULL || !draw_key(ingest) ||
         pthread_mutex_init(&ingest->lock, NULL) != 0) {
         fp_site_metrics_unref(ingest->nowhere);
-        fp_nonce_table_free(ingest->nonces);
         fp_ceilings_free(ingest->ceilings);
         fp_loads_free(ingest->loads);
+        fp_kept_unref(ingest->kept);
         free(ingest);
         return NULL;
     }
@@ -100,9 +112,9 @@ void fp_ingest_free(struct fp_ingest *ingest)
     }
     fp_rules_unref(ingest->rules);
     fp_site_metrics_unref(ingest->nowhere);
-    fp_nonce_table_free(ingest->nonces);
     fp_ceilings_free(ingest->ceilings);
     fp_loads_free(ingest->loads);
+    fp_kept_unref(ingest->kept);
     pthread_mutex_destroy(&ingest->lock);
     free(ingest);
 }
@@ -302,16 +314,38 @@ static enum fp_refusal reason_of(enum fp_spool_error error)
     return FP_REFUSAL_SPOOL_FAILED;
 }
 
-bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
-                       struct fp_ticket *ticket, struct fp_problem *problem)
+static struct fp_backlog_place place_of(struct fp_spool *spool)
+{
+    return (struct fp_backlog_place){fp_spool_position(spool), fp_spool_tail(spool)};
+}
+
+/* True if the spool takes uploads of the site. */
+static bool has_room(struct fp_ingest *ingest, const struct fp_upload *upload,
+                     struct fp_ticket *ticket, struct fp_problem *problem)
 {
     enum fp_spool_error error;
     const char *trouble = fp_spool_check(ingest->spool, &error);
-    if (trouble != NULL) {
-        fp_problem_refuse(problem, reason_of(error), "uploads are not accepted now: %s", trouble);
-        problem->retry_s = FP_RETRY_FULL_S;
-        return false;
+    ticket->backlog = upload->site->backlog;
+    ticket->spool_share = fp_rules_spool_share(upload->rules, fp_spool_max_bytes(ingest->spool));
+    if (trouble == NULL && upload->rules->site_count > 1) {
+        const struct fp_backlog_place place = place_of(ingest->spool);
+        if (fp_backlog_is_full(ticket->backlog, &place, ticket->spool_share)) {
+            error = FP_SPOOL_FULL;
+            trouble = "the site's half of the spool is full";
+        }
     }
+    if (trouble == NULL)
+        return true;
+    fp_problem_refuse(problem, reason_of(error), "uploads are not accepted now: %s", trouble);
+    problem->retry_s = FP_RETRY_FULL_S;
+    return false;
+}
+
+bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
+                       struct fp_ticket *ticket, struct fp_problem *problem)
+{
+    if (!has_room(ingest, upload, ticket, problem))
+        return false;
     struct fp_workbench *bench = take_bench(ingest, upload->rules);
     if (bench == NULL) {
         fp_prepare_no_memory(problem);
@@ -319,14 +353,15 @@ bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
     }
     struct fp_preparation preparation = {
         .upload = upload,
-        .nonces = ingest->nonces,
         .ceilings = ingest->ceilings,
+        .kept = upload->is_dry_run ? NULL : ingest->kept,
         .loads = upload->is_dry_run ? NULL : ingest->loads,
         .metrics = ingest->metrics,
         .arena = &bench->arena,
         .record = &bench->record,
         .problem = problem,
     };
+    fp_ingest_draw_key(ingest, &preparation.key);
     if (!fp_prepare(&preparation)) {
         return_bench(ingest, bench);
         return false;
@@ -336,6 +371,8 @@ bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
     ticket->upload_count = preparation.upload_count;
     ticket->token_trouble = preparation.trial.trouble;
     ticket->refused = preparation.refused;
+    ticket->charge = preparation.charge;
+    ticket->not_kept = preparation.not_kept;
     return true;
 }
 
@@ -344,6 +381,10 @@ static void committed(void *context, enum fp_spool_error result)
     struct fp_ticket *ticket = context;
     struct fp_ingest *ingest = ticket->ingest;
     ticket->result = result;
+    if (result != FP_SPOOL_OK) { /* before done: the rules may go with the request */
+        fp_kept_refund(&ticket->charge);
+        fp_backlog_return(ticket->backlog, ticket->record_len);
+    }
     ticket->done(ticket->context);
     atomic_fetch_sub(&ingest->committing, 1);
 }
@@ -352,6 +393,9 @@ void fp_ingest_commit(struct fp_ticket *ticket)
 {
     struct fp_ingest *ingest = ticket->ingest;
     struct fp_workbench *bench = ticket->workbench;
+    const struct fp_backlog_place place = place_of(ingest->spool);
+    ticket->record_len = bench->record.len;
+    fp_backlog_add(ticket->backlog, &place, ticket->spool_share, ticket->record_len);
     atomic_fetch_add(&ingest->committing, 1);
     enum fp_spool_error error =
         fp_spool_append(ingest->spool, bench->record.data, bench->record.len, committed, ticket);
@@ -399,6 +443,50 @@ bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *proble
     return false;
 }
 
+/* ---- what collectors share ---- */
+
+void fp_ingest_draw_key(struct fp_ingest *ingest, struct fp_draw_key *key)
+{
+    pthread_mutex_lock(&ingest->lock);
+    *key = ingest->key;
+    pthread_mutex_unlock(&ingest->lock);
+}
+
+void fp_ingest_set_draw_key(struct fp_ingest *ingest, const struct fp_draw_key *key)
+{
+    pthread_mutex_lock(&ingest->lock);
+    ingest->key = *key;
+    pthread_mutex_unlock(&ingest->lock);
+}
+
+void fp_ingest_print_kept(struct fp_ingest *ingest, int64_t hour, struct fp_buf *out)
+{
+    struct fp_rules *rules = fp_ingest_rules(ingest);
+    const char *separator = "{";
+    for (size_t i = 0; i < rules->site_count; i++) {
+        const struct fp_site *site = &rules->sites[i];
+        const uint64_t bytes = site->kept != NULL ? fp_kept_own(site->kept, hour) : 0;
+        if (bytes == 0)
+            continue;
+        /* A name has no character that JSON escapes. */
+        fp_buf_addf(out, "%s\"%.*s\":%" PRIu64, separator, FP_STR_ARG(site->name), bytes);
+        separator = ",";
+    }
+    fp_buf_addf(out, "%s}", separator[0] == '{' ? "{" : "");
+    fp_rules_unref(rules);
+}
+
+void fp_ingest_learn_kept(struct fp_ingest *ingest, int64_t hour, struct fp_str name,
+                          const struct fp_kept_shares *shares)
+{
+    struct fp_rules *rules = fp_ingest_rules(ingest);
+    const struct fp_site *site = fp_rules_site_named(rules, name);
+    struct fp_kept *kept = name.len == 0 ? ingest->kept : site != NULL ? site->kept : NULL;
+    if (kept != NULL)
+        fp_kept_learn(kept, hour, shares->own, shares->others);
+    fp_rules_unref(rules);
+}
+
 /* ---- what became of requests ---- */
 
 void fp_ingest_count_dry_run(struct fp_ingest *ingest, bool is_accepted)
@@ -407,10 +495,16 @@ void fp_ingest_count_dry_run(struct fp_ingest *ingest, bool is_accepted)
                    is_accepted ? FP_METRIC_DRY_RUNS_ACCEPTED : FP_METRIC_DRY_RUNS_REFUSED, 1);
 }
 
+void fp_ingest_count_decoding(const struct fp_site *site, int64_t processor_us)
+{
+    fp_site_metrics_decode(site->metrics, processor_us);
+}
+
 void fp_ingest_count_accepted(const struct fp_site *site, const struct fp_ticket *ticket)
 {
     fp_site_metrics_accept(site->metrics, ticket->upload_count);
     fp_site_metrics_refuse_records(site->metrics, &ticket->refused);
+    fp_site_metrics_keep(site->metrics, ticket->charge.bytes, ticket->not_kept.uploads);
 }
 
 void fp_ingest_count_refused(struct fp_ingest *ingest, const struct fp_site *site,
@@ -437,6 +531,9 @@ void fp_ingest_render_metrics(struct fp_ingest *ingest, struct fp_buf *out)
         [FP_METRIC_SITE_ACCEPTED] = fp_site_metrics_render_accepted,
         [FP_METRIC_SITE_REFUSED] = fp_site_metrics_render_refused,
         [FP_METRIC_SITE_RECORDS] = fp_site_metrics_render_records,
+        [FP_METRIC_SITE_KEPT] = fp_site_metrics_render_kept,
+        [FP_METRIC_SITE_NOT_KEPT] = fp_site_metrics_render_not_kept,
+        [FP_METRIC_SITE_DECODING] = fp_site_metrics_render_decoding,
         [FP_METRIC_SITE_LATEST] = fp_site_metrics_render_latest,
     };
     struct fp_rules *rules = fp_ingest_rules(ingest);

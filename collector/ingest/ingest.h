@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ingest: the only way in. It turns a request's body into a record in the spool, or into a refusal
  * with its reason.
  *
  * The steps of a request: fp_ingest_rules (a snapshot for its whole life) → fp_ingest_admit →
- * receive the body under fp_ingest_hold → fp_ingest_prepare (inflate, decode, check the page
- * token, fold, encode: all of the work, on the caller's thread) → fp_ingest_commit, which returns
+ * receive the body under fp_ingest_hold → its turn (turns.h) → fp_ingest_prepare (inflate, decode,
+ * check the page token, fold, encode: all of the work) → fp_ingest_commit, which returns
  * at once; the spool's committer calls back later → fp_ingest_outcome. A dry run ends with
  * fp_ingest_end_dry_run instead of the last two. Nothing of an upload is stored before all of it is
  * valid. Any thread may call any function.
@@ -15,6 +16,7 @@
 #include "collector/base/base.h"
 #include "collector/base/metrics.h"
 #include "collector/base/problem.h"
+#include "collector/ingest/kept.h"
 #include "collector/ingest/rules.h"
 #include "collector/letters/letters.h"
 #include "collector/spool/spool.h"
@@ -42,7 +44,7 @@ struct fp_rules *fp_ingest_rules(struct fp_ingest *ingest) FP_MUST_CHECK;
  * the budgets spent so far. Main thread. */
 void fp_ingest_reload(struct fp_ingest *ingest, struct fp_rules *rules);
 
-/* What is known about a request before its body. */
+/* The facts of a request before its body. */
 struct fp_admission {
     struct fp_str key;
     bool has_origin;
@@ -105,9 +107,14 @@ struct fp_ticket {
     struct fp_workbench *workbench; /* held from prepare to commit */
     size_t upload_count;
     struct fp_refused_records refused; /* of all uploads */
-    enum fp_spool_error result;        /* set before done */
-    const char *token_trouble;         /* of a dry run whose token is not valid, though not
-                                        * required: the name of a reason; otherwise NULL */
+    struct fp_kept_charge charge;
+    struct fp_backlog *backlog; /* of the site, in the rules that the request holds */
+    uint64_t spool_share;       /* of the site, in bytes */
+    size_t record_len;          /* that was added to the backlog */
+    struct fp_not_kept not_kept;
+    enum fp_spool_error result; /* set before done */
+    const char *token_trouble;  /* of a dry run whose token is not valid, though not
+                                 * required: the name of a reason; otherwise NULL */
 };
 
 /*
@@ -127,6 +134,26 @@ bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *proble
 /* Ends a prepared dry run: drops its record. True if the spool would have taken it now; otherwise
  * *problem says why not. */
 bool fp_ingest_end_dry_run(struct fp_ticket *ticket, struct fp_problem *problem) FP_MUST_CHECK;
+
+/*
+ * State that the collectors of one database share; collector/shared.c exchanges it. Any thread.
+ *
+ * The key of the draw for sample_keep; random until it is set. Then the kept bytes of an hour
+ * (epoch, in hours): printed, as a JSON object of those that this collector has kept by site, and
+ * learned for a site, or for all sites (name ""). An unknown site is ignored.
+ */
+void fp_ingest_draw_key(struct fp_ingest *ingest, struct fp_draw_key *key);
+void fp_ingest_set_draw_key(struct fp_ingest *ingest, const struct fp_draw_key *key);
+struct fp_kept_shares {
+    uint64_t own; /* this collector's, as the database knows it */
+    uint64_t others;
+};
+void fp_ingest_print_kept(struct fp_ingest *ingest, int64_t hour, struct fp_buf *out);
+void fp_ingest_learn_kept(struct fp_ingest *ingest, int64_t hour, struct fp_str name,
+                          const struct fp_kept_shares *shares);
+
+/* Counts the processor time that preparing an upload took. */
+void fp_ingest_count_decoding(const struct fp_site *site, int64_t processor_us);
 
 /* Counts a dry run by its result. */
 void fp_ingest_count_dry_run(struct fp_ingest *ingest, bool is_accepted);

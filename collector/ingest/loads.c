@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loads: shelves by a hash of the page load, each with a lock and a list of its page loads, the one
  * that was visited last first.
  */
 #include "collector/ingest/loads.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/clock.h"
 #include "collector/base/hash.h"
 #include "collector/ingest/metrics.h"
@@ -68,7 +70,9 @@ struct fp_loads *fp_loads_create(struct fp_metric_set *metrics)
 
 static void free_part(struct fp_loads *loads, struct load_part *part)
 {
-    atomic_fetch_sub_explicit(&loads->bytes, part->bytes, memory_order_relaxed);
+    const size_t before =
+        atomic_fetch_sub_explicit(&loads->bytes, part->bytes, memory_order_relaxed);
+    FP_ASSERT(before >= part->bytes);
     free(part->part);
     free(part);
 }
@@ -81,9 +85,13 @@ static size_t drop_load(struct fp_loads *loads, struct load **link)
     *link = load->next;
     while (load->parts != NULL) {
         struct load_part *next = load->parts->next;
+        FP_ASSERT(load->part_count > 0 && load->bytes >= load->parts->bytes);
+        load->part_count--;
+        load->bytes -= load->parts->bytes;
         free_part(loads, load->parts);
         load->parts = next;
     }
+    FP_ASSERT(load->part_count == 0 && load->bytes == 0);
     free(load);
     return count;
 }
@@ -97,6 +105,7 @@ void fp_loads_free(struct fp_loads *loads)
             (void)drop_load(loads, &loads->shelves[i].loads);
         pthread_mutex_destroy(&loads->shelves[i].lock);
     }
+    FP_ASSERT(atomic_load_explicit(&loads->bytes, memory_order_relaxed) == 0);
     free(loads);
 }
 
@@ -160,6 +169,7 @@ void fp_loads_begin(struct fp_loads *loads, const struct fp_loads_key *key,
     const struct load_part *part = load != NULL ? load->parts : NULL;
     for (; part != NULL && !visit->is_known; part = part->next) {
         visit->is_known = fp_uuid_equal(&part->upload, &key->upload);
+        FP_ASSERT(visit->earlier_count < FP_LOADS_PARTS_MAX);
         if (!visit->is_known)
             visit->earlier[visit->earlier_count++] = part->part;
     }
@@ -244,6 +254,7 @@ void fp_loads_forget(struct fp_loads *loads, const struct fp_loads_key *key)
     if (link != NULL && *link != NULL) {
         struct load_part *part = *link;
         *link = part->next;
+        FP_ASSERT(load->part_count > 0 && load->bytes >= part->bytes);
         load->part_count--;
         load->bytes -= part->bytes;
         free_part(loads, part);

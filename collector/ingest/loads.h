@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loads: the parts of page loads that arrived lately, so that windows reach across parts.
  *
@@ -9,7 +10,7 @@
 #define FP_INGEST_LOADS_H
 
 #include "collector/base/metrics.h"
-#include "collector/profile/part.h"
+#include "collector/profile/fold/part.h"
 
 enum {
     FP_LOADS_PARTS_MAX = 64,                 /* of one page load */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Multipart: splits a multipart/form-data body (RFC 7578, RFC 2046 section 5.1) into parts, as
  * slices of it. Pure functions; any thread.

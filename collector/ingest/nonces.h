@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Nonces: counts how often the token of each page load was used, in a fixed amount of memory.
  *
@@ -7,7 +8,8 @@
  * start again. Only tokens with a valid signature get here, so filling the table takes as many
  * sampled page loads as it has places.
  *
- * A table lives as long as the process, across reloads. Any thread.
+ * Each site with token keys has a table of its own, so no site can evict another's nonces. It lives
+ * as long as the configuration names the site, across reloads. Any thread.
  */
 #ifndef FP_INGEST_NONCES_H
 #define FP_INGEST_NONCES_H
@@ -24,11 +26,20 @@ enum fp_nonce_verdict {
 
 struct fp_nonce_table;
 
-/* Makes an empty table for about `places` nonces (32 bytes each); NULL when out of memory. */
-struct fp_nonce_table *fp_nonce_table_create(size_t places) FP_MUST_CHECK;
+/* Makes an empty table with one reference, which uses about `bytes` when it is full (32 bytes per
+ * nonce, at least 16 nonces); NULL when out of memory. */
+struct fp_nonce_table *fp_nonce_table_create(size_t bytes) FP_MUST_CHECK;
 
-/* Frees the table; NULL is fine. */
-void fp_nonce_table_free(struct fp_nonce_table *table);
+/* Add and drop a reference; dropping the last one frees the table. NULL is fine. */
+struct fp_nonce_table *fp_nonce_table_ref(struct fp_nonce_table *table);
+void fp_nonce_table_unref(struct fp_nonce_table *table);
+
+/*
+ * Changes how much a table may use. It keeps its nonces; if they no longer fit, those that expire
+ * last. Still no used nonce may start again: unknown tokens that expire before one that was
+ * perhaps evicted earlier are refused. False when out of memory: the table stays as it was.
+ */
+bool fp_nonce_table_resize(struct fp_nonce_table *table, size_t bytes) FP_MUST_CHECK;
 
 /*
  * Uses a nonce once more, unless it was used uses_max times. expires_s: when its token expires, in

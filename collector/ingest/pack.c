@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keep: compresses.
  */
 #include "collector/ingest/pack.h"
 
-#include "collector/profile/scrub_json.h"
+#include "collector/profile/scrub/json.h"
 
 #include <zstd.h>
 

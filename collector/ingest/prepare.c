@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prepare: turns bytes into deltas, for a single upload and for the parts of a form.
  */
@@ -11,7 +12,7 @@
 #include "collector/ingest/multipart.h"
 #include "collector/ingest/pack.h"
 #include "collector/ingest/token.h"
-#include "collector/profile/fold.h"
+#include "collector/profile/fold/fold.h"
 #include "collector/rollup/ids.h"
 #include "collector/rollup/record.h"
 
@@ -101,7 +102,6 @@ static bool admit_token(struct fp_preparation *work, struct fp_str token, uint32
         .site = work->upload->site,
         .token = token,
         .now_us = work->received_us,
-        .nonces = work->nonces,
         .metrics = work->metrics,
         .trial = work->upload->is_dry_run ? &work->trial : NULL,
     };
@@ -176,6 +176,57 @@ struct piece {
     bool is_single;    /* the only one in the request */
 };
 
+/* Drops the session of an upload that is over a ceiling. All else of the upload counts. */
+static void drop_session(struct fp_preparation *work, struct fp_delta *delta,
+                         const struct fp_kept_ceiling *ceiling)
+{
+    fp_kept_log(ceiling, work->charge.hour);
+    delta->session = NULL;
+    work->not_kept.uploads++;
+    work->not_kept.sessions +=
+        delta->format == FP_UPLOAD_SPEED_TRACER || delta->format == FP_UPLOAD_OPERA_SCOPE;
+}
+
+/* Takes the session from both ceilings, or drops it. */
+static void take_kept(struct fp_preparation *work, struct fp_delta *delta,
+                      const struct fp_kept_ceiling *own, const struct fp_kept_ceiling *all)
+{
+    struct fp_kept_charge *charge = &work->charge;
+    const uint64_t bytes = fp_kept_size(delta->session);
+    if (!fp_kept_take(own, charge->hour, bytes)) {
+        drop_session(work, delta, own);
+    } else if (!fp_kept_take(all, charge->hour, bytes)) {
+        fp_kept_return(own->kept, charge->hour, bytes);
+        drop_session(work, delta, all);
+    } else {
+        charge->bytes += bytes;
+    }
+}
+
+/* Compresses what is kept of an upload, or drops all of it if a ceiling is reached. False if memory
+ * is out. */
+static bool keep_session(struct fp_preparation *work, struct fp_delta *delta, struct fp_str raw)
+{
+    const struct fp_kept_charge *charge = &work->charge;
+    if (delta->session == NULL || charge->site == NULL)
+        return fp_keep_pack(delta, raw, work->arena);
+    const struct fp_site *site = work->upload->site;
+    const struct fp_rules *rules = work->upload->rules;
+    const struct fp_kept_ceiling own = {charge->site, fp_rules_kept_share(rules, site), site->name,
+                                        "sites[].kept"};
+    const struct fp_kept_ceiling all = {charge->all, rules->kept_per_hour, FP_STR(""),
+                                        "limits.kept"};
+    const bool is_own_full = fp_kept_is_full(&own, charge->hour);
+    if (is_own_full || fp_kept_is_full(&all, charge->hour)) {
+        drop_session(work, delta, is_own_full ? &own : &all);
+        return true;
+    }
+    if (!fp_keep_pack(delta, raw, work->arena))
+        return false;
+    take_kept(work, delta, &own, &all);
+    return true;
+}
+
 /* Folds an upload and adds it to the record. */
 static bool add_to_record(struct fp_preparation *work, const struct piece *piece,
                           const struct fp_fold_context *context)
@@ -183,7 +234,7 @@ static bool add_to_record(struct fp_preparation *work, const struct piece *piece
     struct fp_delta delta;
     const struct fp_str raw = work->upload->rules->keep_raw ? piece->raw : (struct fp_str){NULL, 0};
     if (!fp_fold(piece->profile, context, work->arena, &delta) ||
-        !fp_keep_pack(&delta, raw, work->arena)) {
+        !keep_session(work, &delta, raw)) {
         set_memory_problem(work);
         return false;
     }
@@ -230,7 +281,8 @@ static bool add_part(struct fp_preparation *work, const struct piece *piece,
     joining.earlier_count = visit.earlier_count;
     joining.part = &part;
     bool is_added = add_to_record(work, piece, &joining);
-    /* What came before keeps its place if it comes again, even when that is refused. */
+    /* A part that came before keeps its place if it comes again, even when the repetition is
+     * refused. */
     work->remembered_count += is_added && !visit.is_known;
     fp_metrics_add(work->metrics, FP_METRIC_LOAD_PARTS_JOINED, is_added && visit.earlier_count > 0);
     fp_loads_end(&visit, is_added ? &part : NULL);
@@ -256,8 +308,12 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
 
     const struct fp_fold_context context = {
         .site = upload->site->name,
-        .rules = {upload->rules->keep_query, upload->site->routes.items, upload->site->routes.count,
-                  upload->site->timing_names.items, upload->site->timing_names.count},
+        .rules = {.keep_query = upload->rules->keep_query,
+                  .kept = upload->rules->kept,
+                  .routes = upload->site->routes.items,
+                  .route_count = upload->site->routes.count,
+                  .timing_names = upload->site->timing_names.items,
+                  .timing_name_count = upload->site->timing_names.count},
         .referer = upload->referer,
         .user_agent = upload->user_agent,
         .rate_ppm = rate_ppm,
@@ -305,7 +361,10 @@ static bool fold_body(struct fp_preparation *work, struct fp_str inflated, size_
     struct fp_profile profile;
     struct fp_upload_error error;
     struct fp_format_limits limits = work->upload->rules->format;
+    limits.closed_formats = work->upload->site->closed_formats;
     limits.keep_ppm = work->upload->site->sample_keep_ppm;
+    limits.keep_key = work->key;
+    limits.keep_site_id = fp_site_id(work->upload->site->name);
     limits.continuation = continuation;
     if (fp_format_decode(inflated, work->upload->format, &limits, work->arena, &profile, &error) !=
         FP_VERDICT_OK)
@@ -373,6 +432,11 @@ static bool prepare(struct fp_preparation *work)
 {
     work->received_us = fp_clock_real_us();
     work->inflated_left = work->upload->rules->format.max_inflated;
+    work->charge = (struct fp_kept_charge){
+        .site = work->kept != NULL ? work->upload->site->kept : NULL,
+        .all = work->kept,
+        .hour = work->received_us / FP_US_PER_HOUR,
+    };
     const struct fp_upload *upload = work->upload;
     struct fp_str inflated;
     if (!inflate(work, upload->body, upload->encoding, &inflated))
@@ -390,6 +454,7 @@ bool fp_prepare(struct fp_preparation *work)
     if (prepare(work))
         return true;
     /* Nothing of the request counts. */
+    fp_kept_refund(&work->charge);
     for (size_t i = 0; i < work->remembered_count; i++)
         fp_loads_forget(work->loads, &work->remembered[i]);
     return false;

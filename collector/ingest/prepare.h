@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prepare: inflates and decodes the uploads of one request, checks their page tokens, folds them
  * and encodes them into one record.
@@ -8,16 +9,17 @@
 #include "collector/base/arena.h"
 #include "collector/base/buf.h"
 #include "collector/ingest/ingest.h"
+#include "collector/ingest/kept.h"
 #include "collector/ingest/loads.h"
-#include "collector/ingest/nonces.h"
 #include "collector/ingest/token.h"
-#include "collector/profile/ceilings.h"
+#include "collector/profile/fold/ceilings.h"
 #include "collector/rollup/record.h"
 
 struct fp_preparation {
     const struct fp_upload *upload;
-    struct fp_nonce_table *nonces;
     struct fp_ceilings *ceilings;
+    struct fp_draw_key key;        /* of sample_keep */
+    struct fp_kept *kept;          /* of all sites; NULL: without ceilings */
     struct fp_loads *loads;        /* NULL: windows do not reach across parts */
     struct fp_metric_set *metrics; /* ingest's */
     struct fp_arena *arena;        /* for everything that is made on the way */
@@ -28,7 +30,9 @@ struct fp_preparation {
     int64_t received_us;  /* epoch */
     size_t inflated_left; /* what is left of limits.max_inflated, for all parts together */
     size_t upload_count;
-    struct fp_token_trial trial;                          /* of a dry run */
+    struct fp_token_trial trial;  /* of a dry run */
+    struct fp_kept_charge charge; /* taken back on failure */
+    struct fp_not_kept not_kept;
     struct fp_refused_records refused;                    /* of all uploads so far; starts empty */
     struct fp_loads_key remembered[FP_RECORD_DELTAS_MAX]; /* parts of page loads */
     size_t remembered_count;

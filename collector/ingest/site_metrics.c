@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Site metrics: atomics for the counters, a lock for refusals that wait to be logged.
  */
@@ -41,6 +42,9 @@ struct fp_site_metrics {
     _Atomic uint64_t accepted;
     _Atomic int64_t latest_us; /* epoch: the last accepted upload; 0: none */
     _Atomic uint64_t refused[FP_REFUSAL_COUNT];
+    _Atomic uint64_t kept_bytes;
+    _Atomic uint64_t not_kept;
+    _Atomic uint64_t decoding_us;
     _Atomic uint64_t records_refused[FP_RECORD_REFUSAL_COUNT];
 
     pthread_mutex_t lock; /* protects what follows */
@@ -87,6 +91,21 @@ void fp_site_metrics_accept(struct fp_site_metrics *metrics, uint64_t uploads)
         return;
     atomic_fetch_add_explicit(&metrics->accepted, uploads, memory_order_relaxed);
     atomic_store_explicit(&metrics->latest_us, fp_clock_real_us(), memory_order_relaxed);
+}
+
+void fp_site_metrics_keep(struct fp_site_metrics *metrics, uint64_t bytes, uint64_t not_kept)
+{
+    if (metrics == NULL)
+        return;
+    atomic_fetch_add_explicit(&metrics->kept_bytes, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&metrics->not_kept, not_kept, memory_order_relaxed);
+}
+
+void fp_site_metrics_decode(struct fp_site_metrics *metrics, int64_t processor_us)
+{
+    if (metrics != NULL)
+        atomic_fetch_add_explicit(&metrics->decoding_us, (uint64_t)processor_us,
+                                  memory_order_relaxed);
 }
 
 void fp_site_metrics_refuse_records(struct fp_site_metrics *metrics,
@@ -220,10 +239,26 @@ void fp_site_metrics_refuse(struct fp_site_metrics *metrics, const struct fp_pro
 
 static const struct fp_metric names[] = {FP_SITE_METRICS(FP_METRIC_ROW)};
 
+static void render_count(const struct fp_site_metrics *metrics, enum fp_site_metric metric,
+                         const _Atomic uint64_t *count, struct fp_buf *out)
+{
+    fp_buf_addf(out, "%s{site=\"%s\"} %" PRIu64 "\n", names[metric].name, metrics->name,
+                atomic_load_explicit(count, memory_order_relaxed));
+}
+
 void fp_site_metrics_render_accepted(const struct fp_site_metrics *metrics, struct fp_buf *out)
 {
-    fp_buf_addf(out, "%s{site=\"%s\"} %" PRIu64 "\n", names[FP_METRIC_SITE_ACCEPTED].name,
-                metrics->name, atomic_load_explicit(&metrics->accepted, memory_order_relaxed));
+    render_count(metrics, FP_METRIC_SITE_ACCEPTED, &metrics->accepted, out);
+}
+
+void fp_site_metrics_render_kept(const struct fp_site_metrics *metrics, struct fp_buf *out)
+{
+    render_count(metrics, FP_METRIC_SITE_KEPT, &metrics->kept_bytes, out);
+}
+
+void fp_site_metrics_render_not_kept(const struct fp_site_metrics *metrics, struct fp_buf *out)
+{
+    render_count(metrics, FP_METRIC_SITE_NOT_KEPT, &metrics->not_kept, out);
 }
 
 void fp_site_metrics_render_refused(const struct fp_site_metrics *metrics, struct fp_buf *out)
@@ -243,10 +278,21 @@ void fp_site_metrics_render_records(const struct fp_site_metrics *metrics, struc
                     atomic_load_explicit(&metrics->records_refused[i], memory_order_relaxed));
 }
 
+static void render_seconds(const struct fp_site_metrics *metrics, enum fp_site_metric metric,
+                           int64_t time_us, struct fp_buf *out)
+{
+    fp_buf_addf(out, "%s{site=\"%s\"} %" PRId64 ".%06" PRId64 "\n", names[metric].name,
+                metrics->name, time_us / FP_US_PER_S, time_us % FP_US_PER_S);
+}
+
+void fp_site_metrics_render_decoding(const struct fp_site_metrics *metrics, struct fp_buf *out)
+{
+    const uint64_t spent_us = atomic_load_explicit(&metrics->decoding_us, memory_order_relaxed);
+    render_seconds(metrics, FP_METRIC_SITE_DECODING, (int64_t)spent_us, out);
+}
+
 void fp_site_metrics_render_latest(const struct fp_site_metrics *metrics, struct fp_buf *out)
 {
-    int64_t latest_us = atomic_load_explicit(&metrics->latest_us, memory_order_relaxed);
-    fp_buf_addf(out, "%s{site=\"%s\"} %" PRId64 ".%06" PRId64 "\n",
-                names[FP_METRIC_SITE_LATEST].name, metrics->name, latest_us / FP_US_PER_S,
-                latest_us % FP_US_PER_S);
+    const int64_t latest_us = atomic_load_explicit(&metrics->latest_us, memory_order_relaxed);
+    render_seconds(metrics, FP_METRIC_SITE_LATEST, latest_us, out);
 }

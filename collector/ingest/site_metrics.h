@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Site metrics: counts and logs what happened to a site's uploads.
  *
@@ -42,6 +43,12 @@ void fp_site_metrics_refuse_records(struct fp_site_metrics *metrics,
 /* Counts durable uploads. */
 void fp_site_metrics_accept(struct fp_site_metrics *metrics, uint64_t uploads);
 
+/* Counts processor time that decoding took. */
+void fp_site_metrics_decode(struct fp_site_metrics *metrics, int64_t processor_us);
+
+/* Counts what is kept whole of durable uploads, and uploads that a ceiling kept from it. */
+void fp_site_metrics_keep(struct fp_site_metrics *metrics, uint64_t bytes, uint64_t not_kept);
+
 /* Counts a refused request, and logs it unless its reason was logged within this minute. now_us:
  * monotonic. */
 void fp_site_metrics_refuse(struct fp_site_metrics *metrics, const struct fp_problem *problem,
@@ -56,10 +63,14 @@ enum fp_pending {
 void fp_site_metrics_log(struct fp_site_metrics *metrics, enum fp_pending pending, int64_t now_us);
 
 /* Append the site's series of fleetprof_uploads_accepted_total, fleetprof_uploads_refused_total,
- * fleetprof_records_refused_total and fleetprof_last_upload_timestamp_seconds. */
+ * fleetprof_records_refused_total, fleetprof_kept_bytes_total, fleetprof_uploads_not_kept_total,
+ * fleetprof_decode_seconds_total and fleetprof_last_upload_timestamp_seconds. */
 void fp_site_metrics_render_accepted(const struct fp_site_metrics *metrics, struct fp_buf *out);
 void fp_site_metrics_render_refused(const struct fp_site_metrics *metrics, struct fp_buf *out);
 void fp_site_metrics_render_records(const struct fp_site_metrics *metrics, struct fp_buf *out);
+void fp_site_metrics_render_kept(const struct fp_site_metrics *metrics, struct fp_buf *out);
+void fp_site_metrics_render_not_kept(const struct fp_site_metrics *metrics, struct fp_buf *out);
+void fp_site_metrics_render_decoding(const struct fp_site_metrics *metrics, struct fp_buf *out);
 void fp_site_metrics_render_latest(const struct fp_site_metrics *metrics, struct fp_buf *out);
 
 #endif

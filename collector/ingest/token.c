@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tokens: combines page_token, which verifies a token, with the nonce table, which counts its uses,
  * into one verdict.
@@ -93,14 +94,14 @@ static enum fp_nonce_verdict claim_nonce(const struct fp_token_claim *claim,
     const uint32_t uses_max = claim->site->token_uploads;
     struct fp_token_trial *trial = claim->trial;
     if (trial == NULL)
-        return fp_nonce_table_use(claim->nonces, token->nonce, expires_s, uses_max);
+        return fp_nonce_table_use(claim->site->nonces, token->nonce, expires_s, uses_max);
     uint32_t uses_before = 0;
     for (size_t i = 0; i < trial->count; i++)
         if (memcmp(trial->nonces[i], token->nonce, FP_NONCE_LEN) == 0)
             uses_before++;
     FP_ASSERT(trial->count < FP_RECORD_DELTAS_MAX);
     memcpy(trial->nonces[trial->count++], token->nonce, FP_NONCE_LEN);
-    return fp_nonce_table_peek(claim->nonces, token->nonce, expires_s, uses_max, uses_before);
+    return fp_nonce_table_peek(claim->site->nonces, token->nonce, expires_s, uses_max, uses_before);
 }
 
 static struct verdict judge(const struct fp_token_claim *claim, uint32_t *rate_ppm)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tokens: checks an upload's page token under the rules of its site. Any thread.
  */
@@ -23,9 +24,8 @@ struct fp_token_trial {
 /* An upload's token, and what it is checked against. */
 struct fp_token_claim {
     const struct fp_site *site;
-    struct fp_str token; /* "" if the upload has none */
-    int64_t now_us;      /* epoch */
-    struct fp_nonce_table *nonces;
+    struct fp_str token;           /* "" if the upload has none */
+    int64_t now_us;                /* epoch */
     struct fp_metric_set *metrics; /* ingest's; counts the verdict */
     struct fp_token_trial *trial;  /* of a dry run, which neither uses nor counts; otherwise NULL */
 };
