@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Notes: those of the session, and those of entries.
  */
@@ -43,7 +44,7 @@ struct fp_record_counts fp_notes_count_records(const struct fp_profile *profile)
 {
     struct fp_record_counts records = {"records", profile->session.records_read,
                                        profile->session.records_kept, 0};
-    /* A kept trace has a session, too, but no records. */
+    /* A kept trace also has a session, but no records. */
     if (profile->format != FP_UPLOAD_SPEED_TRACER && profile->format != FP_UPLOAD_OPERA_SCOPE) {
         const uint32_t kept = profile->timing_count + profile->observed_entries;
         const uint32_t read = kept + profile->skipped_entries;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Notes: what a decoder refused or found odd in an upload, in the same form for all formats.
  *

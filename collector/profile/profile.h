@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Profile: the common model that every decoder fills, before scrubbing and folding.
  *
@@ -10,8 +11,8 @@
 #define FP_PROFILE_PROFILE_H
 
 #include "collector/base/base.h"
-#include "collector/profile/vital.h"
 #include "collector/rollup/delta.h"
+#include "collector/rollup/vital.h"
 
 struct fp_profile_frame {
     struct fp_str function;
@@ -49,6 +50,8 @@ struct fp_profile_vital {
     bool is_of_start; /* it is measured from the page's start: not of a page that came back */
     int64_t start_us; /* of the window, like the next */
     int64_t duration_us;
+    bool has_id;     /* it may be sent again */
+    uint64_t metric; /* hash of its id */
 };
 
 struct fp_profile_interaction {
@@ -66,6 +69,7 @@ struct fp_profile_script {
     struct fp_str invoker; /* unscrubbed, like the next two */
     struct fp_str url;
     struct fp_str function;
+    int64_t start_us;
     int64_t duration_us;
     int64_t forced_us; /* of that, forced style and layout */
 };
@@ -89,6 +93,14 @@ struct fp_profile_responses {
     int64_t bytes; /* of all together */
 };
 
+/* Data that the agent did not send. */
+struct fp_profile_left_out {
+    enum fp_left_out what;
+    bool has_name;      /* the marks or measures of this name that are past a limit of their own */
+    struct fp_str name; /* as that of a mark */
+    uint32_t count;     /* 0: the agent does not know how many */
+};
+
 /* An event of an older format: a span or a point, perhaps inside another one. */
 struct fp_profile_event {
     uint32_t id;          /* from the source, unique in its timeline; 0: none */
@@ -101,7 +113,7 @@ struct fp_profile_event {
     int64_t self_us;      /* own time: without children; may be negative when clocks are coarse */
     int64_t overhead_us;  /* cost of profiling it, 0: not said */
     int64_t unlisted_us;  /* time inside it that no event of the profile has */
-    int64_t sampled_us;   /* own time that samples have, too: in sums it counts as theirs */
+    int64_t sampled_us;   /* own time that samples also have: sums count it as theirs */
     uint32_t hits;        /* how often it was hit; 1 if the format has no such number */
     uint32_t child_count; /* immediate children according to the source, listed or not */
     uint32_t resource;    /* index, FP_INDEX_NONE: what it worked on */
@@ -165,6 +177,7 @@ struct fp_profile {
     int64_t start_us; /* 0 if it does not say, like the next */
     int64_t duration_us;
     struct fp_str thread; /* "window", "worker", "" */
+    struct fp_str frame;  /* "same-origin", "cross-origin"; "" is a page at the top */
     struct fp_str agent_name;
     struct fp_str agent_version;
     struct fp_str release;
@@ -197,8 +210,9 @@ struct fp_profile {
     struct fp_profile_script *scripts; /* frame by frame */
     struct fp_profile_responses *responses;
     int64_t *response_durations_us;
-    int64_t first_paint_us; /* from the page's start */
-    int64_t shown_us;       /* when a page rendered in advance was shown, 0 for others */
+    struct fp_profile_left_out *left_outs; /* since the upload before this one */
+    int64_t first_paint_us;                /* from the page's start */
+    int64_t shown_us; /* when a page rendered in advance was shown, 0 for others */
 
     struct fp_profile_session session;
     struct fp_profile_timeline *timelines;
@@ -217,6 +231,7 @@ struct fp_profile {
     uint32_t script_count;
     uint32_t responses_count;
     uint32_t response_duration_count;
+    uint32_t left_out_count;
     uint32_t opaque_responses;  /* of all responses */
     uint32_t unordered_entries; /* marks that are earlier than the one before them */
     size_t first_unordered;     /* index of the first, in its array */

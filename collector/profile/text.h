@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Text: lengths in code points of valid UTF-8. Pure functions; any thread.
  */
@@ -14,5 +15,9 @@
 
 /* Returns the longest prefix of text, which is valid UTF-8, with at most max_points code points. */
 struct fp_str fp_text_cut(struct fp_str text, size_t max_points);
+
+/* Returns the text, valid UTF-8, without the characters at its ends that have no width: U+200B to
+ * U+200D, U+2060, U+FEFF. A text of nothing else stays. */
+struct fp_str fp_text_trim(struct fp_str text);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Addition: a delta on its way into the tables of a rollup.
  */
@@ -56,6 +57,17 @@ static inline int32_t fp_addition_int32(uint64_t value)
 /* Copies a text into the rollup. False: no room. */
 bool fp_addition_text(const struct fp_addition *add, struct fp_str text,
                       struct fp_str *copy) FP_MUST_CHECK;
+
+/* Adds the id's dictionary row. *row is NULL if it exists or can be left out. False: no memory. */
+bool fp_addition_name(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
+                      void **row) FP_MUST_CHECK;
+
+/* Adds the dictionary row of a timing, which needs nothing but its id and texts. False: no room. */
+bool fp_addition_timing_name(const struct fp_addition *add,
+                             const struct fp_delta_timing *timing) FP_MUST_CHECK;
+
+/* Adds the delta's vitals that may be sent again. False: no room. */
+bool fp_addition_vitals(const struct fp_addition *add) FP_MUST_CHECK;
 
 /* Adds what ran inside the delta's measures. False: no room. */
 bool fp_addition_measures(const struct fp_addition *add) FP_MUST_CHECK;

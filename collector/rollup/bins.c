@@ -1,9 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bins: the index of a value and the middle of a bin.
  *
  * From 64 on, a value's five bits below its highest one choose the bin within its octave.
  */
 #include "collector/rollup/bins.h"
+
+#include "collector/base/assert.h"
 
 enum {
     EXACT_BINS = 64, /* values that have a bin each */
@@ -14,6 +17,7 @@ enum {
 
 uint16_t fp_bin_of(int64_t value_us)
 {
+    FP_ASSERT(value_us >= 0);
     uint64_t value = (uint64_t)value_us;
     if (value < EXACT_BINS)
         return (uint16_t)value;

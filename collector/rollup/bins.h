@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bins: log-linear histogram bins of whole microseconds, 32 per octave, relative error at most 1.6
  * %.

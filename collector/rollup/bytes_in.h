@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes in: reads the kinds of values that delta bytes consist of (docs/delta.md).
+ * Bytes in: reads the kinds of values that delta bytes consist of (docs/internals/delta.md).
  *
  * After an error the reader returns zeros, so a run of fields needs no check after each; loops and
  * allocations check `error` first.

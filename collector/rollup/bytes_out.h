@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes out: appends the kinds of values that delta bytes consist of (docs/delta.md) to a buffer.
- * The buffer remembers failures.
+ * Bytes out: appends the kinds of values that delta bytes consist of (docs/internals/delta.md) to a
+ * buffer. The buffer remembers failures.
  */
 #ifndef FP_ROLLUP_BYTES_OUT_H
 #define FP_ROLLUP_BYTES_OUT_H

@@ -1,14 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Delta: what one upload adds to the numbers.
  *
  * Invariants: times are whole microseconds; per delta, exactly,
  *   sum of stack_samples.self_us + unattributed_us = profiled_us, and
- *   sum of frames.self_us                          = sum of stack_samples.self_us
+ *   sum of frames.self_us                          = sum of stack_samples.self_us, and
+ *   profiled_us + unseen_us                        = the upload's window, if it says one
  * (self times of events may be negative: their clocks are coarse); frames, stacks and timings have
  * unique ids; a stack's parent precedes it; every frame and stack is needed by a sample, except the
- * last frames, without samples, and timings without values: these are of earlier parts of the page
+ * last frames, without time, and timings without values: these are of earlier parts of the page
  * load, and needed by measured_frames and measured.
- * fold_check.c asserts these. All texts are valid UTF-8 without U+0000, scrubbed, at most 1,024
+ * fold/check.c asserts these. All texts are valid UTF-8 without U+0000, scrubbed, at most 1,024
  * code points, and live in the arena in which the delta was made.
  */
 #ifndef FP_ROLLUP_DELTA_H
@@ -19,6 +21,7 @@
 #include "collector/base/buf.h"
 #include "collector/base/words.h"
 #include "collector/rollup/session.h"
+#include "collector/rollup/vital.h"
 
 /* The maximum absolute value of a summed time: 2^48 times the 20,000 uploads of a rollup, and a
  * record's more, is below 2^63. Whoever fills a delta ensures it; the reader of its bytes refuses
@@ -36,6 +39,7 @@ struct fp_segment {
     struct fp_str os;
     struct fp_str device;
     struct fp_str thread; /* "window", "worker" or empty */
+    struct fp_str frame;  /* "same-origin", "cross-origin"; empty: a page at the top */
     uint32_t rate_ppm;    /* verified sample rate, parts per million; 0 = none */
 };
 
@@ -89,6 +93,7 @@ struct fp_delta_bin {
     uint32_t count;
 };
 
+/* Of what was left out, without a source, the count is 1, and the sum how many were left out. */
 struct fp_delta_timing {
     uint64_t id;
     struct fp_str name;
@@ -104,14 +109,17 @@ struct fp_delta_timing {
     uint32_t bin_count;
 };
 
-/* What ran inside the windows of a measure's name, each sample once. Exactly,
- *   sum of its frames' self_us + unattributed_us = profiled_us. */
+/* The time inside the windows of a measure's name, each moment once. Exactly,
+ *   sum of its frames' self_us + unattributed_us = profiled_us, and over all parts of a page load
+ *   sum of profiled_us + unseen time             = sum of window_us. */
 struct fp_delta_measured {
     uint32_t timing; /* index of a measure or window */
     uint32_t samples;
     uint32_t unattributed_samples;
     int64_t profiled_us;
     int64_t unattributed_us;
+    int64_t window_us;    /* of the name's windows, what no earlier part has; at most 2^48 */
+    bool counts_load;     /* the page load counts for this name here */
     uint32_t first_frame; /* index into measured_frames, ascending by (frame, marker) */
     uint32_t frame_count;
 };
@@ -122,6 +130,14 @@ struct fp_delta_measured_frame {
     uint32_t samples;
     int64_t self_us;
     int64_t total_us;
+};
+
+/* A value of a vital that has an id, and so may be sent again: then the later value replaces it. It
+ * is not among the timings, and counts as one of them. */
+struct fp_delta_vital {
+    uint64_t metric; /* hash of the metric's id */
+    enum fp_vital vital;
+    int64_t value_us; /* from 0 to FP_DELTA_TIME_MAX_US; the score of CLS times 1,000,000 */
 };
 
 /* The upload's records that were refused for one reason. */
@@ -152,6 +168,7 @@ struct fp_delta {
     int64_t profiled_us;
     uint32_t unattributed_samples;
     int64_t unattributed_us;
+    int64_t unseen_us; /* in which the browser did not look; not profiled */
 
     struct fp_session *session; /* NULL: nothing is kept */
 
@@ -165,6 +182,7 @@ struct fp_delta {
     struct fp_delta_measured *measured;
     struct fp_delta_measured_frame *measured_frames;
     struct fp_delta_refusal *refusals; /* ascending by reason */
+    struct fp_delta_vital *vitals;     /* only with a load; of a metric's id and vital one */
     uint32_t resource_count;
     uint32_t frame_count;
     uint32_t split_count;
@@ -175,6 +193,7 @@ struct fp_delta {
     uint32_t measured_count;
     uint32_t measured_frame_count;
     uint32_t refusal_count;
+    uint32_t vital_count;
     uint32_t unmeasured; /* measures past a limit, without frames; for a metric, not in the bytes */
 };
 
@@ -182,11 +201,13 @@ struct fp_delta {
  * events. Only such uploads count in what means are taken of. */
 static inline bool fp_delta_is_profiled(const struct fp_delta *delta)
 {
-    return delta->samples > 0 ||
-           (delta->format != FP_UPLOAD_USER_TIMING && delta->coverage == FP_COVERAGE_NONE);
+    return delta->samples > 0 || delta->profiled_us != 0 || delta->unseen_us > 0 ||
+           (delta->format != FP_UPLOAD_USER_TIMING &&
+            (delta->coverage == FP_COVERAGE_NONE || delta->coverage == FP_COVERAGE_OVERLOAD));
 }
 
-/* Appends the delta's bytes (docs/delta.md) to out. The caller checks out->failed. Any thread. */
+/* Appends the delta's bytes (docs/internals/delta.md) to out. The caller checks out->failed. Any
+ * thread. */
 void fp_delta_encode(const struct fp_delta *delta, struct fp_buf *out);
 
 enum fp_delta_error {

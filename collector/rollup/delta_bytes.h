@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Constants that the writer and the reader of delta bytes share. docs/delta.md describes the
- * layout.
+ * Constants that the writer and the reader of delta bytes share. docs/internals/delta.md describes
+ * the layout.
  */
 #ifndef FP_ROLLUP_DELTA_BYTES_H
 #define FP_ROLLUP_DELTA_BYTES_H
 
-#define FP_DELTA_BYTES_VERSION 3 /* earlier ones are read, too */
+#define FP_DELTA_BYTES_VERSION 5 /* earlier ones can be read */
 
 enum fp_delta_flag {
     FP_DELTA_HAS_LOAD = 1,

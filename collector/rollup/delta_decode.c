@@ -1,23 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bytes to delta.
  */
 #include "collector/rollup/bins.h"
 #include "collector/rollup/bytes_in.h"
+#include "collector/rollup/dimension.h"
 #include "collector/rollup/ids.h"
 #include "collector/rollup/session_bytes.h"
 
 static void take_segment(struct fp_in *in, struct fp_segment *segment)
 {
-    segment->site = fp_in_text(in);
-    segment->route = fp_in_text(in);
-    segment->release = fp_in_text(in);
-    segment->environment = fp_in_text(in);
-    segment->variant = fp_in_text(in);
-    segment->browser = fp_in_text(in);
-    segment->os = fp_in_text(in);
-    segment->device = fp_in_text(in);
-    segment->thread = fp_in_text(in);
+    for (size_t i = 0; i < FP_DIMENSION_COUNT && fp_dimensions[i].version == 1; i++)
+        *fp_dimension_text(segment, i) = fp_in_text(in);
     segment->rate_ppm = (uint32_t)fp_in_varint(in, 1000000);
+    for (size_t i = 0; i < FP_DIMENSION_COUNT; i++)
+        if (fp_dimensions[i].version > 1 && fp_dimensions[i].version <= in->version)
+            *fp_dimension_text(segment, i) = fp_in_text(in);
 }
 
 /* Returns the flags. */
@@ -42,6 +40,10 @@ static unsigned take_upload(struct fp_in *in, struct fp_delta *delta)
     delta->profiled_us = fp_in_time(in);
     delta->unattributed_samples = fp_in_count(in);
     delta->unattributed_us = fp_in_time(in);
+    if (in->version > 3)
+        delta->unseen_us = fp_in_time(in);
+    if (delta->unseen_us < 0)
+        fp_in_refuse(in, FP_DELTA_DAMAGED);
     return flags;
 }
 
@@ -185,6 +187,9 @@ static void take_measured(struct fp_in *in, struct fp_delta *delta)
         measured->profiled_us = fp_in_time(in);
         measured->unattributed_samples = fp_in_count(in);
         measured->unattributed_us = fp_in_time(in);
+        /* Before version 4 each upload was a page load, and nothing was known to be unseen. */
+        measured->window_us = in->version > 3 ? fp_in_time(in) : measured->profiled_us;
+        measured->counts_load = in->version > 3 ? fp_in_byte(in, 2) != 0 : true;
         measured->first_frame = first_frame;
         take_measured_frames(in, delta, measured);
         first_frame += measured->frame_count;
@@ -208,6 +213,19 @@ static void take_refusals(struct fp_in *in, struct fp_delta *delta)
         if (reason <= before || refusal->records == 0)
             fp_in_refuse(in, FP_DELTA_DAMAGED);
         before = reason;
+    }
+}
+
+static void take_vitals(struct fp_in *in, struct fp_delta *delta)
+{
+    delta->vitals = fp_in_array(in, &delta->vital_count, sizeof(*delta->vitals), 10);
+    if (delta->vital_count > 0 && !delta->has_load)
+        fp_in_refuse(in, FP_DELTA_DAMAGED);
+    for (uint32_t i = 0; fp_in_ok(in) && i < delta->vital_count; i++) {
+        struct fp_delta_vital *vital = &delta->vitals[i];
+        vital->metric = fp_in_fixed64(in);
+        vital->vital = (enum fp_vital)fp_in_byte(in, FP_VITAL_COUNT);
+        vital->value_us = (int64_t)fp_in_varint(in, FP_DELTA_TIME_MAX_US);
     }
 }
 
@@ -236,6 +254,8 @@ enum fp_delta_error fp_delta_decode(const void *bytes, size_t len, struct fp_are
         fp_session_decode(&in, delta);
     if (in.version > 2)
         take_refusals(&in, delta);
+    if (in.version > 4)
+        take_vitals(&in, delta);
     if (fp_in_ok(&in) && in.at != in.end)
         fp_in_refuse(&in, FP_DELTA_DAMAGED);
     return in.error;

@@ -1,22 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Delta to bytes.
  */
 #include "collector/rollup/bytes_out.h"
 #include "collector/rollup/delta_bytes.h"
+#include "collector/rollup/dimension.h"
 #include "collector/rollup/session_bytes.h"
 
+/* The first version has no place for later dimensions: they stand behind the rate. */
 static void put_segment(struct fp_buf *out, const struct fp_segment *segment)
 {
-    fp_out_text(out, segment->site);
-    fp_out_text(out, segment->route);
-    fp_out_text(out, segment->release);
-    fp_out_text(out, segment->environment);
-    fp_out_text(out, segment->variant);
-    fp_out_text(out, segment->browser);
-    fp_out_text(out, segment->os);
-    fp_out_text(out, segment->device);
-    fp_out_text(out, segment->thread);
+    for (size_t i = 0; i < FP_DIMENSION_COUNT && fp_dimensions[i].version == 1; i++)
+        fp_out_text(out, fp_dimension_of(segment, i));
     fp_out_varint(out, segment->rate_ppm);
+    for (size_t i = 0; i < FP_DIMENSION_COUNT; i++)
+        if (fp_dimensions[i].version > 1)
+            fp_out_text(out, fp_dimension_of(segment, i));
 }
 
 static void put_upload(struct fp_buf *out, const struct fp_delta *delta)
@@ -41,6 +40,7 @@ static void put_upload(struct fp_buf *out, const struct fp_delta *delta)
     fp_out_time(out, delta->profiled_us);
     fp_out_varint(out, delta->unattributed_samples);
     fp_out_time(out, delta->unattributed_us);
+    fp_out_time(out, delta->unseen_us);
 }
 
 static void put_resources(struct fp_buf *out, const struct fp_delta *delta)
@@ -138,6 +138,8 @@ static void put_measured(struct fp_buf *out, const struct fp_delta *delta)
         fp_out_time(out, measured->profiled_us);
         fp_out_varint(out, measured->unattributed_samples);
         fp_out_time(out, measured->unattributed_us);
+        fp_out_time(out, measured->window_us);
+        fp_out_byte(out, measured->counts_load);
         fp_out_varint(out, measured->frame_count);
         for (uint32_t k = 0; k < measured->frame_count; k++) {
             const struct fp_delta_measured_frame *frame =
@@ -162,6 +164,16 @@ static void put_refusals(struct fp_buf *out, const struct fp_delta *delta)
     }
 }
 
+static void put_vitals(struct fp_buf *out, const struct fp_delta *delta)
+{
+    fp_out_varint(out, delta->vital_count);
+    for (uint32_t i = 0; i < delta->vital_count; i++) {
+        fp_out_fixed64(out, delta->vitals[i].metric);
+        fp_out_byte(out, delta->vitals[i].vital);
+        fp_out_varint(out, (uint64_t)delta->vitals[i].value_us);
+    }
+}
+
 void fp_delta_encode(const struct fp_delta *delta, struct fp_buf *out)
 {
     fp_out_byte(out, FP_DELTA_BYTES_VERSION);
@@ -178,4 +190,5 @@ void fp_delta_encode(const struct fp_delta *delta, struct fp_buf *out)
     if (delta->session != NULL)
         fp_session_encode(delta->session, out);
     put_refusals(out, delta);
+    put_vitals(out, delta);
 }

@@ -1,9 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ids: which fields of each kind are hashed, in which order. docs/ids.md says the same in bytes.
+ * Ids: which fields of each kind are hashed, in which order. docs/internals/ids.md says the same in
+ * bytes.
  */
 #include "collector/rollup/ids.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/hash.h"
+#include "collector/rollup/dimension.h"
+
+#include <endian.h>
+
+_Static_assert((int)FP_DIMENSION_COUNT <= 32, "the dimensions that a level keeps are bits");
 
 /* One letter per kind, so that two kinds never hash the same bytes. */
 enum id_tag {
@@ -15,6 +23,8 @@ enum id_tag {
     TAG_STACK = 'K',
     TAG_TIMING = 'T',
     TAG_SESSION = 'U',
+    TAG_VITAL = 'V',
+    TAG_LEFT_OUT = 'L',
 };
 
 static uint64_t hash_kind(enum id_tag tag, const uint64_t *numbers, size_t number_count,
@@ -35,22 +45,33 @@ uint64_t fp_site_id(struct fp_str site)
 uint64_t fp_segment_id(const struct fp_segment *segment)
 {
     const uint64_t numbers[] = {segment->rate_ppm};
-    const struct fp_str texts[] = {
-        segment->site,    segment->route, segment->release, segment->environment, segment->variant,
-        segment->browser, segment->os,    segment->device,  segment->thread,
-    };
-    return hash_kind(TAG_SEGMENT, numbers, FP_COUNT(numbers), texts, FP_COUNT(texts));
+    struct fp_str texts[FP_DIMENSION_COUNT];
+    size_t count = FP_DIMENSION_COUNT;
+    for (size_t i = 0; i < FP_DIMENSION_COUNT; i++)
+        texts[i] = fp_dimension_of(segment, i);
+    /* Ids are older than some dimensions. */
+    while (fp_dimensions[count - 1].version > 1 && texts[count - 1].len == 0)
+        count--;
+    return hash_kind(TAG_SEGMENT, numbers, FP_COUNT(numbers), texts, count);
 }
 
-uint64_t fp_cohort_id(unsigned level, unsigned kept, const struct fp_str dimensions[])
+uint64_t fp_cohort_id(unsigned level, unsigned kept, const struct fp_segment *segment)
 {
     const uint64_t numbers[] = {level, kept};
-    struct fp_str texts[FP_DIMENSION_COUNT];
-    size_t text_count = 0;
+    struct fp_str texts[2 * FP_DIMENSION_COUNT];
+    size_t count = 0;
     for (size_t i = 0; i < FP_DIMENSION_COUNT; i++)
         if ((kept & 1U << i) != 0)
-            texts[text_count++] = dimensions[i];
-    return hash_kind(TAG_COHORT, numbers, FP_COUNT(numbers), texts, text_count);
+            texts[count++] = fp_dimension_of(segment, i);
+    const size_t least = count;
+    for (size_t i = 0; i < FP_DIMENSION_COUNT; i++)
+        if (fp_dimension_is_kept(i))
+            texts[count++] = fp_dimension_of(segment, i);
+    /* Ids of cohorts without these are older. */
+    FP_ASSERT(count <= FP_COUNT(texts));
+    while (count > least && texts[count - 1].len == 0)
+        count--;
+    return hash_kind(TAG_COHORT, numbers, FP_COUNT(numbers), texts, count);
 }
 
 uint64_t fp_resource_id(uint64_t site_id, struct fp_str url)
@@ -83,4 +104,27 @@ uint64_t fp_session_id(uint64_t site_id, const struct fp_uuid *upload_id)
 {
     const struct fp_str bytes = {(const char *)upload_id->bytes, sizeof(upload_id->bytes)};
     return hash_kind(TAG_SESSION, &site_id, 1, &bytes, 1) & INT64_MAX;
+}
+
+/* Makes an id that begins as the page load's does: ids of one load are neighbours in an index. */
+static struct fp_uuid id_of_load(enum id_tag tag, const uint64_t *numbers, size_t number_count,
+                                 const struct fp_uuid *load)
+{
+    const struct fp_str bytes = {(const char *)load->bytes, sizeof(load->bytes)};
+    uint64_t hash = htobe64(hash_kind(tag, numbers, number_count, &bytes, 1));
+    struct fp_uuid id = *load;
+    memcpy(id.bytes + sizeof(id.bytes) - sizeof(hash), &hash, sizeof(hash));
+    return id;
+}
+
+struct fp_uuid fp_vital_id(uint64_t site_id, const struct fp_uuid *load,
+                           const struct fp_delta_vital *vital)
+{
+    const uint64_t numbers[] = {site_id, (uint64_t)vital->vital, vital->metric};
+    return id_of_load(TAG_VITAL, numbers, FP_COUNT(numbers), load);
+}
+
+struct fp_uuid fp_left_out_id(uint64_t timing_id, const struct fp_uuid *load)
+{
+    return id_of_load(TAG_LEFT_OUT, &timing_id, 1, load);
 }

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ids: 64-bit content hashes of everything the database has a dictionary for. docs/ids.md gives the
- * hashed bytes; a test pins them; they never change. Names are hashed whole, before they are cut
- * for storage. Any thread.
+ * Ids: 64-bit content hashes of everything the database has a dictionary for. docs/internals/ids.md
+ * gives the hashed bytes; a test pins them; they never change. Names are hashed whole, before they
+ * are cut for storage. Any thread.
  */
 #ifndef FP_ROLLUP_IDS_H
 #define FP_ROLLUP_IDS_H
@@ -11,23 +12,9 @@
 uint64_t fp_site_id(struct fp_str site);
 uint64_t fp_segment_id(const struct fp_segment *segment);
 
-/* The dimensions that a cohort may keep, in the order in which they are hashed. */
-enum fp_dimension {
-    FP_DIMENSION_SITE,
-    FP_DIMENSION_ROUTE,
-    FP_DIMENSION_RELEASE,
-    FP_DIMENSION_ENVIRONMENT,
-    FP_DIMENSION_VARIANT,
-    FP_DIMENSION_BROWSER,
-    FP_DIMENSION_OS,
-    FP_DIMENSION_DEVICE,
-    FP_DIMENSION_THREAD,
-    FP_DIMENSION_COUNT
-};
-
 /* Returns the id of the cohort to which a segment belongs at a level. Bit n of `kept` says that the
- * level keeps dimension n; the others are not read. */
-uint64_t fp_cohort_id(unsigned level, unsigned kept, const struct fp_str dimensions[]);
+ * level keeps fp_dimensions[n]. */
+uint64_t fp_cohort_id(unsigned level, unsigned kept, const struct fp_segment *segment);
 
 uint64_t fp_resource_id(uint64_t site_id, struct fp_str url);
 
@@ -55,5 +42,14 @@ uint64_t fp_timing_id(uint64_t site_id, const struct fp_timing_key *key);
 
 /* Returns the id of the session kept of an upload. Its top bit is 0, so it needs no minus sign. */
 uint64_t fp_session_id(uint64_t site_id, const struct fp_uuid *upload_id);
+
+/* Returns the id of a vital that may be sent again. It begins as its page load's does: ids of one
+ * load are neighbours in an index. */
+struct fp_uuid fp_vital_id(uint64_t site_id, const struct fp_uuid *load,
+                           const struct fp_delta_vital *vital);
+
+/* Returns the id under which a page load counts in a timing of what was left out of it. It begins
+ * as the page load's does. */
+struct fp_uuid fp_left_out_id(uint64_t timing_id, const struct fp_uuid *load);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Record: deltas one after another, each preceded by its length.
  */

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Record: the spool's payload for one request: the deltas of its uploads, which are counted
- * together or not at all. docs/delta.md has the bytes.
+ * together or not at all. docs/internals/delta.md has the bytes.
  */
 #ifndef FP_ROLLUP_RECORD_H
 #define FP_ROLLUP_RECORD_H

@@ -1,8 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rollup: adds deltas, table by table.
  */
+#include "collector/base/assert.h"
 #include "collector/base/clock.h"
 #include "collector/rollup/addition.h"
+#include "collector/rollup/dimension.h"
 #include "collector/rollup/ids.h"
 
 #include <endian.h>
@@ -11,6 +14,7 @@
 #define HOUR_WORDS (sizeof(struct fp_hour_key) / sizeof(int64_t))
 #define FACT_WORDS (sizeof(struct fp_fact_key) / sizeof(int64_t))
 #define MEASURE_FRAME_WORDS (sizeof(struct fp_measure_frame_key) / sizeof(int64_t))
+#define VITAL_WORDS (sizeof(struct fp_vital_key) / sizeof(int64_t))
 #define CLAIM_WORDS (sizeof(struct fp_claim_key) / sizeof(int64_t))
 
 static const struct {
@@ -36,6 +40,7 @@ static const struct {
     [FP_ROLLUP_TABLE_TIMELINE] = {sizeof(struct fp_timeline_row), FACT_WORDS},
     [FP_ROLLUP_TABLE_EVENT] = {sizeof(struct fp_event_row), FACT_WORDS},
     [FP_ROLLUP_TABLE_REFUSAL] = {sizeof(struct fp_refusal_row), FACT_WORDS},
+    [FP_ROLLUP_TABLE_VITAL] = {sizeof(struct fp_vital_row), VITAL_WORDS},
     [FP_ROLLUP_TABLE_UPLOAD] = {sizeof(struct fp_upload_row), CLAIM_WORDS},
     [FP_ROLLUP_TABLE_LOAD] = {sizeof(struct fp_load_row), CLAIM_WORDS},
 };
@@ -104,60 +109,23 @@ bool fp_rollup_is_full(const struct fp_rollup *rollup)
            rollup->tables[FP_ROLLUP_TABLE_UPLOAD].count >= FP_ROLLUP_MAX_UPLOADS;
 }
 
-/* Returns eight bytes of a uuid as a signed number that sorts as the bytes do. */
-static int64_t uuid_word(const uint8_t *bytes)
-{
-    uint64_t word;
-    memcpy(&word, bytes, sizeof(word));
-    return (int64_t)(be64toh(word) ^ (UINT64_C(1) << 63));
-}
-
-struct fp_claim_key fp_claim_key(const struct fp_uuid *id, int64_t site_id)
-{
-    return (struct fp_claim_key){uuid_word(id->bytes), uuid_word(id->bytes + 8), site_id};
-}
-
-/* True if the id's dictionary row can be left out. */
-static bool is_known(const struct fp_addition *add, uint64_t id)
-{
-    const struct fp_map *known = add->rollup->known;
-    return known != NULL && fp_map_get(known, id) != FP_MAP_NONE;
-}
-
-/* Adds the id's dictionary row. *row is NULL if it exists or can be left out. False: no memory. */
-static bool add_name(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
-                     void **row)
-{
-    int64_t key = (int64_t)id;
-    bool added = false;
-    *row = NULL;
-    if (is_known(add, id))
-        return true;
-    void *put = fp_rows_put(&add->rollup->tables[table], &key, &added);
-    if (added)
-        *row = put;
-    return put != NULL;
-}
-
 static bool add_segment(const struct fp_addition *add)
 {
     void *added;
-    if (!add_name(add, FP_ROLLUP_TABLE_SEGMENT, (uint64_t)add->segment_id, &added))
+    if (!fp_addition_name(add, FP_ROLLUP_TABLE_SEGMENT, (uint64_t)add->segment_id, &added))
         return false;
     struct fp_segment_row *row = added;
     if (row == NULL)
         return true;
     const struct fp_segment *names = &add->delta->segment;
     row->names.rate_ppm = names->rate_ppm;
-    return fp_addition_text(add, names->site, &row->names.site) &&
-           fp_addition_text(add, names->route, &row->names.route) &&
-           fp_addition_text(add, names->release, &row->names.release) &&
-           fp_addition_text(add, names->environment, &row->names.environment) &&
-           fp_addition_text(add, names->variant, &row->names.variant) &&
-           fp_addition_text(add, names->browser, &row->names.browser) &&
-           fp_addition_text(add, names->os, &row->names.os) &&
-           fp_addition_text(add, names->device, &row->names.device) &&
-           fp_addition_text(add, names->thread, &row->names.thread);
+    for (size_t i = 0; i < FP_DIMENSION_COUNT; i++) {
+        const struct fp_str name = fp_dimension_of(names, i);
+        if (!fp_addition_text(add, name.len > 0 ? name : fp_str_of(fp_dimensions[i].absent),
+                              fp_dimension_text(&row->names, i)))
+            return false;
+    }
+    return true;
 }
 
 static bool add_hour(const struct fp_addition *add)
@@ -189,6 +157,7 @@ static bool add_upload_total(const struct fp_addition *add)
         add_total(add, FP_TOTAL_UNATTRIBUTED, delta->unattributed_samples, delta->unattributed_us);
     if (total == NULL)
         return false;
+    total->unseen_us += delta->unseen_us;
     if (!fp_delta_is_profiled(delta))
         return true;
     double profiled_us = (double)delta->profiled_us;
@@ -203,7 +172,7 @@ static bool add_resources(const struct fp_addition *add)
     const struct fp_delta *delta = add->delta;
     for (uint32_t i = 0; i < delta->resource_count; i++) {
         void *added;
-        if (!add_name(add, FP_ROLLUP_TABLE_RESOURCE, delta->resources[i].id, &added))
+        if (!fp_addition_name(add, FP_ROLLUP_TABLE_RESOURCE, delta->resources[i].id, &added))
             return false;
         struct fp_resource_row *row = added;
         if (row != NULL && (!fp_addition_text(add, delta->segment.site, &row->site) ||
@@ -216,7 +185,7 @@ static bool add_resources(const struct fp_addition *add)
 static bool add_frame_name(const struct fp_addition *add, const struct fp_delta_frame *frame)
 {
     void *added;
-    if (!add_name(add, FP_ROLLUP_TABLE_FRAME, frame->id, &added))
+    if (!fp_addition_name(add, FP_ROLLUP_TABLE_FRAME, frame->id, &added))
         return false;
     struct fp_frame_row *row = added;
     if (row == NULL)
@@ -224,9 +193,30 @@ static bool add_frame_name(const struct fp_addition *add, const struct fp_delta_
     row->line = frame->line;
     row->column = frame->column;
     row->kind = frame->kind;
+    FP_ASSERT(frame->resource == FP_INDEX_NONE || frame->resource < add->delta->resource_count);
     if (frame->resource != FP_INDEX_NONE)
         row->resource_id = (int64_t)add->delta->resources[frame->resource].id;
     return fp_addition_text(add, frame->function, &row->function);
+}
+
+/* True if an upload with these numbers counts as one. Otherwise it only corrects an earlier part.
+ */
+static bool is_counted(uint32_t samples, int64_t us)
+{
+    return samples > 0 || us > 0;
+}
+
+/* True if some time or sample of the frame has no marker. split: the first of its splits, if it has
+ * any; set to the first of a later frame. */
+static bool has_unmarked(const struct fp_delta *delta, const struct fp_delta_frame *frame,
+                         uint32_t *split)
+{
+    const uint32_t index = (uint32_t)(frame - delta->frames);
+    int64_t marked_us = 0;
+    for (; *split < delta->split_count && delta->splits[*split].frame <= index; ++*split)
+        if (delta->splits[*split].frame == index)
+            marked_us += delta->splits[*split].total_us;
+    return frame->samples > frame->marked_samples || frame->total_us > marked_us;
 }
 
 static bool add_frame(const struct fp_addition *add, const struct fp_delta_frame *frame,
@@ -238,8 +228,7 @@ static bool add_frame(const struct fp_addition *add, const struct fp_delta_frame
     double profiled_us = (double)add->delta->profiled_us;
     double self_us = (double)frame->self_us;
     double total_us = (double)frame->total_us;
-    fact->uploads += frame->samples > 0; /* else it only corrects an earlier part */
-    fact->unmarked_uploads += frame->samples > frame->marked_samples ? 1 : 0;
+    fact->uploads += is_counted(frame->samples, frame->total_us);
     fact->samples += frame->samples;
     fact->self_us += frame->self_us;
     fact->total_us += frame->total_us;
@@ -258,6 +247,7 @@ static bool has_no_numbers(const struct fp_delta_frame *frame)
 static bool add_frames(const struct fp_addition *add)
 {
     struct fp_addition_batch batch;
+    uint32_t split = 0;
     uint32_t end = add->delta->frame_count;
     /* Frames of earlier parts are the last. They have names here, and numbers in measures only. */
     for (; end > 0 && has_no_numbers(&add->delta->frames[end - 1]); end--)
@@ -274,6 +264,7 @@ static bool add_frames(const struct fp_addition *add)
             struct fp_frame_fact *fact = fp_addition_put_batched(&batch, i, &is_new);
             if (!add_frame(add, &frames[i], fact, is_new))
                 return false;
+            fact->unmarked_uploads += has_unmarked(add->delta, &frames[i], &split);
         }
     }
     return true;
@@ -305,7 +296,7 @@ static bool add_stack_names(const struct fp_addition *add, uint32_t index)
     while (index != FP_INDEX_NONE) {
         const struct fp_delta_stack *stack = &delta->stacks[index];
         void *added;
-        if (!add_name(add, FP_ROLLUP_TABLE_STACK, stack->id, &added))
+        if (!fp_addition_name(add, FP_ROLLUP_TABLE_STACK, stack->id, &added))
             return false;
         struct fp_stack_row *row = added;
         if (row == NULL)
@@ -325,7 +316,7 @@ static bool add_stack_sample(const struct fp_addition *add,
 {
     if (fact == NULL || (is_new && !add_stack_names(add, sample->stack)))
         return false;
-    fact->uploads += sample->samples > 0;
+    fact->uploads += is_counted(sample->samples, sample->self_us);
     fact->samples += sample->samples;
     fact->self_us += sample->self_us;
     return true;
@@ -371,30 +362,48 @@ static bool add_markers(const struct fp_addition *add)
     return true;
 }
 
-static bool add_timing_name(const struct fp_addition *add, const struct fp_delta_timing *timing)
-{
-    void *added;
-    if (!add_name(add, FP_ROLLUP_TABLE_TIMING, timing->id, &added))
-        return false;
-    struct fp_timing_row *row = added;
-    if (row == NULL)
-        return true;
-    row->kind = timing->kind;
-    return fp_addition_text(add, timing->name, &row->name) &&
-           fp_addition_text(add, timing->source, &row->source) &&
-           fp_addition_text(add, timing->function, &row->function);
-}
-
 static bool add_bins(const struct fp_addition *add, const struct fp_delta_timing *timing)
 {
-    const struct fp_delta_bin *bins = add->delta->bins + timing->first_bin;
     for (uint32_t i = 0; i < timing->bin_count; i++) {
+        const struct fp_delta_bin *bin = &add->delta->bins[timing->first_bin + i];
         struct fp_timing_bin_fact *fact =
-            fp_addition_fact(add, FP_ROLLUP_TABLE_TIMING_BIN_FACT, timing->id, bins[i].bin);
+            fp_addition_fact(add, FP_ROLLUP_TABLE_TIMING_BIN_FACT, timing->id, bin->bin);
         if (fact == NULL)
             return false;
-        fact->count += bins[i].count;
+        fact->count += bin->count;
     }
+    return true;
+}
+
+/* Notes where a page load is first seen, as a whole or, with the id of a timing, in that timing. It
+ * counts there unless the database knows the id. */
+static bool claim(const struct fp_addition *add, const struct fp_uuid *id, int64_t timing_id)
+{
+    struct fp_claim_key key = fp_claim_key(id, add->site_id);
+    bool added;
+    struct fp_load_row *row =
+        fp_rows_put(&add->rollup->tables[FP_ROLLUP_TABLE_LOAD], &key.high, &added);
+    if (row == NULL || !added)
+        return row != NULL;
+    row->id = *id;
+    row->segment_id = add->segment_id;
+    row->bucket_us = add->bucket_us;
+    row->received_us = add->delta->received_us;
+    row->timing_id = timing_id;
+    return true;
+}
+
+/* Adds to the number of values of a timing. Of what was left out, that is page loads: each counts
+ * once, however many of its uploads say so. */
+static bool add_count(const struct fp_addition *add, const struct fp_delta_timing *timing,
+                      struct fp_timing_fact *fact)
+{
+    const bool is_of_loads = timing->kind == FP_TIMING_LEFT_OUT && timing->source.len == 0;
+    if (is_of_loads && add->delta->has_load) {
+        const struct fp_uuid id = fp_left_out_id(timing->id, &add->delta->load);
+        return claim(add, &id, (int64_t)timing->id);
+    }
+    fact->count += timing->count;
     return true;
 }
 
@@ -404,20 +413,19 @@ static bool add_timings(const struct fp_addition *add)
     for (uint32_t i = 0; i < delta->timing_count; i++) {
         const struct fp_delta_timing *timing = &delta->timings[i];
         bool added;
-        if (!add_timing_name(add, timing))
+        if (!fp_addition_timing_name(add, timing))
             return false;
         if (timing->count == 0) /* an earlier part of the page load has its values */
             continue;
         struct fp_timing_fact *fact =
             fp_addition_put(add, FP_ROLLUP_TABLE_TIMING_FACT, timing->id, 0, &added);
-        if (fact == NULL || !add_bins(add, timing))
+        if (fact == NULL || !add_count(add, timing, fact) || !add_bins(add, timing))
             return false;
         if (added || timing->min_us < fact->min_us)
             fact->min_us = timing->min_us;
         if (added || timing->max_us > fact->max_us)
             fact->max_us = timing->max_us;
         fact->uploads++;
-        fact->count += timing->count;
         fact->negative += timing->negative;
         fact->sum_us += (double)timing->sum_us;
     }
@@ -450,18 +458,18 @@ static bool add_refusals(const struct fp_addition *add)
 static bool add_load(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
-    if (!delta->has_load || !fp_delta_is_profiled(delta))
-        return true;
-    struct fp_claim_key key = fp_claim_key(&delta->load, add->site_id);
-    bool added;
-    struct fp_load_row *row =
-        fp_rows_put(&add->rollup->tables[FP_ROLLUP_TABLE_LOAD], &key.high, &added);
-    if (row == NULL || !added)
-        return row != NULL;
-    row->id = delta->load;
-    row->segment_id = add->segment_id;
-    row->bucket_us = add->bucket_us;
-    row->received_us = delta->received_us;
+    return !delta->has_load || !fp_delta_is_profiled(delta) || claim(add, &delta->load, 0);
+}
+
+/* Counts a page load in the timing of what was left out of it. */
+static bool count_left_out(struct fp_rollup *rollup, const struct fp_load_row *load)
+{
+    struct fp_fact_key key = {load->segment_id, load->bucket_us, load->timing_id, 0};
+    struct fp_timing_fact *fact =
+        fp_rows_find(&rollup->tables[FP_ROLLUP_TABLE_TIMING_FACT], &key.segment_id);
+    if (fact == NULL)
+        return false;
+    fact->count++;
     return true;
 }
 
@@ -471,6 +479,8 @@ bool fp_rollup_count_load(struct fp_rollup *rollup, const struct fp_claim_key *k
         fp_rows_find(&rollup->tables[FP_ROLLUP_TABLE_LOAD], &key->high);
     if (load == NULL)
         return false;
+    if (load->timing_id != 0)
+        return count_left_out(rollup, load);
     struct fp_fact_key fact_key = {load->segment_id, load->bucket_us, 0, FP_TOTAL_UNATTRIBUTED};
     struct fp_total_fact *fact =
         fp_rows_find(&rollup->tables[FP_ROLLUP_TABLE_TOTAL_FACT], &fact_key.segment_id);
@@ -497,6 +507,7 @@ static bool fill_upload(const struct fp_addition *add, struct fp_upload_row *row
         .received_us = delta->received_us,
         .profiled_us = delta->profiled_us,
         .unattributed_us = delta->unattributed_us,
+        .unseen_us = delta->unseen_us,
         .part = fp_addition_int32(delta->part),
         .browser_version = fp_addition_int32(delta->browser_version),
         .body_bytes = fp_addition_int32(delta->body_bytes),
@@ -517,8 +528,30 @@ static bool add_facts(const struct fp_addition *add)
 {
     return add_segment(add) && add_hour(add) && add_upload_total(add) && add_resources(add) &&
            add_frames(add) && add_splits(add) && add_stack_samples(add) && add_markers(add) &&
-           add_timings(add) && fp_addition_measures(add) && fp_addition_session(add) &&
-           add_refusals(add) && add_load(add);
+           add_timings(add) && fp_addition_vitals(add) && fp_addition_measures(add) &&
+           fp_addition_session(add) && add_refusals(add) && add_load(add);
+}
+
+/* Returns the self time of all markers, and of none, in this upload's segment and bucket. */
+static int64_t rolled_up_us(const struct fp_addition *add)
+{
+    const struct fp_rows *totals = &add->rollup->tables[FP_ROLLUP_TABLE_TOTAL_FACT];
+    int64_t sum_us = 0;
+    for (int64_t marker = FP_TOTAL_UNATTRIBUTED; marker < FP_MARKER_COUNT; marker++) {
+        const struct fp_fact_key key = fp_addition_key(add, 0, marker);
+        const struct fp_total_fact *total = fp_rows_find(totals, &key.segment_id);
+        sum_us += total != NULL ? total->self_us : 0;
+    }
+    return sum_us;
+}
+
+/* Returns the self time of all stacks of a delta, and of none. */
+static int64_t delta_us(const struct fp_delta *delta)
+{
+    int64_t sum_us = delta->unattributed_us;
+    for (uint32_t i = 0; i < delta->stack_sample_count; i++)
+        sum_us += delta->stack_samples[i].self_us;
+    return sum_us;
 }
 
 static int64_t hour_of(int64_t moment_us)
@@ -527,11 +560,19 @@ static int64_t hour_of(int64_t moment_us)
     return moment_us - into_us - (into_us < 0 ? FP_US_PER_HOUR : 0);
 }
 
+/* True if the collector's clock is wrong now and has dated this upload. */
+static bool is_wrongly_dated(const struct fp_rollup_clock *clock, int64_t received_us)
+{
+    return clock->collector_us != 0 && received_us > clock->collector_us - FP_CLOCK_AGREEMENT_US &&
+           received_us < clock->collector_us + FP_CLOCK_AGREEMENT_US;
+}
+
 /* True if the collector's clock must have been wrong. An acknowledged upload is not lost for that:
- * it counts in the database's hour. */
+ * it counts in the hour of now. */
 static bool is_beyond_belief(const struct fp_rollup_clock *clock, int64_t received_us)
 {
-    return received_us - clock->now_us > FP_US_PER_HOUR || hour_of(received_us) < clock->oldest_us;
+    return received_us - clock->now_us > FP_US_PER_HOUR ||
+           hour_of(received_us) < clock->oldest_us || is_wrongly_dated(clock, received_us);
 }
 
 static int64_t bucket_of(const struct fp_rollup_clock *clock, int64_t received_us)
@@ -556,8 +597,10 @@ enum fp_rollup_result fp_rollup_add(struct fp_rollup *rollup, const struct fp_de
         return FP_ROLLUP_NO_ROOM;
     if (upload->counted || upload->known)
         return FP_ROLLUP_DUPLICATE;
+    const int64_t before_us = FP_ASSERT_IS_THOROUGH ? rolled_up_us(&add) : 0;
     if (!add_facts(&add))
         return FP_ROLLUP_NO_ROOM;
+    FP_ASSERT_COSTLY(rolled_up_us(&add) == before_us + delta_us(delta));
     upload->counted = true;
     return is_beyond_belief(&rollup->clock, delta->received_us) ? FP_ROLLUP_MISDATED
                                                                 : FP_ROLLUP_COUNTED;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rollup: many deltas merged into the rows that the database gets: dictionaries, facts by (segment,
  * bucket, …), one row per upload and one per page load.
@@ -37,6 +38,7 @@ enum fp_rollup_table {
     FP_ROLLUP_TABLE_TIMELINE,
     FP_ROLLUP_TABLE_EVENT,
     FP_ROLLUP_TABLE_REFUSAL,
+    FP_ROLLUP_TABLE_VITAL,
     FP_ROLLUP_TABLE_UPLOAD,
     FP_ROLLUP_TABLE_LOAD,
     FP_ROLLUP_TABLE_COUNT
@@ -107,13 +109,14 @@ struct fp_hour_row {
  * FP_TOTAL_UNATTRIBUTED. */
 struct fp_total_fact {
     struct fp_fact_key key;
-    /* Of profiled uploads (fp_delta_is_profiled). This, loads and profiled_us2 are 0 except for
-     * FP_TOTAL_UNATTRIBUTED. */
+    /* Of profiled uploads (fp_delta_is_profiled). This, loads, profiled_us2 and unseen_us are 0
+     * except for FP_TOTAL_UNATTRIBUTED. */
     int64_t uploads;
     int64_t loads; /* uploads without a load id here, the others when their load is claimed */
     int64_t samples;
     int64_t self_us;
     double profiled_us2;
+    int64_t unseen_us; /* not part of profiled time */
     int64_t site_id;
 };
 
@@ -162,11 +165,13 @@ struct fp_timing_bin_fact {
 
 struct fp_measure_fact {
     struct fp_fact_key key;
-    int64_t uploads;
+    int64_t uploads; /* with profiled time in the windows, like the next */
+    int64_t loads;
     int64_t samples;
     int64_t unattributed_samples;
     int64_t profiled_us;
     int64_t unattributed_us;
+    int64_t window_us;
 };
 
 struct fp_measure_frame_key {
@@ -268,6 +273,7 @@ struct fp_upload_row {
     int64_t received_us;
     int64_t profiled_us;
     int64_t unattributed_us;
+    int64_t unseen_us;
     struct fp_str agent;
     int32_t part;
     int32_t browser_version;
@@ -286,18 +292,51 @@ struct fp_upload_row {
     bool known;   /* the database has counted it before */
 };
 
-/* A profiled page load that has an id, where it is first seen. */
+/* A page load that has an id, where it is first seen: profiled, or in a timing of what was left out
+ * of it, under an id of its own (fp_left_out_id). */
 struct fp_load_row {
     struct fp_claim_key key;
     struct fp_uuid id;
+    int64_t timing_id; /* 0: of a profiled page load */
     int64_t segment_id;
     int64_t bucket_us;
     int64_t received_us;
 };
 
-/* The times that decide an upload's bucket: epoch, by the database's clock. */
+/* The key of a vital: its id (fp_vital_id). The words sort as PostgreSQL sorts uuids. */
+struct fp_vital_key {
+    int64_t high;
+    int64_t low;
+};
+
+/* A value of a vital, and where it counts. */
+struct fp_vital_count {
+    int64_t segment_id;
+    int64_t bucket_us;
+    int64_t value_us;
+    int32_t rating;  /* enum fp_vital_rating */
+    int32_t uploads; /* 1: it stands for its upload in the timing's number of uploads, else 0 */
+};
+
+/* The value that counts of a vital that may be sent again: as far as this window knows, the last.
+ */
+struct fp_vital_row {
+    struct fp_vital_key key;
+    struct fp_uuid id;
+    int64_t site_id;
+    struct fp_vital_count count;
+    int32_t part; /* of its upload */
+    enum fp_vital vital;
+    bool is_last; /* the database has none that is later, or equal */
+};
+
+/* Clocks that differ by more than this do not agree: fleetprof_data.judge_clock has the same. */
+#define FP_CLOCK_AGREEMENT_US (2 * FP_US_PER_DAY)
+
+/* The times that decide an upload's bucket: epoch, by the clock that is believed. */
 struct fp_rollup_clock {
     int64_t now_us;
+    int64_t collector_us;      /* the collector's own clock at that moment; 0: it agrees */
     int64_t oldest_us;         /* buckets before this are past the retention */
     int64_t oldest_log_us;     /* uploads in buckets before this get no row in the upload log */
     int64_t oldest_session_us; /* nor are sessions in buckets before this kept */
@@ -328,7 +367,7 @@ void fp_rollup_clear(struct fp_rollup *rollup, const struct fp_rollup_clock *clo
 enum fp_rollup_result {
     FP_ROLLUP_COUNTED = 0,
     FP_ROLLUP_DUPLICATE, /* this id was counted before; nothing changed */
-    FP_ROLLUP_MISDATED,  /* counted, in the database's hour: its own time is beyond belief */
+    FP_ROLLUP_MISDATED,  /* counted, in the hour of now: its own time is beyond belief */
     FP_ROLLUP_NO_ROOM,   /* memory or max_bytes: the rollup is half changed, clear it */
 };
 
@@ -348,6 +387,17 @@ bool fp_rollup_is_full(const struct fp_rollup *rollup);
  * uploads are refused as duplicates.
  */
 void fp_rollup_recount(struct fp_rollup *rollup);
+
+/*
+ * Settles a vital of the window with what the database knows of it. fp_rollup_find_vital: NULL if
+ * the window has none of this id. fp_rollup_keep_vital: this value counts; `replaced`, if not NULL,
+ * no longer does, and is taken back where it was counted. fp_rollup_drop_vital: this value does not
+ * count. False: no room.
+ */
+struct fp_vital_row *fp_rollup_find_vital(const struct fp_rollup *rollup, const struct fp_uuid *id);
+bool fp_rollup_keep_vital(struct fp_rollup *rollup, struct fp_vital_row *row,
+                          const struct fp_vital_count *replaced) FP_MUST_CHECK;
+bool fp_rollup_drop_vital(struct fp_rollup *rollup, const struct fp_vital_row *row) FP_MUST_CHECK;
 
 /* Counts the load with this key where it was first seen. False if it is not in the rollup. */
 bool fp_rollup_count_load(struct fp_rollup *rollup, const struct fp_claim_key *key) FP_MUST_CHECK;

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rollup, sessions: a kept session becomes its row, its timelines' rows and its events' rows.
  */
+#include "collector/base/assert.h"
 #include "collector/rollup/addition.h"
 #include "collector/rollup/ids.h"
 
@@ -35,6 +37,8 @@ static bool add_event(const struct fp_addition *add, uint64_t session_id, uint32
 {
     const struct fp_session *session = add->delta->session;
     const struct fp_session_event *event = &session->events[index];
+    FP_ASSERT(event->type < session->type_count);
+    FP_ASSERT(event->parent == FP_INDEX_NONE || event->parent < index);
     struct fp_event_row *row =
         fp_addition_fact(add, FP_ROLLUP_TABLE_EVENT, session_id, (int64_t)index + 1);
     if (row == NULL)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows: blocks of rows that never move, and an open-addressing index of row numbers.
  */
@@ -69,6 +70,7 @@ static uint32_t tag_of(uint64_t hash)
 /* Returns the slot that holds key, or the free slot where it belongs. hash: the key's. */
 static struct fp_rows_slot *find_slot(const struct fp_rows *rows, const int64_t *key, uint64_t hash)
 {
+    FP_ASSERT(rows->slot_count > 0 && (rows->slot_count & (rows->slot_count - 1)) == 0);
     size_t at = (size_t)hash & (rows->slot_count - 1);
     while (rows->slots[at].row != 0 &&
            (rows->slots[at].tag != tag_of(hash) || !has_key(rows, rows->slots[at].row - 1, key)))
@@ -81,7 +83,9 @@ static void enter_slot(struct fp_rows *rows, size_t index)
 {
     const int64_t *key = fp_rows_at(rows, index);
     uint64_t hash = fp_rows_hash(rows, key);
-    *find_slot(rows, key, hash) = (struct fp_rows_slot){(uint32_t)index + 1, tag_of(hash)};
+    struct fp_rows_slot *slot = find_slot(rows, key, hash);
+    FP_ASSERT(slot->row == 0);
+    *slot = (struct fp_rows_slot){(uint32_t)index + 1, tag_of(hash)};
 }
 
 void *fp_rows_find(const struct fp_rows *rows, const int64_t *key)

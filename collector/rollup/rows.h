@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows: rows of one fixed length, found by the key they begin with and returned sorted by it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Session: what is kept of one upload so that it can be read back as it was: its events, and its
  * content in its own format. All texts are scrubbed; memory as for the delta it belongs to.

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Session bytes: the part of delta bytes that holds a session (docs/delta.md).
+ * Session bytes: the part of delta bytes that holds a session (docs/internals/delta.md).
  */
 #ifndef FP_ROLLUP_SESSION_BYTES_H
 #define FP_ROLLUP_SESSION_BYTES_H

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fold, observed: vitals, interactions, long animation frames, resources and coverage become
+ * timings of their own kinds, and windows that samples are joined with.
+ */
+#include "collector/profile/fold/internal.h"
+#include "collector/profile/scrub/name.h"
+#include "collector/profile/scrub/selector.h"
+#include "collector/profile/scrub/url.h"
+#include "collector/profile/text.h"
+
+#include <stdlib.h>
+
+enum {
+    WORD_MAX = 64, /* code points of an interaction's type and a resource's kind */
+    /* Maximum of additions per entry: timings, values with bins, or windows. */
+    ADDED_BY_ONE = 5,
+    ADDED_BY_NONE = 10,
+    REPLACEABLE_MAX = 64, /* vitals of one upload that may be sent again; others count for good */
+};
+
+/* True if the host of its page tells the site's own scripts and responses from others. */
+static bool needs_page_host(const struct fp_profile *profile)
+{
+    return profile->sample_count > 0 || profile->responses_count > 0;
+}
+
+size_t fp_fold_observed_max(const struct fp_profile *profile)
+{
+    size_t count = (size_t)profile->vital_count + profile->interaction_count +
+                   profile->long_frame_count + profile->script_count + profile->responses_count +
+                   profile->response_duration_count;
+    bool has_any = count > 0 || profile->has_first_paint || profile->coverage != FP_COVERAGE_NONE ||
+                   needs_page_host(profile);
+    return has_any ? count * ADDED_BY_ONE + ADDED_BY_NONE : 0;
+}
+
+/* Names. */
+
+/* Joins texts in the arena. */
+static bool join(const struct fp_fold *fold, const struct fp_str *parts, size_t count,
+                 struct fp_str *joined)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++)
+        len += parts[i].len;
+    char *bytes = fp_arena_alloc(fold->arena, len);
+    if (bytes == NULL)
+        return false;
+    *joined = (struct fp_str){bytes, len};
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].len > 0)
+            memcpy(bytes, parts[i].ptr, parts[i].len);
+        bytes += parts[i].len;
+    }
+    return true;
+}
+
+static bool scrub_word(const struct fp_fold *fold, struct fp_str word, struct fp_str *scrubbed)
+{
+    if (!fp_scrub_name(&fold->context->rules, word, fold->arena, scrubbed))
+        return false;
+    *scrubbed = fp_text_cut(*scrubbed, WORD_MAX);
+    return true;
+}
+
+/* Returns the timing of another kind with the texts of the timing `like`. FP_MAP_NONE: no memory.
+ */
+static uint32_t sister(struct fp_fold *fold, uint32_t like, enum fp_timing_kind kind)
+{
+    const struct fp_delta_timing *from = &fold->delta->timings[like];
+    const struct fp_timing_key key = {kind, from->name, from->source, from->function};
+    return fp_fold_timing(fold, &key);
+}
+
+/* Adds a value without a bin to the timing of another kind. */
+static bool add_sum(struct fp_fold *fold, uint32_t like, enum fp_timing_kind kind, uint32_t count,
+                    int64_t value_us)
+{
+    uint32_t timing = sister(fold, like, kind);
+    if (timing == FP_MAP_NONE)
+        return false;
+    fp_fold_sum_up(fold, timing, count, value_us);
+    return true;
+}
+
+/* Counts one of a kind that has no values. */
+static bool count_one(struct fp_fold *fold, enum fp_timing_kind kind, const char *name)
+{
+    const struct fp_timing_key key = {.kind = kind, .name = fp_str_of(name)};
+    uint32_t timing = fp_fold_timing(fold, &key);
+    if (timing == FP_MAP_NONE)
+        return false;
+    fp_fold_sum_up(fold, timing, 1, 0);
+    return true;
+}
+
+struct span {
+    int64_t start_us;
+    int64_t duration_us;
+};
+
+static bool add_window(struct fp_fold *fold, struct fp_str name, struct span span)
+{
+    const struct fp_timing_key key = {.kind = FP_TIMING_WINDOW, .name = name};
+    uint32_t timing = fp_fold_timing(fold, &key);
+    if (timing == FP_MAP_NONE)
+        return false;
+    fp_fold_value(fold, timing, span.duration_us);
+    fp_fold_window(fold, timing, span.start_us, span.duration_us);
+    return true;
+}
+
+/* Vitals. */
+
+/* Finds the interaction that the INP is of: the longest of its events takes as long. */
+static bool find_interaction(const struct fp_profile *profile, int64_t inp_us, struct span *span)
+{
+    for (uint32_t i = 0; i < profile->interaction_count; i++) {
+        const struct fp_profile_interaction *interaction = &profile->interactions[i];
+        if (interaction->longest_us != inp_us)
+            continue;
+        *span = (struct span){interaction->start_us, interaction->duration_us};
+        return true;
+    }
+    return false;
+}
+
+/* Finds the time in which a vital came about: as the sender says, else from the page's start, or
+ * that of an interaction. */
+static bool find_window(const struct fp_profile *profile, const struct fp_profile_vital *vital,
+                        struct span *span)
+{
+    *span = (struct span){vital->start_us, vital->duration_us};
+    if (vital->has_window)
+        return true;
+    if (vital->vital == FP_VITAL_INP)
+        return find_interaction(profile, vital->value_us, span);
+    *span = (struct span){0, vital->value_us};
+    return vital->is_of_start && vital->vital != FP_VITAL_CLS;
+}
+
+/* Counts a vital that may be sent again. Its timings get their values in the rollup. */
+static bool count_replaceable(struct fp_fold *fold, const struct fp_profile_vital *vital)
+{
+    struct fp_delta *delta = fold->delta;
+    if (delta->vitals == NULL)
+        delta->vitals = fp_fold_array(fold, REPLACEABLE_MAX, sizeof(*delta->vitals));
+    if (delta->vitals == NULL)
+        return false;
+    delta->vitals[delta->vital_count++] =
+        (struct fp_delta_vital){vital->metric, vital->vital, vital->value_us};
+    return true;
+}
+
+static bool count_for_good(struct fp_fold *fold, const struct fp_profile_vital *vital)
+{
+    const char *name = fp_vital_name(vital->vital);
+    const struct fp_timing_key key = {.kind = FP_TIMING_VITAL, .name = fp_str_of(name)};
+    uint32_t timing = fp_fold_timing(fold, &key);
+    if (timing == FP_MAP_NONE)
+        return false;
+    fp_fold_value(fold, timing, vital->value_us);
+    switch (fp_vital_rate(vital->vital, vital->value_us)) {
+    case FP_VITAL_GOOD:
+        return count_one(fold, FP_TIMING_VITAL_GOOD, name);
+    case FP_VITAL_POOR:
+        return count_one(fold, FP_TIMING_VITAL_POOR, name);
+    case FP_VITAL_NEEDS_IMPROVEMENT:
+    default:
+        return true;
+    }
+}
+
+static bool count_vital(struct fp_fold *fold, const struct fp_profile_vital *vital)
+{
+    const bool is_replaceable = vital->has_id && fold->profile->has_load &&
+                                vital->value_us <= FP_DELTA_TIME_MAX_US &&
+                                fold->delta->vital_count < REPLACEABLE_MAX;
+    return is_replaceable && fp_fold_may_replace(fold) ? count_replaceable(fold, vital)
+                                                       : count_for_good(fold, vital);
+}
+
+/* Adds the window of a good or poor value. It stays when the value is replaced. */
+static bool add_rated_window(struct fp_fold *fold, const struct fp_profile_vital *vital,
+                             const struct span *span)
+{
+    const char *name = fp_vital_name(vital->vital);
+    enum fp_vital_rating rating = fp_vital_rate(vital->vital, vital->value_us);
+    bool is_good = rating == FP_VITAL_GOOD;
+    if (rating == FP_VITAL_NEEDS_IMPROVEMENT)
+        return true;
+    const struct fp_str parts[] = {FP_STR("("), fp_str_of(name),
+                                   is_good ? FP_STR(") good") : FP_STR(") poor")};
+    struct fp_str joined;
+    return join(fold, parts, FP_COUNT(parts), &joined) && add_window(fold, joined, *span);
+}
+
+static bool add_vital(struct fp_fold *fold, const struct fp_profile_vital *vital)
+{
+    struct span span;
+    bool has_window = find_window(fold->profile, vital, &span);
+    if (!count_vital(fold, vital) || (has_window && !add_rated_window(fold, vital, &span)))
+        return false;
+    if (has_window && vital->vital == FP_VITAL_LCP)
+        return add_window(fold, FP_STR("(lcp)"), span);
+    bool is_first_paint = vital->vital == FP_VITAL_FCP && !fold->profile->has_first_paint;
+    return !is_first_paint || !has_window || add_window(fold, FP_STR("(blocking)"), span);
+}
+
+/* Adds the time to the first paint, from when the visitor waits for it. */
+static bool add_first_paint(struct fp_fold *fold)
+{
+    const struct fp_profile *profile = fold->profile;
+    struct span span = {profile->shown_us, profile->first_paint_us - profile->shown_us};
+    if (span.duration_us < 0)
+        span.duration_us = 0;
+    return !profile->has_first_paint || add_window(fold, FP_STR("(blocking)"), span);
+}
+
+static bool add_vitals(struct fp_fold *fold)
+{
+    const struct fp_profile *profile = fold->profile;
+    for (uint32_t i = 0; i < profile->vital_count; i++)
+        if (!add_vital(fold, &profile->vitals[i]))
+            return false;
+    return add_first_paint(fold);
+}
+
+/* Interactions. */
+
+/* Returns the window's name, `(interaction) pointer button.add-to-cart`. */
+static bool name_window(const struct fp_fold *fold, const struct fp_delta_timing *interaction,
+                        struct fp_str *name)
+{
+    const bool has_target = interaction->source.len > 0;
+    const struct fp_str parts[] = {FP_STR("(interaction) "), interaction->name, FP_STR(" "),
+                                   interaction->source};
+    return join(fold, parts, has_target ? FP_COUNT(parts) : 2, name);
+}
+
+static bool add_interaction(struct fp_fold *fold, const struct fp_profile_interaction *from)
+{
+    const struct span span = {from->start_us, from->duration_us};
+    struct fp_timing_key key = {.kind = FP_TIMING_INTERACTION};
+    struct fp_str name;
+    uint32_t timing;
+    if (!scrub_word(fold, from->type, &key.name) ||
+        !fp_scrub_selector(from->target, false, fold->arena, &key.source) ||
+        !fp_fold_bounded(fold, key, &timing))
+        return false;
+    fp_fold_value(fold, timing, from->duration_us);
+    return add_sum(fold, timing, FP_TIMING_INPUT_DELAY, 1, from->delay_us) &&
+           add_sum(fold, timing, FP_TIMING_PROCESSING, 1, from->processing_us) &&
+           add_window(fold, FP_STR("(interaction)"), span) &&
+           name_window(fold, &fold->delta->timings[timing], &name) && add_window(fold, name, span);
+}
+
+/* Long animation frames. */
+
+/* A script's part of its frame's blocking time. */
+struct blocking_part {
+    uint64_t remainder;
+    uint32_t script; /* of the frame */
+    int64_t blocking_us;
+};
+
+static int compare_remainders(const void *a, const void *b)
+{
+    const struct blocking_part *left = a;
+    const struct blocking_part *right = b;
+    if (left->remainder != right->remainder)
+        return left->remainder > right->remainder ? -1 : 1;
+    return left->script < right->script ? -1 : 1;
+}
+
+static int compare_scripts(const void *a, const void *b)
+{
+    const struct blocking_part *left = a;
+    const struct blocking_part *right = b;
+    return left->script < right->script ? -1 : 1;
+}
+
+/* Divides a frame's blocking time among its scripts by their durations, to the microsecond: what
+ * rounding leaves goes to the largest remainders. */
+static void divide_blocking(const struct fp_profile_long_frame *frame,
+                            const struct fp_profile_script *scripts, struct blocking_part *parts)
+{
+    uint64_t total_us = 0;
+    for (uint32_t i = 0; i < frame->script_count; i++)
+        total_us += (uint64_t)scripts[i].duration_us;
+    int64_t left_us = frame->blocking_us;
+    for (uint32_t i = 0; i < frame->script_count; i++) {
+        uint64_t weight = total_us > 0 ? (uint64_t)scripts[i].duration_us : 1;
+        uint64_t whole = total_us > 0 ? total_us : frame->script_count;
+        __extension__ unsigned __int128 product =
+            (unsigned __int128)(uint64_t)frame->blocking_us * weight;
+        parts[i] =
+            (struct blocking_part){(uint64_t)(product % whole), i, (int64_t)(product / whole)};
+        left_us -= parts[i].blocking_us;
+    }
+    qsort(parts, frame->script_count, sizeof(*parts), compare_remainders);
+    for (int64_t i = 0; i < left_us; i++)
+        parts[i].blocking_us++;
+    qsort(parts, frame->script_count, sizeof(*parts), compare_scripts);
+}
+
+static bool scrub_invoker(const struct fp_fold *fold, struct fp_str invoker,
+                          struct fp_str *scrubbed)
+{
+    if (fp_invoker_is_url(invoker))
+        return fp_scrub_resource(&fold->context->rules, invoker, fold->page_url, fold->arena,
+                                 scrubbed);
+    return fp_scrub_selector(invoker, true, fold->arena, scrubbed);
+}
+
+/* Adds a script's run, or a frame without scripts, with its part of the blocking time. */
+static bool add_script(struct fp_fold *fold, const struct fp_profile_script *from,
+                       int64_t blocking_us)
+{
+    const struct fp_scrub_rules *rules = &fold->context->rules;
+    struct fp_timing_key key = {.kind = FP_TIMING_FRAME_SCRIPT};
+    uint32_t timing;
+    if (!scrub_invoker(fold, from->invoker, &key.name) ||
+        !fp_scrub_resource(rules, from->url, fold->page_url, fold->arena, &key.source) ||
+        !fp_scrub_name(rules, from->function, fold->arena, &key.function) ||
+        !fp_fold_bounded(fold, key, &timing))
+        return false;
+    fp_fold_value(fold, timing, from->duration_us);
+    return (blocking_us == 0 || add_sum(fold, timing, FP_TIMING_BLOCKING, 1, blocking_us)) &&
+           (from->forced_us == 0 ||
+            add_sum(fold, timing, FP_TIMING_FORCED_LAYOUT, 1, from->forced_us));
+}
+
+static bool add_long_frame(struct fp_fold *fold, const struct fp_profile_long_frame *frame,
+                           struct blocking_part *parts)
+{
+    const struct span span = {frame->start_us, frame->duration_us};
+    if (!add_window(fold, FP_STR("(long frame)"), span))
+        return false;
+    if (frame->script_count == 0) {
+        const struct fp_profile_script none = {.duration_us = frame->duration_us};
+        return add_script(fold, &none, frame->blocking_us);
+    }
+    const struct fp_profile_script *scripts = &fold->profile->scripts[frame->first_script];
+    divide_blocking(frame, scripts, parts);
+    for (uint32_t i = 0; i < frame->script_count; i++)
+        if (!add_script(fold, &scripts[i], parts[i].blocking_us))
+            return false;
+    return true;
+}
+
+static bool add_long_frames(struct fp_fold *fold)
+{
+    const struct fp_profile *profile = fold->profile;
+    struct blocking_part *parts = fp_fold_array(fold, profile->script_count, sizeof(*parts));
+    if (parts == NULL)
+        return false;
+    for (uint32_t i = 0; i < profile->long_frame_count; i++)
+        if (!add_long_frame(fold, &profile->long_frames[i], parts))
+            return false;
+    return true;
+}
+
+/* Resources. */
+
+static bool add_responses(struct fp_fold *fold, const struct fp_profile_responses *from)
+{
+    struct fp_timing_key key = {.kind = FP_TIMING_RESOURCE_BYTES};
+    uint32_t bytes;
+    if (!fp_scrub_host(from->host, fold->arena, &key.name) ||
+        !scrub_word(fold, from->kind, &key.source) || !fp_fold_bounded(fold, key, &bytes))
+        return false;
+    fp_fold_sum_up(fold, bytes, from->duration_count + from->opaque, from->bytes);
+    if (from->opaque > 0 && !add_sum(fold, bytes, FP_TIMING_RESOURCE_OPAQUE, from->opaque, 0))
+        return false;
+    if (from->duration_count == 0)
+        return true;
+    uint32_t timing = sister(fold, bytes, FP_TIMING_RESOURCE);
+    if (timing == FP_MAP_NONE)
+        return false;
+    for (uint32_t i = 0; i < from->duration_count; i++)
+        fp_fold_value(fold, timing, fold->profile->response_durations_us[from->first_duration + i]);
+    return true;
+}
+
+/* Counts the host that the page is on. */
+static bool add_page_host(struct fp_fold *fold)
+{
+    struct fp_timing_key key = {.kind = FP_TIMING_PAGE_HOST};
+    uint32_t timing;
+    const struct fp_url page = fp_url_parse(fold->page_url);
+    if (!needs_page_host(fold->profile) || !fp_url_is_http(&page))
+        return true;
+    if (!fp_scrub_host(fold->page_url, fold->arena, &key.name) ||
+        !fp_fold_bounded(fold, key, &timing))
+        return false;
+    fp_fold_sum_up(fold, timing, 1, 0);
+    return true;
+}
+
+bool fp_fold_observed(struct fp_fold *fold)
+{
+    const struct fp_profile *profile = fold->profile;
+    /* One upload of a page load says why it has no trace: the first, or the last with a trace. */
+    if (profile->coverage != FP_COVERAGE_NONE &&
+        (profile->part == 0 || profile->coverage == FP_COVERAGE_OVERLOAD) &&
+        !count_one(fold, FP_TIMING_COVERAGE, fp_coverage_name(profile->coverage)))
+        return false;
+    if (!add_vitals(fold) || !add_long_frames(fold))
+        return false;
+    for (uint32_t i = 0; i < profile->interaction_count; i++)
+        if (!add_interaction(fold, &profile->interactions[i]))
+            return false;
+    for (uint32_t i = 0; i < profile->responses_count; i++)
+        if (!add_responses(fold, &profile->responses[i]))
+            return false;
+    return fp_fold_hidden(fold) && add_page_host(fold);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vital: names and thresholds, as in web-vitals.
+ */
+#include "collector/rollup/vital.h"
+
+#include "collector/base/clock.h"
+
+#define ROW(id, name, good, poor, is_score)                                                        \
+    {name, (good) * FP_US_PER_MS, (poor) * FP_US_PER_MS, is_score}
+
+static const struct {
+    const char *name;
+    int64_t good_us; /* good up to and including this */
+    int64_t poor_us; /* poor above this */
+    bool is_score;
+} vitals[FP_VITAL_COUNT] = {FP_VITALS(ROW)};
+
+const char *fp_vital_name(enum fp_vital vital)
+{
+    return vitals[vital].name;
+}
+
+bool fp_vital_is_score(enum fp_vital vital)
+{
+    return vitals[vital].is_score;
+}
+
+enum fp_vital fp_vital_find(struct fp_str name)
+{
+    enum fp_vital vital = 0;
+    while (vital < FP_VITAL_COUNT && !fp_str_equal(name, fp_str_of(vitals[vital].name)))
+        vital++;
+    return vital;
+}
+
+enum fp_vital_rating fp_vital_rate(enum fp_vital vital, int64_t value_us)
+{
+    if (value_us <= vitals[vital].good_us)
+        return FP_VITAL_GOOD;
+    return value_us > vitals[vital].poor_us ? FP_VITAL_POOR : FP_VITAL_NEEDS_IMPROVEMENT;
+}
