@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Connection: libpq without blocking calls, so that a stop or a silent server never blocks the
  * writer. Belongs to one thread.
@@ -14,19 +15,24 @@
 
 #include <libpq-fe.h>
 
+enum { FP_PG_STATEMENT_TIMEOUT_S = 60 };
+
 struct fp_pg {
     PGconn *pg;      /* owned; NULL while not connected */
     uint64_t number; /* of the connection: each has another */
     int interrupt_fd;
-    char *row; /* owned by libpq; the last row of fp_pg_get */
-    char message[512];
+    int statement_timeout_s; /* of the session; a server that is silent for longer is given up */
+    int64_t end_us;          /* of all waits, a time of the monotonic clock; 0: none */
+    char *row;               /* owned by libpq; the last row of fp_pg_get */
+    char message[1024];
     struct fp_failure failure; /* the last failure */
 };
 
 /* Initialises a connection without opening it. interrupt_fd is the same as in fp_store_settings. */
 void fp_pg_init(struct fp_pg *connection, int interrupt_fd);
 
-/* Connects. conninfo may override all our defaults except the client encoding. */
+/* Connects, within the limits of dial.h. conninfo may override all our defaults except the client
+ * encoding. */
 enum fp_store_result fp_pg_open(struct fp_pg *connection, const char *conninfo) FP_MUST_CHECK;
 
 void fp_pg_close(struct fp_pg *connection);
@@ -34,12 +40,18 @@ void fp_pg_close(struct fp_pg *connection);
 /* Runs statements without parameters and discards their results. */
 enum fp_store_result fp_pg_run(struct fp_pg *connection, const char *statements) FP_MUST_CHECK;
 
-/* One statement with parameters in text form. */
+/* The same, but on FP_STORE_OK the caller gets the result of the last one and clears it. */
+enum fp_store_result fp_pg_ask(struct fp_pg *connection, const char *statements,
+                               PGresult **last) FP_MUST_CHECK;
+
+/* One statement with parameters. */
 struct fp_pg_query {
     const char *statement;
     const char *const *values;
     int value_count;
-    bool binary; /* of the result */
+    const int *lengths; /* of values in binary form; NULL: all values are texts */
+    const int *formats; /* of each value: 1 binary, 0 text; NULL with lengths */
+    bool binary;        /* of the result */
 };
 
 /* Runs a statement; on FP_STORE_OK the caller clears *result. */

@@ -1,15 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * COPY BINARY: each value is a 32-bit length and its bytes, numbers big-endian.
+ * COPY BINARY, and arrays: each value is a 32-bit length and its bytes, numbers big-endian.
  */
 #include "collector/store/copy_binary.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/clock.h"
 #include "collector/base/domain.h"
 
 #include <endian.h>
-
-/* PostgreSQL counts microseconds from 2000-01-01. */
-#define POSTGRES_EPOCH_US (INT64_C(10957) * FP_US_PER_DAY)
 
 static void put16(struct fp_buf *out, int16_t value)
 {
@@ -30,12 +29,14 @@ static void put_null(struct fp_buf *out)
 
 static void put_bytes(struct fp_buf *out, const void *bytes, size_t len)
 {
+    FP_ASSERT(len <= INT32_MAX);
     put32(out, (int32_t)len);
     fp_buf_add(out, bytes, len);
 }
 
 void fp_copy_fields(size_t count, struct fp_buf *out)
 {
+    FP_ASSERT(count <= INT16_MAX);
     put16(out, (int16_t)count);
 }
 
@@ -59,7 +60,7 @@ void fp_copy_smallint(int16_t value, struct fp_buf *out)
 
 void fp_copy_time(int64_t moment_us, struct fp_buf *out)
 {
-    fp_copy_bigint(moment_us - POSTGRES_EPOCH_US, out);
+    fp_copy_bigint(moment_us - FP_STORE_EPOCH_US, out);
 }
 
 void fp_copy_text(struct fp_str text, struct fp_buf *out)
@@ -75,6 +76,7 @@ void fp_copy_uuid(const struct fp_uuid *id, struct fp_buf *out)
 /* Appends a version byte, then the text. */
 static void put_json(struct fp_buf *out, struct fp_str text)
 {
+    FP_ASSERT(text.len < INT32_MAX);
     put32(out, (int32_t)text.len + 1);
     fp_buf_add(out, "\1", 1);
     fp_buf_add(out, text.ptr, text.len);
@@ -175,22 +177,71 @@ void fp_copy_begin(struct fp_buf *out)
     put32(out, 0);                                 /* length of the header's extension */
 }
 
+/* Appends a column's value. */
+static void put_column(const struct fp_store_column *column, const char *row, struct fp_buf *out)
+{
+    bool is_given = column->given_offset == 0 || *(const bool *)(row + column->given_offset);
+    if (is_given)
+        put_value(column->kind, row + column->offset, out);
+    else
+        put_null(out);
+}
+
 void fp_copy_row(const struct fp_store_table *target, const void *row, struct fp_buf *out)
 {
-    const char *members = row;
     fp_copy_fields(target->column_count, out);
-    for (size_t i = 0; i < target->column_count; i++) {
-        const struct fp_store_column *column = &target->columns[i];
-        bool is_given =
-            column->given_offset == 0 || *(const bool *)(members + column->given_offset);
-        if (is_given)
-            put_value(column->kind, members + column->offset, out);
-        else
-            put_null(out);
-    }
+    for (size_t i = 0; i < target->column_count; i++)
+        put_column(&target->columns[i], row, out);
 }
 
 void fp_copy_end(struct fp_buf *out)
 {
     put16(out, -1);
+}
+
+/* The header of an array of one dimension: dimensions, a flag, the elements' type, their count, the
+ * first index. */
+enum { ARRAY_HEAD_BYTES = 20, ARRAY_COUNT_AT = 12 };
+
+void fp_array_begin(const struct fp_store_table *target, struct fp_buf *columns)
+{
+    for (size_t i = 0; i < target->column_count; i++) {
+        fp_buf_clear(&columns[i]);
+        put32(&columns[i], 1);
+        put32(&columns[i], 1); /* there may be nulls */
+        put32(&columns[i], (int32_t)fp_store_column_type(target->columns[i].kind)->number);
+        put32(&columns[i], 0);
+        put32(&columns[i], 1);
+        FP_ASSERT(columns[i].failed || columns[i].len == ARRAY_HEAD_BYTES);
+    }
+}
+
+void fp_array_row(const struct fp_store_table *target, const void *row, struct fp_buf *columns)
+{
+    for (size_t i = 0; i < target->column_count; i++)
+        put_column(&target->columns[i], row, &columns[i]);
+}
+
+/* Counts the elements of a column's array. */
+static size_t count_elements(const struct fp_buf *column)
+{
+    size_t count = 0;
+    for (size_t at = ARRAY_HEAD_BYTES; at < column->len; count++) {
+        uint32_t big;
+        memcpy(&big, column->data + at, sizeof(big));
+        const int32_t len = (int32_t)be32toh(big);
+        at += sizeof(big) + (size_t)(len > 0 ? len : 0);
+    }
+    return count;
+}
+
+void fp_array_end(const struct fp_store_table *target, size_t count, struct fp_buf *columns)
+{
+    FP_ASSERT(count <= INT32_MAX);
+    uint32_t big = htobe32((uint32_t)count);
+    for (size_t i = 0; i < target->column_count; i++) {
+        FP_ASSERT_COSTLY(columns[i].failed || count_elements(&columns[i]) == count);
+        if (columns[i].len >= ARRAY_HEAD_BYTES)
+            memcpy(columns[i].data + ARRAY_COUNT_AT, &big, sizeof(big));
+    }
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Facts: a rollup's facts as packed rows, appended to the tables KIND_recent: one row for each
  * segment and hour. The primary keys of these tables name the flush, so none is written twice.
@@ -42,6 +43,7 @@ static void count_entries(struct fp_rollup *rollup, const struct fp_fact_key *ke
         fp_rows_find(&rollup->tables[FP_ROLLUP_TABLE_HOUR], &hour_key.site_id);
     FP_ASSERT(hour != NULL);
     hour->entries += (int64_t)entries;
+    FP_ASSERT(hour->entries > 0);
 }
 
 /* Sends a packed row, column by column: one of a large upload is long. */
@@ -71,6 +73,26 @@ static bool pack_rows(const struct fp_rows *rows, size_t first, size_t end, stru
     return is_packed;
 }
 
+/* True if a pack says what the rows from `first` up to `end` do. */
+static bool packs_all(const struct fp_rows *rows, size_t first, size_t end,
+                      const struct fp_pack *pack)
+{
+    for (size_t column = pack->shape->key_count; column < pack->shape->column_count; column++) {
+        const struct fp_pack_column *of = &pack->shape->columns[column];
+        uint64_t sum = 0;
+        if (of->type != FP_PACK_COUNT && of->type != FP_PACK_SUM)
+            continue;
+        for (size_t i = first; i < end; i++) {
+            uint64_t value;
+            memcpy(&value, (const uint8_t *)fp_rows_sorted(rows, i) + of->offset, sizeof(value));
+            sum += value;
+        }
+        if (sum != fp_pack_sum(pack, column))
+            return false;
+    }
+    return true;
+}
+
 /* Sends a packed row for each segment and hour. */
 static enum fp_store_result send_rows(struct fp_store *store, struct fp_rollup *rollup,
                                       struct fp_pack *pack, size_t *entries)
@@ -80,8 +102,11 @@ static enum fp_store_result send_rows(struct fp_store *store, struct fp_rollup *
     size_t end;
     for (size_t first = 0; result == FP_STORE_OK && first < rows->count; first = end) {
         end = end_of_run(rows, first);
+        FP_ASSERT(end > first);
         if (!pack_rows(rows, first, end, pack))
             return FP_STORE_MEMORY;
+        FP_ASSERT(pack->count >= end - first);
+        FP_ASSERT_COSTLY(packs_all(rows, first, end, pack));
         count_entries(rollup, key_at(rows, first), pack->count);
         *entries += pack->count;
         result = send_row(store, key_at(rows, first), pack);

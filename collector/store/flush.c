@@ -1,51 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flush: writes a rollup as rows. docs/schema.md gives the order and its reasons.
+ * Flush: writes a rollup as rows. docs/internals/schema.md gives the order and its reasons.
  */
+#include "collector/base/assert.h"
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
 #include "collector/store/copy_binary.h"
 #include "collector/store/store_internal.h"
 
 #include <inttypes.h>
+#include <limits.h>
 
 enum {
-    CHUNK_ROWS = 10000, /* per statement: more cost HOT updates of last_seen, fewer round trips */
-    PUT_BYTES = 64 * 1024
+    /* Per statement: more rows cost HOT updates of last_seen, fewer cost round trips. */
+    CHUNK_ROWS = 10000,
+    CHUNK_BYTES = 1024 * 1024,
 };
 
-#define PAGES_MAX ((size_t)UINT32_MAX - 1) /* of any table of PostgreSQL */
-
-/* Called for each key that a book table returns, because the key was new. */
-typedef void new_key_fn(struct fp_rollup *rollup, const struct fp_claim_key *key);
-
-static enum fp_store_result put_rows(struct fp_store *store)
-{
-    if (store->rows.failed)
-        return FP_STORE_MEMORY;
-    enum fp_store_result result = fp_pg_put(&store->connection, store->rows.data, store->rows.len);
-    fp_buf_clear(&store->rows);
-    return result;
-}
-
-enum fp_store_result fp_store_copy_begin(struct fp_store *store)
-{
-    const char *statement = fp_store_sql(store);
-    fp_buf_clear(&store->rows);
-    fp_copy_begin(&store->rows);
-    return statement != NULL ? fp_pg_copy(&store->connection, statement) : FP_STORE_MEMORY;
-}
-
-enum fp_store_result fp_store_copy_more(struct fp_store *store)
-{
-    return store->rows.len >= PUT_BYTES || store->rows.failed ? put_rows(store) : FP_STORE_OK;
-}
-
-enum fp_store_result fp_store_copy_end(struct fp_store *store)
-{
-    fp_copy_end(&store->rows);
-    enum fp_store_result result = put_rows(store);
-    return result == FP_STORE_OK ? fp_pg_copy_end(&store->connection) : result;
-}
+/* Called for each row that the merge of a table returns. False: no room in the rollup. */
+typedef bool returned_fn(struct fp_rollup *rollup, const PGresult *rows, int row);
 
 static bool is_wanted(const struct fp_store_table *target, const struct fp_rollup *rollup,
                       const void *row)
@@ -62,12 +35,11 @@ static bool has_wanted(const struct fp_store_table *target, const struct fp_roll
     return false;
 }
 
-/* Copies the sorted rows that need writing into the target's temporary table, or into the log. */
+/* Copies the sorted rows that need writing into the log. */
 static enum fp_store_result copy_rows(struct fp_store *store, const struct fp_store_table *target,
-                                      const struct fp_rollup *rollup, size_t *count)
+                                      const struct fp_rollup *rollup)
 {
     const struct fp_rows *source = &rollup->tables[target->source];
-    *count = 0;
     fp_buf_clear(&store->sql);
     fp_store_table_copy_sql(target, &store->sql);
     enum fp_store_result result = fp_store_copy_begin(store);
@@ -76,116 +48,159 @@ static enum fp_store_result copy_rows(struct fp_store *store, const struct fp_st
         if (!is_wanted(target, rollup, row))
             continue;
         fp_copy_row(target, row, &store->rows);
-        ++*count;
         result = fp_store_copy_more(store);
     }
     return result == FP_STORE_OK ? fp_store_copy_end(store) : result;
 }
 
-/* Returns the key in a row that a book table returned: its id and site. */
-static struct fp_claim_key returned_key(const PGresult *rows, int row)
+static struct fp_uuid uuid_at(const PGresult *rows, int row, int column)
 {
     struct fp_uuid id;
-    uint64_t site_id;
-    memcpy(id.bytes, PQgetvalue(rows, row, 0), sizeof(id.bytes));
-    memcpy(&site_id, PQgetvalue(rows, row, 1), sizeof(site_id));
-    return fp_claim_key(&id, (int64_t)be64toh(site_id));
+    memcpy(id.bytes, PQgetvalue(rows, row, column), sizeof(id.bytes));
+    return id;
 }
 
-/* Counts the pages of the target's temporary table. */
-static enum fp_store_result count_pages(struct fp_store *store, const struct fp_store_table *target,
-                                        size_t *pages)
+static int64_t bigint_at(const PGresult *rows, int row, int column)
 {
-    const char *const values[] = {target->name};
-    const struct fp_pg_query query = {
-        .statement = "select pg_relation_size(('pg_temp.new_' || $1)::regclass) / "
-                     "current_setting('block_size')::bigint",
-        .values = values,
-        .value_count = 1,
-    };
-    PGresult *answer;
-    enum fp_store_result result = fp_pg_query(&store->connection, &query, &answer);
-    if (result == FP_STORE_OK)
-        *pages = strtoul(PQgetvalue(answer, 0, 0), NULL, 10);
-    PQclear(answer);
-    return result;
+    uint64_t big;
+    memcpy(&big, PQgetvalue(rows, row, column), sizeof(big));
+    return (int64_t)be64toh(big);
 }
 
-/* Merges the rows of the pages from `first` up to, but not including, `end`. */
-static enum fp_store_result merge_pages(struct fp_store *store, const char *statement, size_t first,
-                                        size_t end, PGresult **rows)
+static int32_t integer_at(const PGresult *rows, int row, int column)
 {
-    char first_tid[32];
-    char end_tid[32];
-    snprintf(first_tid, sizeof(first_tid), "(%zu,0)", first);
-    snprintf(end_tid, sizeof(end_tid), "(%zu,0)", end);
-    const char *const values[] = {first_tid, end_tid};
-    const struct fp_pg_query query = {
-        .statement = statement, .values = values, .value_count = 2, .binary = true};
-    return fp_pg_query(&store->connection, &query, rows);
+    uint32_t big;
+    memcpy(&big, PQgetvalue(rows, row, column), sizeof(big));
+    return (int32_t)be32toh(big);
 }
 
-/* Merges `count` copied rows, about CHUNK_ROWS per statement. For a book table, calls `on_new` for
- * each new key; for others on_new is NULL. */
-static enum fp_store_result merge_rows(struct fp_store *store, const struct fp_store_table *target,
-                                       size_t count, struct fp_rollup *rollup, new_key_fn *on_new)
+static int16_t smallint_at(const PGresult *rows, int row, int column)
 {
-    size_t pages = PAGES_MAX;
-    size_t chunks = (count + CHUNK_ROWS - 1) / CHUNK_ROWS;
-    enum fp_store_result result = chunks > 1 ? count_pages(store, target, &pages) : FP_STORE_OK;
+    uint16_t big;
+    memcpy(&big, PQgetvalue(rows, row, column), sizeof(big));
+    return (int16_t)be16toh(big);
+}
+
+/* Returns the key in a row that a book table returned, because it was new: its id and site. */
+static struct fp_claim_key returned_key(const PGresult *rows, int row)
+{
+    const struct fp_uuid id = uuid_at(rows, row, 0);
+    return fp_claim_key(&id, bigint_at(rows, row, 1));
+}
+
+/* Sends the statement with the columns' arrays, and the time if the target's rows note it. */
+static enum fp_store_result send_arrays(struct fp_store *store, const struct fp_store_table *target,
+                                        const struct fp_rollup *rollup, PGresult **rows)
+{
+    const char *values[FP_STORE_COLUMNS_MAX + 1];
+    int lengths[FP_STORE_COLUMNS_MAX + 1];
+    int formats[FP_STORE_COLUMNS_MAX + 1];
+    char now[FP_TIME_TEXT_MAX];
+    for (size_t i = 0; i < target->column_count; i++) {
+        if (store->columns[i].failed)
+            return FP_STORE_MEMORY;
+        FP_ASSERT(store->columns[i].len <= INT_MAX);
+        values[i] = (const char *)store->columns[i].data;
+        lengths[i] = (int)store->columns[i].len;
+        formats[i] = 1;
+    }
+    fp_store_time_text(rollup->clock.now_us, now);
+    values[target->column_count] = now;
+    lengths[target->column_count] = 0; /* of a text: without meaning */
+    formats[target->column_count] = 0;
     fp_buf_clear(&store->sql);
     fp_store_table_merge_sql(target, &store->sql);
-    const char *statement = fp_store_sql(store);
-    if (statement == NULL)
-        return FP_STORE_MEMORY;
-    for (size_t chunk = 0; result == FP_STORE_OK && chunk < chunks; chunk++) {
-        PGresult *rows;
-        result = merge_pages(store, statement, pages * chunk / chunks, pages * (chunk + 1) / chunks,
-                             &rows);
-        if (result == FP_STORE_OK && on_new != NULL)
-            for (int i = 0; i < PQntuples(rows); i++) {
-                struct fp_claim_key key = returned_key(rows, i);
-                on_new(rollup, &key);
-            }
-        PQclear(rows);
-    }
+    const struct fp_pg_query query = {.statement = fp_store_sql(store),
+                                      .values = values,
+                                      .value_count = (int)target->column_count +
+                                                     (fp_store_table_is_dated(target) ? 1 : 0),
+                                      .lengths = lengths,
+                                      .formats = formats,
+                                      .binary = true};
+    return query.statement != NULL ? fp_pg_query(&store->connection, &query, rows)
+                                   : FP_STORE_MEMORY;
+}
+
+/* Merges the collected rows. Calls `on_row` for each row that the statement returns; NULL: for
+ * none.
+ */
+static enum fp_store_result merge_chunk(struct fp_store *store, const struct fp_store_table *target,
+                                        size_t count, struct fp_rollup *rollup, returned_fn *on_row)
+{
+    PGresult *rows = NULL;
+    FP_ASSERT(count > 0 && count <= CHUNK_ROWS);
+    fp_array_end(target, count, store->columns);
+    enum fp_store_result result = send_arrays(store, target, rollup, &rows);
+    for (int i = 0; result == FP_STORE_OK && on_row != NULL && i < PQntuples(rows); i++)
+        if (!on_row(rollup, rows, i))
+            result = FP_STORE_MEMORY;
+    PQclear(rows);
     return result;
 }
 
-/* Writes a target's rows; on_new has the same meaning as for merge_rows. */
+static size_t collected_bytes(const struct fp_store *store, const struct fp_store_table *target)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < target->column_count; i++)
+        bytes += store->columns[i].len;
+    return bytes;
+}
+
+/* Merges the sorted rows that need writing, a chunk per statement; on_row as for merge_chunk. */
+static enum fp_store_result merge_rows(struct fp_store *store, const struct fp_store_table *target,
+                                       struct fp_rollup *rollup, returned_fn *on_row)
+{
+    const struct fp_rows *source = &rollup->tables[target->source];
+    enum fp_store_result result = FP_STORE_OK;
+    size_t count = 0;
+    fp_array_begin(target, store->columns);
+    for (size_t i = 0; result == FP_STORE_OK && i < source->count; i++) {
+        const void *row = fp_rows_sorted(source, i);
+        if (!is_wanted(target, rollup, row))
+            continue;
+        fp_array_row(target, row, store->columns);
+        if (++count < CHUNK_ROWS && collected_bytes(store, target) < CHUNK_BYTES)
+            continue;
+        result = merge_chunk(store, target, count, rollup, on_row);
+        fp_array_begin(target, store->columns);
+        count = 0;
+    }
+    return result == FP_STORE_OK && count > 0 ? merge_chunk(store, target, count, rollup, on_row)
+                                              : result;
+}
+
+/* Gives back what a large row took. */
+static void shrink_columns(struct fp_store *store)
+{
+    for (size_t i = 0; i < FP_STORE_COLUMNS_MAX; i++)
+        if (store->columns[i].cap > (size_t)2 * CHUNK_BYTES)
+            fp_buf_release(&store->columns[i]);
+}
+
+/* Writes a target's rows; on_row has the same meaning as for merge_chunk. */
 static enum fp_store_result write_target(struct fp_store *store, enum fp_store_table_id id,
-                                         struct fp_rollup *rollup, new_key_fn *on_new)
+                                         struct fp_rollup *rollup, returned_fn *on_row)
 {
     const struct fp_store_table *target = fp_store_table(id);
-    size_t count;
     if (!has_wanted(target, rollup))
         return FP_STORE_OK;
     if (!fp_rows_sort(&rollup->tables[target->source]))
         return FP_STORE_MEMORY;
-    enum fp_store_result result = copy_rows(store, target, rollup, &count);
-    if (result != FP_STORE_OK || target->style == FP_STORE_TABLE_LOG)
-        return result;
-    return merge_rows(store, target, count, rollup, on_new);
+    if (target->style == FP_STORE_TABLE_LOG)
+        return copy_rows(store, target, rollup);
+    FP_ASSERT(target->column_count <= FP_STORE_COLUMNS_MAX);
+    enum fp_store_result result = merge_rows(store, target, rollup, on_row);
+    shrink_columns(store);
+    return result;
 }
 
 static enum fp_store_result write_targets(struct fp_store *store, struct fp_rollup *rollup,
                                           enum fp_store_table_id first, enum fp_store_table_id last)
 {
     enum fp_store_result result = FP_STORE_OK;
+    FP_ASSERT(first <= last && last < FP_STORE_TABLE_COUNT);
     for (enum fp_store_table_id id = first; result == FP_STORE_OK && id <= last; id++)
         result = write_target(store, id, rollup, NULL);
-    return result;
-}
-
-/* Commits. Does not mistake a transaction that failed unnoticed for a committed one. */
-static enum fp_store_result commit(struct fp_store *store)
-{
-    const struct fp_pg_query query = {.statement = "commit"};
-    PGresult *answer;
-    enum fp_store_result result = fp_pg_query(&store->connection, &query, &answer);
-    if (result == FP_STORE_OK && strcmp(PQcmdStatus(answer), "COMMIT") != 0)
-        result = FP_STORE_TROUBLE;
-    PQclear(answer);
     return result;
 }
 
@@ -225,11 +240,11 @@ static enum fp_store_result write_dictionaries(struct fp_store *store, struct fp
         wanted = has_wanted(fp_store_table(id), rollup);
     if (!wanted)
         return FP_STORE_OK;
-    enum fp_store_result result = fp_pg_run(&store->connection, "begin");
+    enum fp_store_result result = fp_store_begin(store);
     if (result == FP_STORE_OK)
         result = write_targets(store, rollup, FP_STORE_TABLE_SEGMENT, FP_STORE_TABLE_TIMING);
     if (result == FP_STORE_OK)
-        result = commit(store);
+        result = fp_store_end(store);
     if (result == FP_STORE_OK)
         remember_touched(store, rollup);
     return result;
@@ -287,12 +302,13 @@ static enum fp_store_result move_position(struct fp_store *store,
     return result;
 }
 
-static void mark_new_upload(struct fp_rollup *rollup, const struct fp_claim_key *key)
+static bool mark_new_upload(struct fp_rollup *rollup, const PGresult *rows, int row)
 {
-    struct fp_upload_row *upload =
-        fp_rows_find(&rollup->tables[FP_ROLLUP_TABLE_UPLOAD], &key->high);
+    const struct fp_claim_key key = returned_key(rows, row);
+    struct fp_upload_row *upload = fp_rows_find(&rollup->tables[FP_ROLLUP_TABLE_UPLOAD], &key.high);
     if (upload != NULL)
         upload->known = false;
+    return true;
 }
 
 /* Claims the upload ids. The database already knows each id that it does not return. */
@@ -313,9 +329,19 @@ static enum fp_store_result claim_uploads(struct fp_store *store, struct fp_roll
 /* Chooses the key of the flush's packed rows. False: the system gives no random bytes. */
 static bool name_flush(struct fp_store *store, const struct fp_store_window *window)
 {
+    FP_ASSERT(window->start <= window->end); /* the position only grows */
     store->flush_spool_id = window->spool_id;
     store->flush_position = window->end;
     return window->end != window->start || fp_uuid_random(&store->flush_spool_id);
+}
+
+/* Rolls a failed flush back. A pooler may have led the connection to another server since the last
+ * one, such as a promoted standby: it may lack the names and partitions that were written. */
+static void give_up(struct fp_store *store)
+{
+    store->made_count = 0;
+    fp_map_clear(&store->touched);
+    fp_store_abandon(store);
 }
 
 enum fp_store_result fp_store_claim(struct fp_store *store, const struct fp_store_window *window,
@@ -328,41 +354,108 @@ enum fp_store_result fp_store_claim(struct fp_store *store, const struct fp_stor
     if (result == FP_STORE_OK)
         result = ensure_partitions(store, rollup);
     if (result == FP_STORE_OK)
-        result = fp_pg_run(&store->connection, "begin");
+        result = fp_store_begin(store);
     if (result == FP_STORE_OK)
         result = move_position(store, window);
     if (result == FP_STORE_OK)
         result = claim_uploads(store, rollup, known);
     if (result != FP_STORE_OK)
-        fp_store_abandon(store);
+        give_up(store);
     return result;
 }
 
-static void count_new_load(struct fp_rollup *rollup, const struct fp_claim_key *key)
+static bool count_new_load(struct fp_rollup *rollup, const PGresult *rows, int row)
 {
+    const struct fp_claim_key key = returned_key(rows, row);
     /* Only a load that was sent can be returned. */
-    bool counted = fp_rollup_count_load(rollup, key);
+    bool counted = fp_rollup_count_load(rollup, &key);
     (void)counted;
+    return true;
 }
 
-enum fp_store_result fp_store_commit(struct fp_store *store, struct fp_rollup *rollup,
-                                     size_t *entries)
+/* Heeds a vital that the database did not know before, or knew with another value or an earlier
+ * part. */
+static bool settle_vital(struct fp_rollup *rollup, const PGresult *rows, int row)
+{
+    enum { ID, SENT, VALUE, SEGMENT, BUCKET, RATING, UPLOADS };
+    const struct fp_uuid id = uuid_at(rows, row, ID);
+    struct fp_vital_row *vital = fp_rollup_find_vital(rollup, &id);
+    if (vital == NULL)
+        return true;
+    if (PQgetisnull(rows, row, VALUE)) {
+        bool is_first = integer_at(rows, row, SENT) == 1;
+        return !is_first || fp_rollup_keep_vital(rollup, vital, NULL);
+    }
+    const struct fp_vital_count replaced = {
+        .segment_id = bigint_at(rows, row, SEGMENT),
+        .bucket_us = bigint_at(rows, row, BUCKET) + FP_STORE_EPOCH_US,
+        .value_us = bigint_at(rows, row, VALUE),
+        .rating = smallint_at(rows, row, RATING),
+        .uploads = smallint_at(rows, row, UPLOADS),
+    };
+    return fp_rollup_keep_vital(rollup, vital, &replaced);
+}
+
+/* Writes the vitals that may be sent again, and corrects the facts by what the database had. */
+static enum fp_store_result settle_vitals(struct fp_store *store, struct fp_rollup *rollup)
+{
+    const struct fp_rows *vitals = &rollup->tables[FP_ROLLUP_TABLE_VITAL];
+    enum fp_store_result result = write_target(store, FP_STORE_TABLE_VITAL, rollup, settle_vital);
+    for (size_t i = 0; result == FP_STORE_OK && i < vitals->count; i++) {
+        const struct fp_vital_row *vital = fp_rows_at(vitals, i);
+        if (!vital->is_last && !fp_rollup_drop_vital(rollup, vital))
+            result = FP_STORE_MEMORY;
+    }
+    return result;
+}
+
+/* Claims the load ids and writes all rows but the dictionaries'. */
+static enum fp_store_result write_rows(struct fp_store *store, struct fp_rollup *rollup,
+                                       size_t *entries)
 {
     *entries = 0;
     enum fp_store_result result =
         write_target(store, FP_STORE_TABLE_LOAD_ID, rollup, count_new_load);
     if (result == FP_STORE_OK)
+        result = settle_vitals(store, rollup);
+    if (result == FP_STORE_OK)
         result = fp_store_write_facts(store, rollup, entries);
     if (result == FP_STORE_OK)
         result = write_targets(store, rollup, FP_STORE_TABLE_SESSION, FP_STORE_TABLE_UPLOAD);
-    if (result == FP_STORE_OK)
-        result = commit(store);
-    if (result != FP_STORE_OK)
-        fp_store_abandon(store);
     return result;
 }
 
-void fp_store_abandon(struct fp_store *store)
+enum fp_store_result fp_store_commit(struct fp_store *store, struct fp_rollup *rollup,
+                                     size_t *entries)
 {
-    fp_pg_rollback(&store->connection);
+    enum fp_store_result result = write_rows(store, rollup, entries);
+    if (result == FP_STORE_OK)
+        result = fp_store_end(store);
+    if (result != FP_STORE_OK)
+        give_up(store);
+    return result;
+}
+
+enum fp_store_result fp_store_rehearse(struct fp_store *store, const struct fp_store_window *window,
+                                       struct fp_rollup *rollup, size_t *known)
+{
+    size_t entries = 0;
+    *known = 0;
+    if (!name_flush(store, window))
+        return FP_STORE_MEMORY;
+    enum fp_store_result result = ensure_partitions(store, rollup);
+    if (result == FP_STORE_OK)
+        result = fp_store_begin(store);
+    if (result == FP_STORE_OK)
+        result = write_targets(store, rollup, FP_STORE_TABLE_SEGMENT, FP_STORE_TABLE_TIMING);
+    if (result == FP_STORE_OK && window->end != window->start)
+        result = move_position(store, window);
+    if (result == FP_STORE_OK)
+        result = claim_uploads(store, rollup, known);
+    if (result == FP_STORE_OK)
+        result = write_rows(store, rollup, &entries);
+    if (result == FP_STORE_OK)
+        result = fp_pg_run(&store->connection, "set constraints all immediate");
+    fp_store_abandon(store);
+    return result;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Migrate: runs roles.sql and bootstrap.sql, then the table files that the version table lacks,
  * then the functions and views whose checksums differ. Then, with Citus, distributes what is not
@@ -13,12 +14,17 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-enum { STATEMENT_MAX = 4 * 1024 * 1024, DONE_MAX = 64 * 1024 };
+enum {
+    STATEMENT_MAX = 4 * 1024 * 1024,
+    STATEMENT_MAX_S = 24 * 3600, /* of no use to a dead server: keepalives find that */
+    DONE_MAX = 64 * 1024,
+};
 
 struct migration {
     struct fp_pg connection;
     struct fp_buf statement;
     bool distributes; /* over the nodes of Citus */
+    bool repairs;
     size_t tables_applied;
     struct fp_buf done; /* what was done, to be reported after the commit: NUL-terminated lines */
     fp_migrate_report_fn *report;
@@ -60,6 +66,8 @@ static bool lacks_rights(const struct migration *run)
 static enum fp_migrate_result failed(const struct migration *run, const char *what)
 {
     report_line(run, "%s: %s", what, run->connection.message);
+    if (run->connection.failure.is_statement_pooler)
+        report_line(run, "hint: %s", fp_failure_pooler_hint);
     if (!lacks_rights(run))
         return FP_MIGRATE_FAILED;
     report_line(
@@ -71,6 +79,37 @@ static enum fp_migrate_result failed(const struct migration *run, const char *wh
 static bool run_sql(struct migration *run, const char *statements)
 {
     return fp_pg_run(&run->connection, statements) == FP_STORE_OK;
+}
+
+/*
+ * The schema is written for these settings; a database or a role may have others. Time limits for
+ * queries are not for migrations, but lock_timeout stays: it protects those who use the database.
+ *
+ * Citus refuses to alter types and tables after a statement that ran on shards in parallel. Without
+ * Citus the setting has no effect.
+ *
+ * Settings and lock end with the transaction: behind a pooler the next one may be in another
+ * session. Of two migrations one waits for each transaction of the other.
+ */
+static const char begin_sql[] = "begin isolation level read committed;"
+                                "set local client_min_messages = warning;"
+                                "set local search_path = pg_catalog, pg_temp;"
+                                "set local standard_conforming_strings = on;"
+                                "set local quote_all_identifiers = off;"
+                                "set local statement_timeout = 0;"
+                                "set local idle_in_transaction_session_timeout = 0;"
+                                "set local citus.multi_shard_modify_mode = 'sequential'";
+static const char lock_sql[] = "select pg_advisory_xact_lock(hashtext('fleetprof.migrate'))";
+
+enum { TRANSACTION_TIMEOUT_SINCE = 170000 }; /* version of PostgreSQL */
+
+/* Begins a transaction, and waits until no other migration is in one. */
+static bool begin(struct migration *run)
+{
+    return run_sql(run, begin_sql) &&
+           (PQserverVersion(run->connection.pg) < TRANSACTION_TIMEOUT_SINCE ||
+            run_sql(run, "set local transaction_timeout = 0")) &&
+           run_sql(run, lock_sql);
 }
 
 static void checksum_text(const struct fp_schema_file *file, char text[20])
@@ -223,6 +262,39 @@ static enum fp_migrate_result apply_tables(struct migration *run)
     return result;
 }
 
+/* Returns the end of a statement about rights at the start of a line, NULL if it is not one. */
+static const char *end_of_rights(const char *line)
+{
+    static const char block[] = "do $$\n", block_end[] = "\n$$;\n";
+    const bool is_block = strncmp(line, block, sizeof(block) - 1) == 0;
+    if (!is_block && strncmp(line, "grant ", 6) != 0 && strncmp(line, "revoke ", 7) != 0)
+        return NULL;
+    const char *end = is_block ? strstr(line, block_end) : strstr(line, ";\n");
+    if (end == NULL)
+        return NULL;
+    end += is_block ? sizeof(block_end) - 1 : 2;
+    return !is_block || memmem(line, (size_t)(end - line), "grant ", 6) != NULL ? end : NULL;
+}
+
+/* Grants again what the table files grant. */
+static enum fp_migrate_result repair_table_rights(struct migration *run)
+{
+    fp_buf_clear(&run->statement);
+    for (size_t i = 0; i < fp_schema_table_count; i++) {
+        for (const char *line = fp_schema_tables[i].text, *end; *line != '\0'; line = end) {
+            end = end_of_rights(line);
+            if (end != NULL)
+                fp_buf_add(&run->statement, line, (size_t)(end - line));
+            else
+                end = strchr(line, '\n') != NULL ? strchr(line, '\n') + 1 : line + strlen(line);
+        }
+    }
+    fp_buf_add(&run->statement, "", 1);
+    if (run->statement.failed || !run_sql(run, (const char *)run->statement.data))
+        return failed(run, "rights on tables");
+    return FP_MIGRATE_OK;
+}
+
 static bool send_definition(struct migration *run, const struct fp_schema_file *file)
 {
     char checksum[20];
@@ -248,25 +320,36 @@ static bool send_definitions(struct migration *run)
 /* Keeps a line for each thing that apply_definitions() did, or one line for a new database. */
 static void keep_definitions(struct migration *run, const PGresult *rows)
 {
-    size_t created = 0;
-    for (int row = 0; row < PQntuples(rows); row++)
+    size_t created = 0, repaired = 0;
+    for (int row = 0; row < PQntuples(rows); row++) {
         created += strcmp(PQgetvalue(rows, row, 0), "created") == 0;
+        repaired += strcmp(PQgetvalue(rows, row, 0), "repaired") == 0;
+    }
     if (created == fp_schema_definition_count) {
         keep_line(run, "created functions and views: %zu files", created);
         return;
     }
+    if (run->repairs)
+        keep_line(run, "repaired functions, views and rights: %zu files", repaired);
     for (int row = 0; row < PQntuples(rows); row++)
-        keep_line(run, "%s %s", PQgetvalue(rows, row, 0), PQgetvalue(rows, row, 1));
+        if (!run->repairs || strcmp(PQgetvalue(rows, row, 0), "repaired") != 0)
+            keep_line(run, "%s %s", PQgetvalue(rows, row, 0), PQgetvalue(rows, row, 1));
 }
 
 static enum fp_migrate_result apply_definitions(struct migration *run)
 {
-    const char *const values[] = {FP_VERSION};
+    /* Temporary functions stay in the session, which is not ours behind a pooler. */
+    static const char forget[] =
+        "drop function pg_temp.apply_definitions, pg_temp.apply_definition, pg_temp.drop_objects, "
+        "pg_temp.are_whole, pg_temp.find_objects";
+    const char *const values[] = {FP_VERSION, run->repairs ? "true" : "false"};
     PGresult *rows = NULL;
     if (send_definitions(run))
-        rows = ask(run, "select action, what from pg_temp.apply_definitions($1)", values, 1);
-    if (rows == NULL)
+        rows = ask(run, "select action, what from pg_temp.apply_definitions($1, $2)", values, 2);
+    if (rows == NULL || !run_sql(run, forget)) {
+        PQclear(rows);
         return failed(run, "functions and views");
+    }
     keep_definitions(run, rows);
     PQclear(rows);
     return FP_MIGRATE_OK;
@@ -274,7 +357,7 @@ static enum fp_migrate_result apply_definitions(struct migration *run)
 
 static bool run_transaction(struct migration *run, const char *statements)
 {
-    return run_sql(run, "begin") && run_sql(run, statements) && run_sql(run, "commit");
+    return begin(run) && run_sql(run, statements) && run_sql(run, "commit");
 }
 
 static bool bootstrap(struct migration *run)
@@ -288,9 +371,17 @@ static bool bootstrap(struct migration *run)
  */
 static enum fp_migrate_result apply(struct migration *run)
 {
-    if (!run_sql(run, "begin; set local role fleetprof_owner"))
+    if (!begin(run))
+        return failed(run, "waiting for other migrations");
+    /* Another migration may have been done since the first look. */
+    enum fp_migrate_result result = check_database(run);
+    if (result != FP_MIGRATE_OK)
+        return result;
+    if (!run_sql(run, "set local role fleetprof_owner"))
         return failed(run, "acting as fleetprof_owner");
-    enum fp_migrate_result result = apply_tables(run);
+    result = apply_tables(run);
+    if (result == FP_MIGRATE_OK && run->repairs)
+        result = repair_table_rights(run);
     if (result == FP_MIGRATE_OK)
         result = apply_definitions(run);
     if (result == FP_MIGRATE_OK && !run_sql(run, "commit"))
@@ -357,12 +448,17 @@ static enum fp_migrate_result check_citus(struct migration *run)
     return FP_MIGRATE_FAILED;
 }
 
+static bool begin_as_owner(struct migration *run)
+{
+    return begin(run) && run_sql(run, "set local role fleetprof_owner");
+}
+
 /* Runs each step that distribute.sql returns. Steps that a user wants to know of have a line. */
 static enum fp_migrate_result run_steps(struct migration *run, const PGresult *steps)
 {
     for (int row = 0; row < PQntuples(steps); row++) {
         const char *statement = PQgetvalue(steps, row, 1);
-        if (!run_sql(run, statement))
+        if (!begin_as_owner(run) || !run_sql(run, statement) || !run_sql(run, "commit"))
             return failed(run, statement);
         if (!PQgetisnull(steps, row, 0))
             keep_line(run, "%s", PQgetvalue(steps, row, 0));
@@ -376,14 +472,17 @@ static enum fp_migrate_result run_steps(struct migration *run, const PGresult *s
  */
 static enum fp_migrate_result distribute(struct migration *run)
 {
-    if (!run_sql(run, "set role fleetprof_owner"))
+    if (!begin_as_owner(run))
         return failed(run, "acting as fleetprof_owner");
     PGresult *steps = ask(run, fp_schema_citus_distribute, NULL, 0);
-    if (steps == NULL)
+    if (steps == NULL || !run_sql(run, "commit")) {
+        PQclear(steps);
         return failed(run, "reading what is distributed");
+    }
     enum fp_migrate_result result = run_steps(run, steps);
     PQclear(steps);
-    if (result == FP_MIGRATE_OK && !run_transaction(run, fp_schema_citus_rights))
+    if (result == FP_MIGRATE_OK &&
+        (!begin_as_owner(run) || !run_sql(run, fp_schema_citus_rights) || !run_sql(run, "commit")))
         result = failed(run, "functions and rights on the nodes");
     return result;
 }
@@ -399,34 +498,17 @@ static void report_done(const struct migration *run, enum fp_migrate_result resu
                     fp_schema_table_count, fp_schema_definition_count);
 }
 
-/*
- * The schema is written for these settings; a database or a role may have others. Time limits for
- * queries are not for migrations, but lock_timeout stays: it protects those who use the database.
- *
- * Citus refuses to alter types and tables after a statement that ran on shards in parallel. Without
- * Citus the setting has no effect.
- */
-static const char session_sql[] = "set client_min_messages = warning;"
-                                  "set search_path = pg_catalog, pg_temp;"
-                                  "set standard_conforming_strings = on;"
-                                  "set quote_all_identifiers = off;"
-                                  "set statement_timeout = 0;"
-                                  "set idle_in_transaction_session_timeout = 0;"
-                                  "set default_transaction_isolation = 'read committed';"
-                                  "set citus.multi_shard_modify_mode = 'sequential';"
-                                  "select pg_advisory_lock(hashtext('fleetprof.migrate'))";
-
 static enum fp_migrate_result migrate(struct migration *run)
 {
-    /* The lock is held until the connection ends: a second migration waits, then finds nothing to
-     * do. */
-    if (!run_sql(run, session_sql))
+    if (!begin(run))
         return failed(run, "waiting for other migrations");
     enum fp_migrate_result result = check_encoding(run);
     if (result == FP_MIGRATE_OK)
         result = check_database(run);
     if (result == FP_MIGRATE_OK)
         result = check_citus(run);
+    if (result == FP_MIGRATE_OK && !run_sql(run, "commit"))
+        result = failed(run, "commit");
     if (result != FP_MIGRATE_OK)
         return result;
     if (!bootstrap(run))
@@ -456,11 +538,13 @@ static void report_no_connection(const struct migration *run)
                     failure->role);
 }
 
-enum fp_migrate_result fp_migrate(const char *conninfo, bool distributes,
+enum fp_migrate_result fp_migrate(const char *conninfo, bool distributes, bool repairs,
                                   fp_migrate_report_fn *report, void *context)
 {
-    struct migration run = {.distributes = distributes, .report = report, .context = context};
+    struct migration run = {
+        .distributes = distributes, .repairs = repairs, .report = report, .context = context};
     fp_pg_init(&run.connection, -1);
+    run.connection.statement_timeout_s = STATEMENT_MAX_S;
     fp_buf_init(&run.statement, STATEMENT_MAX);
     fp_buf_init(&run.done, DONE_MAX);
     enum fp_migrate_result result;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Migrate: brings a database to the schema that this program was built with.
  */
@@ -23,13 +24,14 @@ typedef void fp_migrate_report_fn(void *context, const char *line);
 /*
  * Creates missing roles. Applies the table files that the database lacks, then the function and
  * view files whose form in the database differs. Drops functions and views that this version no
- * longer has. Does all except the roles in one transaction. Then, if `distributes` or if a previous
- * migration did, places tables and functions on the nodes of Citus, each table in a transaction of
- * its own. Safe to run twice, and from two processes at once. The role of the connection string
- * must be a superuser, or have CREATEROLE and own the database (or be a member of fleetprof_owner
- * when the roles exist).
+ * longer has. `repairs`: makes all of them again, and the rights on tables, in case somebody has
+ * changed them. Does all except the roles in one transaction. Then, if `distributes` or if a
+ * previous migration did, places tables and functions on the nodes of Citus, each table in a
+ * transaction of its own. Safe to run twice, and from two processes at once. The role of the
+ * connection string must be a superuser, or have CREATEROLE and own the database (or be a member of
+ * fleetprof_owner when the roles exist).
  */
-enum fp_migrate_result fp_migrate(const char *conninfo, bool distributes,
+enum fp_migrate_result fp_migrate(const char *conninfo, bool distributes, bool repairs,
                                   fp_migrate_report_fn *report, void *context) FP_MUST_CHECK;
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The files of schema/, built in by tools/embed-schema.
  */
@@ -26,6 +27,12 @@ extern const char *const fp_schema_bootstrap;
 
 /* apply.sql: temporary functions that apply the definitions. */
 extern const char *const fp_schema_apply;
+
+/* culprit.sql: a question to the catalogue; it says what its parameters are. */
+extern const char *const fp_schema_culprit;
+
+/* objects: the columns, constraints and indexes that the table files make, one per line. */
+extern const char *const fp_schema_objects;
 
 /* Files of citus/: each says at its top what it is. */
 extern const char *const fp_schema_citus_role;

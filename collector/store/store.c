@@ -1,43 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Store: the database session, the clock and the position.
  */
+#include "collector/base/assert.h"
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
 #include "collector/store/schema_files.h"
 #include "collector/store/store_internal.h"
-#include "collector/store/tables.h"
 
 #include <inttypes.h>
+#include <poll.h>
 
 /* The longest piece of copy data is an array of a packed row: 12 bytes per entry, of which a rollup
  * of the greatest upload has 5 million. */
-enum { SQL_MAX = 32 * 1024, ROWS_MAX = 64 * 1024 * 1024 };
-
-/*
- * lock_timeout is longer than dropping partitions may take. If a client vanishes, the server itself
- * cancels its statement, which frees the locks for the next try.
- *
- * The settings of Citus have no effect without it. Its deadlock prevention would let one flush at a
- * time claim upload ids. Instead each flush claims them shard by shard, in one order.
- *
- * Values stay as the temporary tables compress them: with lz4, where the server was built with it.
- */
-static const char session_sql[] = "set search_path = pg_catalog, pg_temp;"
-                                  "set synchronous_commit = on;"
-                                  "set timezone = 'UTC';"
-                                  "set datestyle = 'ISO';"
-                                  "set jit = off;"
-                                  "set default_transaction_isolation = 'read committed';"
-                                  "set statement_timeout = '60s';"
-                                  "set lock_timeout = '30s';"
-                                  "set idle_in_transaction_session_timeout = '60s';"
-                                  "set idle_session_timeout = 0;"
-                                  "set client_connection_check_interval = '1s';"
-                                  "set citus.enable_deadlock_prevention = off;"
-                                  "set citus.multi_shard_modify_mode = 'sequential';"
-                                  "select set_config(name, 'lz4', false) from pg_settings"
-                                  " where name = 'default_toast_compression'"
-                                  " and 'lz4' = any (enumvals)";
+enum { BEGIN_MAX = 4 * 1024, SQL_MAX = 32 * 1024, ROWS_MAX = 64 * 1024 * 1024 };
 
 struct fp_store *fp_store_create(const struct fp_store_settings *settings)
 {
@@ -47,8 +23,12 @@ struct fp_store *fp_store_create(const struct fp_store_settings *settings)
     store->settings = *settings;
     store->state = FP_DATABASE_REACHABLE;
     fp_pg_init(&store->connection, settings->interrupt_fd);
+    store->connection.end_us = settings->end_us;
+    fp_buf_init(&store->begin, BEGIN_MAX);
     fp_buf_init(&store->sql, SQL_MAX);
     fp_buf_init(&store->rows, ROWS_MAX);
+    for (size_t i = 0; i < FP_STORE_COLUMNS_MAX; i++)
+        fp_buf_init(&store->columns[i], ROWS_MAX);
     fp_map_init(&store->touched, FP_STORE_TOUCHED_MAX);
     return store;
 }
@@ -68,8 +48,11 @@ void fp_store_close(struct fp_store *store)
     if (store == NULL)
         return;
     fp_pg_close(&store->connection);
+    fp_buf_release(&store->begin);
     fp_buf_release(&store->sql);
     fp_buf_release(&store->rows);
+    for (size_t i = 0; i < FP_STORE_COLUMNS_MAX; i++)
+        fp_buf_release(&store->columns[i]);
     fp_map_release(&store->touched);
     free(store);
 }
@@ -106,6 +89,26 @@ void fp_store_hint(const struct fp_store *store, struct fp_buf *hint)
     fp_failure_hint(&store->connection.failure, fp_store_failure(store), hint);
 }
 
+static bool failed_with(const struct fp_store *store, const char *sqlstate)
+{
+    return strcmp(store->connection.failure.sqlstate, sqlstate) == 0;
+}
+
+bool fp_store_blames_value(const struct fp_store *store)
+{
+    return strncmp(store->connection.failure.sqlstate, "22", 2) == 0;
+}
+
+bool fp_store_timed_out(const struct fp_store *store)
+{
+    return failed_with(store, "57014");
+}
+
+bool fp_store_lacked_memory(const struct fp_store *store)
+{
+    return failed_with(store, "53200");
+}
+
 enum fp_database_state fp_store_state(const struct fp_store *store)
 {
     return store->state;
@@ -115,22 +118,6 @@ const char *fp_store_sql(struct fp_store *store)
 {
     fp_buf_add(&store->sql, "", 1);
     return store->sql.failed ? NULL : (const char *)store->sql.data;
-}
-
-static enum fp_store_result prepare_session(struct fp_store *store)
-{
-    enum fp_store_result result = fp_pg_run(&store->connection, session_sql);
-    if (result != FP_STORE_OK || !store->settings.flushes)
-        return result;
-    fp_buf_clear(&store->sql);
-    for (enum fp_store_table_id id = 0; id < FP_STORE_TABLE_COUNT; id++) {
-        if (fp_store_table(id)->style == FP_STORE_TABLE_LOG)
-            continue;
-        fp_store_table_create_sql(fp_store_table(id), &store->sql);
-        fp_buf_addf(&store->sql, ";");
-    }
-    const char *statements = fp_store_sql(store);
-    return statements != NULL ? fp_pg_run(&store->connection, statements) : FP_STORE_MEMORY;
 }
 
 /* Reads the bigint in the first column of the first row; *found is false when there is no row. */
@@ -163,8 +150,23 @@ enum fp_store_result fp_store_check_schema(struct fp_store *store)
     return result;
 }
 
+void fp_store_drop_cut(struct fp_store *store)
+{
+    PGconn *pg = store->connection.pg;
+    struct pollfd socket = {.fd = PQsocket(pg), .events = POLLIN};
+    if (PQtransactionStatus(pg) != PQTRANS_IDLE)
+        return;
+    /* A last message and the end may be there. */
+    bool is_cut = false;
+    for (int i = 0; !is_cut && i < 2 && poll(&socket, 1, 0) > 0; i++)
+        is_cut = PQconsumeInput(pg) == 0;
+    if (is_cut)
+        fp_pg_close(&store->connection);
+}
+
 enum fp_store_result fp_store_connect(struct fp_store *store)
 {
+    fp_store_drop_cut(store);
     if (fp_store_connected(store))
         return FP_STORE_OK;
     /* This may be a different database. */
@@ -175,7 +177,7 @@ enum fp_store_result fp_store_connect(struct fp_store *store)
     if (result == FP_STORE_OK)
         result = fp_store_check_schema(store);
     if (result == FP_STORE_OK)
-        result = prepare_session(store);
+        result = fp_store_read_server(store);
     if (result != FP_STORE_OK)
         fp_pg_close(&store->connection);
     return result;
@@ -200,7 +202,10 @@ enum fp_store_result fp_store_read_position(struct fp_store *store, const struct
         return result;
     query.statement = "insert into fleetprof_data.spool_position (spool_id, position) "
                       "values ($1, 0) on conflict do nothing";
-    return query_bigint(store, &query, &found_position, &found);
+    PGresult *answer;
+    result = fp_store_transact(store, &query, &answer);
+    PQclear(answer);
+    return result;
 }
 
 /* Writes the ids as the text of an array, {…}, with its NUL. */
@@ -214,6 +219,7 @@ static void write_array(struct fp_buf *array, const struct fp_store_session_ids 
         fp_buf_addf(array, "%s%s", i > 0 ? "," : "", id);
     }
     fp_buf_add(array, "}", sizeof("}"));
+    FP_ASSERT(!array->failed || array->starved); /* it has room for all */
 }
 
 static const char tell_sessions[] =
@@ -257,7 +263,7 @@ enum fp_store_result fp_store_tell_sessions(struct fp_store *store,
     PGresult *answer = NULL;
     enum fp_store_result result = FP_STORE_MEMORY;
     if (!running.failed && !stopped.failed)
-        result = fp_pg_query(&store->connection, &query, &answer);
+        result = fp_store_transact(store, &query, &answer);
     PQclear(answer);
     fp_buf_release(&running);
     fp_buf_release(&stopped);
@@ -277,29 +283,12 @@ void fp_store_day_text(int64_t day, char text[FP_DAY_TEXT_MAX])
     strftime(text, FP_DAY_TEXT_MAX, "%Y-%m-%d", &utc);
 }
 
-/* Returns the start of the oldest day that is kept. Whole days are dropped, so whole days
- * expire. */
-static int64_t oldest_kept_us(int64_t now_us, int64_t kept_us)
+void fp_store_time_text(int64_t moment_us, char text[FP_TIME_TEXT_MAX])
 {
-    return fp_store_day_of(now_us - kept_us) * FP_US_PER_DAY;
-}
-
-enum fp_store_result fp_store_read_clock(struct fp_store *store, struct fp_rollup_clock *clock)
-{
-    const struct fp_pg_query query = {
-        .statement = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint",
-    };
-    int64_t now_us;
-    bool found;
-    enum fp_store_result result = query_bigint(store, &query, &now_us, &found);
-    if (result == FP_STORE_OK)
-        *clock = (struct fp_rollup_clock){
-            .now_us = now_us,
-            .oldest_us = oldest_kept_us(now_us, store->settings.retention.facts_us),
-            .oldest_log_us = oldest_kept_us(now_us, store->settings.retention.upload_log_us),
-            .oldest_session_us = oldest_kept_us(now_us, store->settings.retention.sessions_us),
-        };
-    return result;
+    time_t moment = (time_t)(moment_us / FP_US_PER_S);
+    struct tm utc = {0};
+    gmtime_r(&moment, &utc);
+    strftime(text, FP_TIME_TEXT_MAX, "%Y-%m-%d %H:%M:%S+00", &utc);
 }
 
 enum fp_store_result fp_store_make_partitions(struct fp_store *store, const char *days,
@@ -311,10 +300,10 @@ enum fp_store_result fp_store_make_partitions(struct fp_store *store, const char
         .values = values,
         .value_count = 1,
     };
-    int64_t count;
-    bool found;
-    enum fp_store_result result = query_bigint(store, &query, &count, &found);
-    *made = result == FP_STORE_OK ? (size_t)count : 0;
+    PGresult *answer;
+    enum fp_store_result result = fp_store_transact(store, &query, &answer);
+    *made = result == FP_STORE_OK ? strtoul(PQgetvalue(answer, 0, 0), NULL, 10) : 0;
+    PQclear(answer);
     return result;
 }
 

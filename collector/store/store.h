@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Store: one connection to the database, which writes each rollup as rows exactly once.
  *
  * A flush writes the dictionaries in a short transaction of their own. A second transaction moves
- * the spool's position, claims the upload ids and appends the facts (docs/schema.md). A store
- * belongs to one thread.
+ * the spool's position, claims the upload ids and appends the facts (docs/internals/schema.md). A
+ * store belongs to one thread.
  */
 #ifndef FP_STORE_STORE_H
 #define FP_STORE_STORE_H
@@ -27,6 +28,7 @@ enum fp_store_result {
     FP_STORE_DOWN,    /* not connected, or the server cannot now; a commit may have happened */
     FP_STORE_REFUSED, /* the database refuses a row as data (SQLSTATE class 22 or 23) */
     FP_STORE_TROUBLE, /* any other failure, such as a missing table; see fp_store_message */
+    FP_STORE_BUSY,    /* another collector seals or keeps house; see fp_store_begin_turn */
     FP_STORE_STOPPED, /* interrupted */
     FP_STORE_MEMORY,
 };
@@ -43,7 +45,8 @@ enum fp_database_state {
     FP_DATABASE_SCHEMA_OLDER,   /* than this collector; it may still work */
     FP_DATABASE_SCHEMA_NEWER,   /* the same */
     FP_DATABASE_READ_ONLY,
-    FP_DATABASE_FAILING, /* anything else */
+    FP_DATABASE_REFUSING, /* it refuses good uploads: its tables were changed */
+    FP_DATABASE_FAILING,  /* anything else */
 };
 
 /* Return a state's name (a metric's label) and its explanation for /readyz. */
@@ -53,8 +56,8 @@ const char *fp_database_state_text(enum fp_database_state state);
 struct fp_store_settings {
     const char *database; /* libpq connection string; must outlive the store */
     struct fp_retention retention;
-    bool flushes;     /* the session is made ready for flushes */
     int interrupt_fd; /* once readable, every call ends with FP_STORE_STOPPED; -1: none */
+    int64_t end_us;   /* when to give up, a time of the monotonic clock; 0: never */
 };
 
 struct fp_store;
@@ -72,8 +75,11 @@ void fp_store_set_sites(struct fp_store *store, const char *sites);
 /* Closes the connection, if any, and frees the store. Uncommitted work is lost. */
 void fp_store_close(struct fp_store *store);
 
-/* Connects if needed and prepares the session. Returns OK, DOWN, TROUBLE or STOPPED. */
+/* Connects if needed. Returns OK, DOWN, TROUBLE or STOPPED. */
 enum fp_store_result fp_store_connect(struct fp_store *store) FP_MUST_CHECK;
+
+/* Closes the connection if the server or a pooler closed it while it was idle. */
+void fp_store_drop_cut(struct fp_store *store);
 
 /* True if connected. */
 bool fp_store_connected(const struct fp_store *store);
@@ -85,6 +91,31 @@ const char *fp_store_message(const struct fp_store *store);
  * itself. */
 enum fp_database_state fp_store_failure(const struct fp_store *store);
 void fp_store_hint(const struct fp_store *store, struct fp_buf *hint);
+
+/* The object of the schema that made the database refuse uploads. SQL's names; "": unknown. */
+struct fp_culprit {
+    char object[160]; /* such as: constraint house */
+    char place[160];  /* the table or domain that it belongs to */
+    char remedy[480]; /* a statement that ends the refusals; "": none is known */
+    bool is_certain;  /* no record is at fault; else it is only suspected */
+};
+
+/*
+ * Finds what of the schema made the last call end with FP_STORE_REFUSED or FP_STORE_TROUBLE, and
+ * was not made by fleetprof. From then on hint, failure and culprit heed it. Call it outside a
+ * transaction. Without a connection it opens one for itself. Returns the look's own result; the
+ * last failure stays the same.
+ */
+enum fp_store_result fp_store_find_culprit(struct fp_store *store) FP_MUST_CHECK;
+
+/* Returns what was found for the last failure. */
+const struct fp_culprit *fp_store_culprit(const struct fp_store *store);
+
+/* About the last failure: a value was refused (SQLSTATE class 22); a statement took too long; the
+ * server had too little memory. */
+bool fp_store_blames_value(const struct fp_store *store);
+bool fp_store_timed_out(const struct fp_store *store);
+bool fp_store_lacked_memory(const struct fp_store *store);
 
 /* Compares the database's schema with this program's, as fp_store_connect does. The result is the
  * state while nothing fails. */
@@ -98,9 +129,14 @@ enum fp_database_state fp_store_state(const struct fp_store *store);
 enum fp_store_result fp_store_read_position(struct fp_store *store, const struct fp_uuid *spool_id,
                                             uint64_t *position) FP_MUST_CHECK;
 
-/* Reads the database's clock and derives the limits for a rollup's buckets from it. */
+/* Reads the database's clock, chooses the clock to believe (clock.c), and derives the limits for a
+ * rollup's buckets from it. */
 enum fp_store_result fp_store_read_clock(struct fp_store *store,
                                          struct fp_rollup_clock *clock) FP_MUST_CHECK;
+
+/* Reads the database's own clock, right or wrong: microseconds since 1970. */
+enum fp_store_result fp_store_read_database_clock(struct fp_store *store,
+                                                  int64_t *now_us) FP_MUST_CHECK;
 
 /* Returns the ids of the dictionary rows that were already written today and need no second write:
  * a rollup's `known`. Lives as long as the store. */
@@ -128,6 +164,13 @@ enum fp_store_result fp_store_claim(struct fp_store *store, const struct fp_stor
 enum fp_store_result fp_store_commit(struct fp_store *store, struct fp_rollup *rollup,
                                      size_t *entries) FP_MUST_CHECK;
 
+/*
+ * Does what the two halves of a flush do, the dictionaries included, and rolls back. FP_STORE_OK:
+ * the database would have committed it. Changes the rollup as they do.
+ */
+enum fp_store_result fp_store_rehearse(struct fp_store *store, const struct fp_store_window *window,
+                                       struct fp_rollup *rollup, size_t *known) FP_MUST_CHECK;
+
 /* Rolls back after a successful claim. */
 void fp_store_abandon(struct fp_store *store);
 
@@ -153,6 +196,51 @@ struct fp_store_sessions {
 enum fp_store_result fp_store_tell_sessions(struct fp_store *store,
                                             const struct fp_store_sessions *sessions) FP_MUST_CHECK;
 
+/* Returns the secret that all collectors of the database share. `secret` proposes one, which the
+ * database takes if it has none, and gets the database's. */
+#define FP_STORE_SECRET_LEN 16
+enum fp_store_result fp_store_share_secret(struct fp_store *store,
+                                           uint8_t secret[FP_STORE_SECRET_LEN]) FP_MUST_CHECK;
+
+/* The bytes that a site has kept whole in an hour, by the database. */
+struct fp_store_kept {
+    struct fp_str site;
+    uint64_t own; /* by this spool's collector */
+    uint64_t others;
+};
+
+/*
+ * Notes what this spool's collector has kept in an hour (its start, epoch), a JSON object of bytes
+ * by site, and calls learn for each site of which any collector has kept something. The name's
+ * memory is the call's.
+ */
+struct fp_store_kept_exchange {
+    struct fp_uuid spool_id;
+    int64_t hour_us;
+    const char *kept;
+    void (*learn)(void *context, const struct fp_store_kept *site);
+    void *context;
+};
+enum fp_store_result
+fp_store_share_kept(struct fp_store *store,
+                    const struct fp_store_kept_exchange *exchange) FP_MUST_CHECK;
+
+/*
+ * Begins a transaction with the settings that the store relies on. They end with it: a pooler may
+ * run the next transaction in another session, and give this one to somebody else. fp_store_end
+ * commits; after any failure roll back (fp_store_abandon).
+ */
+enum fp_store_result fp_store_begin(struct fp_store *store) FP_MUST_CHECK;
+enum fp_store_result fp_store_end(struct fp_store *store) FP_MUST_CHECK;
+
+/*
+ * Begins a transaction as fp_store_begin does, in which no other collector seals or keeps house.
+ * *is_kept: none has since this store's last turn either. While another has its turn: waits for it,
+ * up to the lock time-out, or returns FP_STORE_BUSY, without a transaction.
+ */
+enum fp_store_result fp_store_begin_turn(struct fp_store *store, bool waits,
+                                         bool *is_kept) FP_MUST_CHECK;
+
 /* The store's connection, for what this header has no function for (connection.h). */
 struct fp_pg *fp_store_connection(struct fp_store *store);
 
@@ -162,18 +250,33 @@ void fp_store_disconnect(struct fp_store *store);
 /* Makes the partitions for the UTC day that contains a moment, unless they are known to exist. */
 enum fp_store_result fp_store_make_day(struct fp_store *store, int64_t moment_us) FP_MUST_CHECK;
 
-/* What housekeeping did. */
+/* Why housekeeping destroys nothing: fleetprof_data.judge_clock. */
+enum fp_retention_refusal {
+    FP_RETENTION_WORKS = 0,
+    FP_RETENTION_CLOCKS_DIFFER, /* those of database and collector */
+    FP_RETENTION_CLOCK_AHEAD,   /* both, of what was trusted last */
+    FP_RETENTION_CLOCK_BEHIND,
+};
+#define FP_RETENTION_REFUSAL_NAMES {"", "clocks_differ", "clock_ahead", "clock_behind"}
+
+/* The work that housekeeping did. */
 struct fp_store_chores {
     size_t partitions_made;
     size_t partitions_dropped;
     size_t rows_pruned;
+    enum fp_retention_refusal refusal;
+    bool has_more;       /* it dropped as many partitions as one run may, and some are left */
+    int64_t database_us; /* what the witnesses said, as epoch */
+    int64_t collector_us;
+    int64_t trusted_us; /* 0: never */
 };
 
 /*
- * Makes the partitions of today and the next two days and drops those past retention. Writes the
- * names of sites' scripts and domains if they changed. Prunes upload
- * and load ids and, once per day, unreferenced dictionary rows. The caller sees to it that nobody
- * seals or keeps house meanwhile (sealing.h). *chores counts, also after a failure, what was done.
+ * Makes the partitions of today and the next two days. Writes the names of sites' scripts and
+ * domains if they changed. If the clocks are trusted, drops partitions past retention, at most a
+ * certain number, and logs each; when none is left, prunes upload
+ * and load ids and, once per day, unreferenced dictionary rows. Each transaction waits for its
+ * turn. *chores counts, also after a failure, what was done.
  */
 enum fp_store_result fp_store_housekeep(struct fp_store *store,
                                         struct fp_store_chores *chores) FP_MUST_CHECK;

@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tables: the descriptions, and the statements built from them.
  */
 #include "collector/store/tables.h"
+
+#include "collector/base/assert.h"
 
 #define COLUMN(row, member, name, kind)                                                            \
     {name, FP_COLUMN_##kind, false, offsetof(struct row, member), 0}
@@ -21,6 +24,7 @@ static const struct fp_store_column segment_columns[] = {
     COLUMN(fp_segment_row, names.device, "device", TEXT),
     COLUMN(fp_segment_row, names.thread, "thread", TEXT),
     COLUMN(fp_segment_row, names.rate_ppm, "rate_ppm", INTEGER),
+    COLUMN(fp_segment_row, names.frame, "frame", TEXT),
 };
 
 static const struct fp_store_column resource_columns[] = {
@@ -85,6 +89,7 @@ static const struct fp_store_column upload_columns[] = {
     COLUMN(fp_upload_row, skipped_entries, "skipped_entries", INTEGER),
     COLUMN(fp_upload_row, records_read, "records_read", INTEGER),
     COLUMN(fp_upload_row, records_refused, "records_refused", INTEGER),
+    COLUMN(fp_upload_row, unseen_us, "unseen_us", BIGINT),
 };
 
 static const struct fp_store_column refusal_columns[] = {
@@ -153,6 +158,16 @@ static const struct fp_store_column event_columns[] = {
     COLUMN(fp_event_row, parent_id, "parent_id", BIGINT_OR_NULL),
 };
 
+static const struct fp_store_column vital_columns[] = {
+    KEY(fp_vital_row, id, "vital_id", UUID),
+    COLUMN(fp_vital_row, count.value_us, "value_us", BIGINT),
+    COLUMN(fp_vital_row, count.segment_id, "segment_id", BIGINT),
+    COLUMN(fp_vital_row, count.bucket_us, "bucket", TIME),
+    COLUMN(fp_vital_row, part, "part", INTEGER),
+    COLUMN(fp_vital_row, count.rating, "rating", INTEGER),
+    COLUMN(fp_vital_row, count.uploads, "uploads", INTEGER),
+};
+
 static bool is_counted(const struct fp_rollup *rollup, const void *row)
 {
     const struct fp_upload_row *upload = row;
@@ -166,6 +181,8 @@ static bool is_logged(const struct fp_rollup *rollup, const void *row)
     return upload->counted && upload->bucket_us >= rollup->clock.oldest_log_us;
 }
 
+_Static_assert(offsetof(struct fp_refusal_row, key) == 0, "is_recent reads the key first");
+
 /* True if the row is within the retention of the upload log. Rows of refusals begin with a fact
  * key. */
 static bool is_recent(const struct fp_rollup *rollup, const void *row)
@@ -173,6 +190,11 @@ static bool is_recent(const struct fp_rollup *rollup, const void *row)
     const struct fp_fact_key *key = row;
     return key->bucket_us >= rollup->clock.oldest_log_us;
 }
+
+_Static_assert(offsetof(struct fp_session_row, key) == 0 &&
+                   offsetof(struct fp_timeline_row, key) == 0 &&
+                   offsetof(struct fp_event_row, key) == 0,
+               "is_kept reads the key first");
 
 /* True if the row's session is kept. Session rows begin with a fact key. */
 static bool is_kept(const struct fp_rollup *rollup, const void *row)
@@ -197,6 +219,7 @@ static const struct fp_store_table targets[FP_STORE_TABLE_COUNT] = {
     [FP_STORE_TABLE_TIMING] = TARGET(timing, TIMING, DICTIONARY, NULL),
     [FP_STORE_TABLE_UPLOAD_ID] = TARGET(upload_id, UPLOAD, BOOK, is_counted),
     [FP_STORE_TABLE_LOAD_ID] = TARGET(load_id, LOAD, BOOK, NULL),
+    [FP_STORE_TABLE_VITAL] = TARGET(vital, VITAL, LAST_VALUES, NULL),
     [FP_STORE_TABLE_SESSION] = TARGET(session, SESSION, SESSIONS, is_kept),
     [FP_STORE_TABLE_TIMELINE] = TARGET(timeline, TIMELINE, SESSIONS, is_kept),
     [FP_STORE_TABLE_EVENT] = TARGET(event, EVENT, SESSIONS, is_kept),
@@ -206,31 +229,39 @@ static const struct fp_store_table targets[FP_STORE_TABLE_COUNT] = {
 
 const struct fp_store_table *fp_store_table(enum fp_store_table_id id)
 {
+    FP_ASSERT((size_t)id < FP_STORE_TABLE_COUNT);
     return &targets[id];
 }
 
-const char *fp_store_column_type(enum fp_column_kind kind)
+/* Types by their numbers in every PostgreSQL (pg_type.dat). Enums are sent as texts: their numbers
+ * differ from database to database. */
+#define BIGINT {"bigint", 20, NULL}
+#define INTEGER {"integer", 23, NULL}
+#define TEXT {"text", 25, NULL}
+
+const struct fp_column_type *fp_store_column_type(enum fp_column_kind kind)
 {
-    static const char *const types[FP_COLUMN_KIND_COUNT] = {
-        [FP_COLUMN_BIGINT] = "bigint",
-        [FP_COLUMN_BIGINT_OR_NULL] = "bigint",
-        [FP_COLUMN_INTEGER] = "integer",
-        [FP_COLUMN_INTEGER_OR_NULL] = "integer",
-        [FP_COLUMN_TIME] = "timestamptz",
-        [FP_COLUMN_BOOLEAN] = "boolean",
-        [FP_COLUMN_TEXT] = "text",
-        [FP_COLUMN_DOMAIN] = "text",
-        [FP_COLUMN_UUID] = "uuid",
-        [FP_COLUMN_FRAME_KIND] = "fleetprof_data.frame_kind",
-        [FP_COLUMN_TIMING_KIND] = "fleetprof_data.timing_kind",
-        [FP_COLUMN_FORMAT] = "text",
-        [FP_COLUMN_COVERAGE] = "text",
-        [FP_COLUMN_BYTES] = "bytea",
-        [FP_COLUMN_JSON] = "jsonb",
-        [FP_COLUMN_REDUCE_MODE] = "text",
-        [FP_COLUMN_RECORD_REFUSAL] = "text",
+    static const struct fp_column_type types[FP_COLUMN_KIND_COUNT] = {
+        [FP_COLUMN_BIGINT] = BIGINT,
+        [FP_COLUMN_BIGINT_OR_NULL] = BIGINT,
+        [FP_COLUMN_INTEGER] = INTEGER,
+        [FP_COLUMN_INTEGER_OR_NULL] = INTEGER,
+        [FP_COLUMN_TIME] = {"timestamptz", 1184, NULL},
+        [FP_COLUMN_BOOLEAN] = {"boolean", 16, NULL},
+        [FP_COLUMN_TEXT] = TEXT,
+        [FP_COLUMN_DOMAIN] = TEXT,
+        [FP_COLUMN_UUID] = {"uuid", 2950, NULL},
+        [FP_COLUMN_FRAME_KIND] = {"text", 25, "fleetprof_data.frame_kind"},
+        [FP_COLUMN_TIMING_KIND] = {"text", 25, "fleetprof_data.timing_kind"},
+        [FP_COLUMN_FORMAT] = TEXT,
+        [FP_COLUMN_COVERAGE] = TEXT,
+        [FP_COLUMN_BYTES] = {"bytea", 17, NULL},
+        [FP_COLUMN_JSON] = {"jsonb", 3802, NULL},
+        [FP_COLUMN_REDUCE_MODE] = TEXT,
+        [FP_COLUMN_RECORD_REFUSAL] = TEXT,
     };
-    return types[kind];
+    FP_ASSERT((size_t)kind < FP_COLUMN_KIND_COUNT && types[kind].name != NULL);
+    return &types[kind];
 }
 
 /* Appends the names of all columns, or of the key columns only, separated by commas. */
@@ -246,33 +277,87 @@ static void add_names(const struct fp_store_table *target, bool keys_only, struc
     }
 }
 
-void fp_store_table_create_sql(const struct fp_store_table *target, struct fp_buf *out)
-{
-    fp_buf_addf(out, "create temporary table new_%s (", target->name);
-    for (size_t i = 0; i < target->column_count; i++)
-        fp_buf_addf(out, "%s%s %s", i > 0 ? ", " : "", target->columns[i].name,
-                    fp_store_column_type(target->columns[i].kind));
-    fp_buf_addf(out, ") on commit delete rows");
-}
-
 void fp_store_table_copy_sql(const struct fp_store_table *target, struct fp_buf *out)
 {
-    fp_buf_addf(out, "copy %s%s (",
-                target->style == FP_STORE_TABLE_LOG ? "fleetprof_data." : "pg_temp.new_",
-                target->name);
+    fp_buf_addf(out, "copy fleetprof_data.%s (", target->name);
     add_names(target, false, out);
     fp_buf_addf(out, ") from stdin (format binary)");
 }
 
+/* Appends what to select from the arrays. */
+static void add_values(const struct fp_store_table *target, struct fp_buf *out)
+{
+    for (size_t i = 0; i < target->column_count; i++) {
+        const struct fp_column_type *type = fp_store_column_type(target->columns[i].kind);
+        fp_buf_addf(out, "%s%s%s%s", i > 0 ? ", " : "", target->columns[i].name,
+                    type->cast != NULL ? "::" : "", type->cast != NULL ? type->cast : "");
+    }
+}
+
+/* Appends the arrays as rows. */
+static void add_arrays(const struct fp_store_table *target, struct fp_buf *out)
+{
+    fp_buf_addf(out, " from unnest(");
+    for (size_t i = 0; i < target->column_count; i++)
+        fp_buf_addf(out, "%s$%zu::%s[]", i > 0 ? ", " : "", i + 1,
+                    fp_store_column_type(target->columns[i].kind)->name);
+    fp_buf_addf(out, ") as new (");
+    add_names(target, false, out);
+    fp_buf_addf(out, ")");
+}
+
+bool fp_store_table_is_dated(const struct fp_store_table *target)
+{
+    return target->style == FP_STORE_TABLE_DICTIONARY || target->style == FP_STORE_TABLE_BOOK ||
+           target->style == FP_STORE_TABLE_LAST_VALUES;
+}
+
+/* Appends the time that a row notes. */
+static void add_time(const struct fp_store_table *target, struct fp_buf *out)
+{
+    size_t number = target->column_count + 1;
+    if (target->style == FP_STORE_TABLE_DICTIONARY || target->style == FP_STORE_TABLE_LAST_VALUES)
+        fp_buf_addf(out, ", ($%zu::timestamptz at time zone 'UTC')::date", number);
+    else if (target->style == FP_STORE_TABLE_BOOK)
+        fp_buf_addf(out, ", $%zu::timestamptz", number);
+}
+
+/* Returns the column of the time. */
+static const char *time_column(const struct fp_store_table *target)
+{
+    if (!fp_store_table_is_dated(target))
+        return "";
+    return target->style == FP_STORE_TABLE_DICTIONARY ? ", last_seen" : ", counted";
+}
+
+/*
+ * Keeps the later value. An equal one changes nothing but the part: what is counted stays where it
+ * is. The row notes what was replaced, since the statement cannot return what it overwrites.
+ */
+static void add_replacement(struct fp_buf *out)
+{
+    static const char *const places[] = {"value_us", "segment_id", "bucket", "rating", "uploads"};
+    fp_buf_addf(out, " do update set part = excluded.part, counted = excluded.counted,"
+                     " sent = least(t.sent, 2147483646) + 1");
+    for (size_t i = 0; i < FP_COUNT(places); i++)
+        fp_buf_addf(out,
+                    ", %s = case when excluded.value_us = t.value_us then t.%s else excluded.%s end"
+                    ", replaced_%s = case when excluded.value_us <> t.value_us then t.%s end",
+                    places[i], places[i], places[i], places[i], places[i]);
+    fp_buf_addf(out, " where excluded.part >= t.part returning vital_id, sent");
+    for (size_t i = 0; i < FP_COUNT(places); i++)
+        fp_buf_addf(out, ", replaced_%s", places[i]);
+}
+
 void fp_store_table_merge_sql(const struct fp_store_table *target, struct fp_buf *out)
 {
-    bool is_dictionary = target->style == FP_STORE_TABLE_DICTIONARY;
     fp_buf_addf(out, "insert into fleetprof_data.%s as t (", target->name);
     add_names(target, false, out);
-    fp_buf_addf(out, "%s) select ", is_dictionary ? ", last_seen" : "");
-    add_names(target, false, out);
-    fp_buf_addf(out, "%s from pg_temp.new_%s where ctid >= $1 and ctid < $2 order by ",
-                is_dictionary ? ", (now() at time zone 'UTC')::date" : "", target->name);
+    fp_buf_addf(out, "%s) select ", time_column(target));
+    add_values(target, out);
+    add_time(target, out);
+    add_arrays(target, out);
+    fp_buf_addf(out, " order by ");
     add_names(target, true, out);
     fp_buf_addf(out, " on conflict (");
     add_names(target, true, out);
@@ -285,6 +370,9 @@ void fp_store_table_merge_sql(const struct fp_store_table *target, struct fp_buf
     case FP_STORE_TABLE_BOOK:
         fp_buf_addf(out, " do nothing returning ");
         add_names(target, true, out);
+        break;
+    case FP_STORE_TABLE_LAST_VALUES:
+        add_replacement(out);
         break;
     case FP_STORE_TABLE_REFUSALS:
         fp_buf_addf(out, " do update set records = t.records + excluded.records,"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tables: maps members of a rollup's rows to columns of the database, and builds the statements
  * from that. One description per table; everything else is derived.
@@ -39,11 +40,12 @@ struct fp_store_column {
 };
 
 enum fp_store_table_style {
-    FP_STORE_TABLE_DICTIONARY, /* keeps a known row and touches its last_seen once per day */
-    FP_STORE_TABLE_BOOK,       /* keeps a known row; returns the keys of new ones */
-    FP_STORE_TABLE_SESSIONS,   /* keeps a known row */
-    FP_STORE_TABLE_REFUSALS,   /* adds to a known row */
-    FP_STORE_TABLE_LOG         /* has no key: rows are copied straight into it */
+    FP_STORE_TABLE_DICTIONARY,  /* keeps a known row and touches its last_seen once per day */
+    FP_STORE_TABLE_BOOK,        /* keeps a known row; returns the keys of new ones */
+    FP_STORE_TABLE_LAST_VALUES, /* replaces a known row by a later one; returns what was replaced */
+    FP_STORE_TABLE_SESSIONS,    /* keeps a known row */
+    FP_STORE_TABLE_REFUSALS,    /* adds to a known row */
+    FP_STORE_TABLE_LOG          /* has no key: rows are copied straight into it */
 };
 
 /* The database's tables without those of facts, in the order in which a flush writes them. */
@@ -55,6 +57,7 @@ enum fp_store_table_id {
     FP_STORE_TABLE_TIMING,
     FP_STORE_TABLE_UPLOAD_ID,
     FP_STORE_TABLE_LOAD_ID,
+    FP_STORE_TABLE_VITAL,
     FP_STORE_TABLE_SESSION,
     FP_STORE_TABLE_TIMELINE,
     FP_STORE_TABLE_EVENT,
@@ -75,15 +78,20 @@ struct fp_store_table {
 
 const struct fp_store_table *fp_store_table(enum fp_store_table_id id);
 
-/* Returns the SQL type of a column of this kind. */
-const char *fp_store_column_type(enum fp_column_kind kind);
+/* How a column's values are sent. */
+struct fp_column_type {
+    const char *name;
+    uint32_t number;
+    const char *cast; /* the column's own type, if that is another; else NULL */
+};
 
-/*
- * Each appends a statement: one makes the temporary table pg_temp.new_NAME, one copies rows into it
- * (or straight into the table, if that is a log), one merges its rows from page $1 to page $2
- * (tids). A copy fills an empty table page by page, so pages in order hold the rows in order.
- */
-void fp_store_table_create_sql(const struct fp_store_table *target, struct fp_buf *out);
+const struct fp_column_type *fp_store_column_type(enum fp_column_kind kind);
+
+/* True if the target's rows note the time: the parameter behind those of a merge's columns. */
+bool fp_store_table_is_dated(const struct fp_store_table *target);
+
+/* Each appends a statement: one copies rows straight into a log, one merges rows into any other
+ * table, from an array for each column ($1, $2, …). */
 void fp_store_table_copy_sql(const struct fp_store_table *target, struct fp_buf *out);
 void fp_store_table_merge_sql(const struct fp_store_table *target, struct fp_buf *out);
 
