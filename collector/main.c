@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fleetprofd: starts the collector's parts in order, reloads, and stops them in reverse order.
  *
@@ -15,6 +16,7 @@
 #include "collector/letters/letters.h"
 #include "collector/sealer/sealer.h"
 #include "collector/service.h"
+#include "collector/shared.h"
 #include "collector/spool/spool.h"
 #include "collector/writer/writer.h"
 
@@ -35,14 +37,13 @@ enum {
     EXIT_CANNOT_RUN = 2, /* also for wrong usage */
     ERRORS_MAX = 64 * 1024,
     DEFAULT_MAX = 64 * 1024,
-    THREAD_FILES = 2,            /* descriptors that each of http.threads needs for waiting */
-    SITES_MAX = 8 * 1024 * 1024, /* more than a configuration's templates and domains take */
+    THREAD_FILES = 2, /* descriptors that each of http.threads needs for waiting */
     SPARE_FILES = 64, /* descriptors for everything else: the spool, the database, dead letters */
 };
 
 /* Time limits of the stages of a stop. STOP_S bounds the whole, below what service managers
  * allow. */
-enum { HEAR_S = 1, DRAIN_S = 10, LAST_FLUSH_S = 10, STOP_S = 30 };
+enum { HEAR_S = 1, DRAIN_S = 10, REPLY_S = 3, LAST_FLUSH_S = 10, STOP_S = 30 };
 
 /* Interval of the check for refusals to log. */
 #define LOG_EVERY_US (2 * FP_US_PER_S)
@@ -60,6 +61,7 @@ struct collector {
     struct fp_captures *captures;
     struct fp_sealer *sealer;
     struct fp_writer *writer;
+    struct fp_shared shared;
     struct fp_database_status database;
     struct fp_admin *admin;
     struct fp_http *http;
@@ -74,19 +76,6 @@ static bool fail(const char *what, const struct fp_buf *detail)
     return false;
 }
 
-static void tell_database(struct collector *collector, struct fp_buf *text)
-{
-    const struct fp_database_status *database = &collector->database;
-    enum fp_database_state state = atomic_load(&database->state);
-    int64_t since_us = atomic_load(&database->failing_since_us);
-    fp_buf_addf(text, "database: %s: %s", fp_database_state_name(state),
-                fp_database_state_text(state));
-    if (since_us > 0)
-        fp_buf_addf(text, "; for %lld s now, the spool keeps uploads",
-                    (long long)((fp_clock_real_us() - since_us) / FP_US_PER_S));
-    fp_buf_addf(text, "\n");
-}
-
 static bool tell_readiness(void *context, struct fp_buf *text)
 {
     struct collector *collector = context;
@@ -96,7 +85,7 @@ static bool tell_readiness(void *context, struct fp_buf *text)
         fp_buf_addf(text, "ready\n");
     else
         fp_buf_addf(text, "not ready: %s\n", trouble);
-    tell_database(collector, text);
+    fp_database_status_tell(&collector->database, text);
     return trouble == NULL;
 }
 
@@ -105,6 +94,7 @@ static void render_metrics(void *context, struct fp_buf *page)
     struct collector *collector = context;
     fp_spool_measure_disk(collector->spool);
     fp_metrics_render(collector->metrics, page);
+    fp_database_status_render(&collector->database, page);
     fp_ingest_render_metrics(collector->ingest, page);
 }
 
@@ -152,7 +142,7 @@ static struct fp_writer_pace pace_of(const struct fp_config *config)
  * releases the text either way. */
 static bool print_sites(const struct fp_config *config, struct fp_buf *text)
 {
-    fp_buf_init(text, SITES_MAX);
+    fp_buf_init(text, FP_CONFIG_SITES_MAX);
     fp_config_print_sites(config, text);
     fp_buf_add(text, "", 1);
     return !text->failed;
@@ -194,10 +184,13 @@ static bool start_writer(struct collector *collector)
         .stop_timeout_us = LAST_FLUSH_S * FP_US_PER_S,
         .list_sessions = list_captures,
         .sessions = collector->captures,
+        .share = fp_shared_exchange,
+        .shared = &collector->shared,
         .note_flush = note_flush,
         .sealer = collector->sealer,
         .status = &collector->database,
     };
+    collector->shared.ingest = collector->ingest;
     collector->writer = fp_writer_start(&settings, collector->spool, collector->metrics);
     return collector->writer != NULL;
 }
@@ -272,8 +265,8 @@ static bool start(struct collector *collector, struct fp_buf *detail)
         return fail("out of memory", detail);
     if (!open_spool(collector, detail))
         return false;
-    collector->ingest =
-        fp_ingest_create(collector->spool, collector->metrics, config->rules, config->http_threads);
+    collector->ingest = fp_ingest_create(collector->spool, collector->metrics, config->rules,
+                                         fp_turns_threads(config->http_threads));
     collector->captures = fp_captures_create();
     if (collector->ingest == NULL || collector->captures == NULL ||
         !start_dead_letters(collector) || !start_sealer(collector) || !start_writer(collector))
@@ -346,6 +339,9 @@ static void stop(struct collector *collector)
         wait_until_none(in_flight, collector, DRAIN_S * FP_US_PER_S);
         fp_spool_stop_appends(collector->spool);
         wait_until_none(committing, collector, INT64_MAX / 2);
+        /* Refuses bodies that still wait to be decoded; their clients may get the answer. */
+        fp_http_stop_decoding(collector->http);
+        wait_until_none(in_flight, collector, REPLY_S * FP_US_PER_S);
         fp_http_stop(collector->http);
         fp_captures_stop_all(collector->captures);
         fp_ingest_log_refusals(collector->ingest, FP_PENDING_ALL);
@@ -474,7 +470,7 @@ static void block_signals(sigset_t *set)
 
 static int run(struct fp_config *config, const char *file)
 {
-    struct collector collector = {.config = config};
+    struct collector collector = {.config = config, .database = FP_DATABASE_STATUS_NEW};
     struct fp_buf detail;
     fp_buf_init(&detail, ERRORS_MAX);
     sigset_t signals;

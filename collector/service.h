@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Service: takes sockets from systemd and notifies it. Without systemd, every function here does
  * nothing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inflate: finds a body's codec, and inflates gzip, zlib and raw deflate with libdeflate.
  *
@@ -8,6 +9,7 @@
 #include "collector/inflate/inflate.h"
 
 #include "collector/base/ascii.h"
+#include "collector/base/assert.h"
 #include "collector/inflate/stream.h"
 
 #include <libdeflate.h>
@@ -121,6 +123,7 @@ static enum fp_verdict inflate_members(struct libdeflate_decompressor *decompres
         enum fp_verdict verdict = inflate_member(decompressor, codec, body, out, &taken);
         if (verdict != FP_VERDICT_OK)
             return verdict;
+        FP_ASSERT(taken <= body.len && out->len <= out->cap);
         body = (struct fp_str){body.ptr + taken, body.len - taken};
     } while (codec == CODEC_GZIP && has_gzip_magic(body));
     if (body.len == 0)
@@ -198,6 +201,7 @@ enum fp_verdict fp_inflate(const struct fp_inflate_input *input, struct fp_arena
     if (codec == CODEC_NONE)
         return input->body.len <= out.max ? FP_VERDICT_OK : fp_inflated_fail_too_large(&out);
     enum fp_verdict verdict = inflate_with(codec, input->body, &out);
+    FP_ASSERT(out.len <= out.cap && out.cap <= out.max);
     *inflated = (struct fp_str){(const char *)out.data, out.len};
     return verdict;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inflated: output that grows in the arena.
  */
@@ -32,5 +33,6 @@ enum fp_verdict fp_inflated_grow(struct fp_inflated *out)
     if (out->cap >= out->max)
         return fp_inflated_fail_too_large(out);
     size_t cap = out->cap < out->max / 2 ? out->cap * 2 : out->max;
+    FP_ASSERT(cap > out->cap); /* else its caller would not come to an end */
     return fp_inflated_grow_to(out, cap);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stream: inflates brotli and zstd, whose decoders have a window of their own.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Dead letter, as a file: writes and parses its line with yyjson.
  */
@@ -37,7 +38,8 @@ void fp_letter_name(uint64_t id, char name[FP_LETTER_NAME_SIZE])
     name_file(id, suffix, name);
 }
 
-bool fp_letter_parse_name(const char *name, uint64_t *id)
+/* Parses the id in a file's name. False if it is not a letter's name. */
+static bool parse_name(const char *name, uint64_t *id)
 {
     if (!ends_in(name, suffix))
         return false;
@@ -285,7 +287,7 @@ static bool read_entries(int dir, DIR *stream, struct fp_letter_list *list)
             return errno == 0;
         struct fp_letter_entry entry;
         struct stat about;
-        if (!fp_letter_parse_name(found->d_name, &entry.id) ||
+        if (!parse_name(found->d_name, &entry.id) ||
             fstatat(dir, found->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0 ||
             !S_ISREG(about.st_mode))
             continue;

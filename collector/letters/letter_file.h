@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Dead letter, as a file: one line of JSON that says what the upload was and why it was refused,
- * then the refused body. docs/dead_letters.md describes the bytes.
+ * then the refused body. docs/internals/dead_letters.md describes the bytes.
  *
  * There is one file per letter: a rename puts it in place whole, any tool can read it, and it is
  * dropped or replaced without touching the others. Names are ids in hexadecimal; a larger id is a
@@ -34,9 +35,6 @@ struct fp_letter {
 
 /* Writes the file's name for a letter's id. */
 void fp_letter_name(uint64_t id, char name[FP_LETTER_NAME_SIZE]);
-
-/* Parses the id in a file's name. False if it is not a letter's name. */
-bool fp_letter_parse_name(const char *name, uint64_t *id) FP_MUST_CHECK;
 
 /* Appends the line for a body of that length; check out->failed. Truncates long texts and replaces
  * invalid UTF-8. */

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Dead letters: a queue, and the thread that writes from it.
  */
 #include "collector/letters/letters.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/clock.h"
 #include "collector/base/log.h"
 #include "collector/letters/metrics.h"
@@ -125,6 +127,7 @@ static bool make_room(struct fp_dead_letters *letters, uint64_t needed)
         fp_letter_name(list.entries[i].id, name);
         if (unlinkat(letters->dir, name, 0) != 0 && errno != ENOENT)
             continue;
+        FP_ASSERT(letters->room >= list.entries[i].room);
         letters->room -= list.entries[i].room;
         count(letters, FP_METRIC_DEAD_LETTERS_EVICTED);
     }
@@ -142,6 +145,7 @@ static bool store(struct fp_dead_letters *letters, const struct queued *queued)
      * back. */
     uint64_t now = (uint64_t)queued->received_us;
     uint64_t id = now > letters->last_id ? now : letters->last_id + 1;
+    FP_ASSERT(id > letters->last_id);
     if (!fp_letter_put(letters->dir, id, bytes_of(&queued->head), bytes_of(&queued->body)))
         return false;
     letters->last_id = id;
@@ -213,9 +217,11 @@ static void *run(void *context)
         store_or_drop(letters, queued);
         free_queued(queued);
         pthread_mutex_lock(&letters->lock);
+        FP_ASSERT(letters->queued_bytes >= held);
         letters->queued_bytes -= held;
         keep_pace(letters, written);
     }
+    FP_ASSERT(letters->first == NULL && letters->queued_bytes == 0);
     pthread_mutex_unlock(&letters->lock);
     return NULL;
 }

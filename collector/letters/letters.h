@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Dead letters: keeps the bodies of refused uploads, so that the operator can see what was wrong.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bytes: packs as arrays in PostgreSQL's binary format (its manual, "COPY", and array_send): a
  * header, then each element with its length, numbers big-endian.
@@ -182,23 +183,63 @@ static bool read_elements(struct fp_pack *pack, size_t column, const uint8_t *by
     }
 }
 
+/* The rest of a tuple. */
+struct tuple {
+    const uint8_t *at;
+    const uint8_t *end;
+    size_t count; /* entries, the length of each array */
+};
+
+/* Puts what stands for the missing values of a column behind the pack's entries. */
+static void fill_column(struct fp_pack *pack, size_t column, size_t count)
+{
+    const struct fp_pack_column *columns = pack->shape->columns;
+    const size_t size = fp_pack_type_size(columns[column].type);
+    const size_t begin = pack->count * size;
+    if (count == 0)
+        return;
+    memset((uint8_t *)pack->columns[column] + begin, 0, count * size);
+    for (size_t i = 0; i < column; i++)
+        if (strcmp(columns[i].name, columns[column].like) == 0)
+            memcpy((uint8_t *)pack->columns[column] + begin, (uint8_t *)pack->columns[i] + begin,
+                   count * size);
+}
+
+/* Reads the null of a row that an earlier version wrote. */
+static bool read_null(struct fp_pack *pack, size_t column, struct tuple *tuple)
+{
+    const uint32_t null = htobe32(UINT32_MAX);
+    if (pack->shape->columns[column].like == NULL ||
+        (size_t)(tuple->end - tuple->at) < sizeof(null) ||
+        memcmp(tuple->at, &null, sizeof(null)) != 0)
+        return false;
+    fill_column(pack, column, tuple->count);
+    tuple->at += sizeof(null);
+    return true;
+}
+
+static bool read_array(struct fp_pack *pack, size_t column, struct tuple *tuple)
+{
+    const enum fp_pack_type type = pack->shape->columns[column].type;
+    size_t count;
+    if (!read_header(type, tuple->at, tuple->end, &count))
+        return false;
+    if (column == 0)
+        tuple->count = count;
+    if (count != tuple->count || (column == 0 && !fp_pack_reserve(pack, count)) ||
+        (count > 0 && !read_elements(pack, column, tuple->at + ARRAY_LEN, count)))
+        return false;
+    tuple->at += FIELD_LEN + field_len(type, count);
+    return true;
+}
+
 bool fp_pack_decode(struct fp_pack *pack, const uint8_t **bytes, const uint8_t *end)
 {
-    const uint8_t *at = *bytes;
-    size_t count = 0;
-    for (size_t i = 0; i < pack->shape->column_count; i++) {
-        enum fp_pack_type type = pack->shape->columns[i].type;
-        size_t length;
-        if (!read_header(type, at, end, &length) || (i > 0 && length != count))
+    struct tuple tuple = {.at = *bytes, .end = end};
+    for (size_t i = 0; i < pack->shape->column_count; i++)
+        if (!read_null(pack, i, &tuple) && !read_array(pack, i, &tuple))
             return false;
-        count = length;
-        if (i == 0 && !fp_pack_reserve(pack, count))
-            return false;
-        if (count > 0 && !read_elements(pack, i, at + ARRAY_LEN, count))
-            return false;
-        at += FIELD_LEN + field_len(type, count);
-    }
-    pack->count += count;
-    *bytes = at;
+    pack->count += tuple.count;
+    *bytes = tuple.at;
     return true;
 }

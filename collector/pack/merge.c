@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Merge: decides first which entries go together, then merges column by column.
  *
@@ -237,6 +238,49 @@ static bool merge_columns(const struct plan *plan, const struct fp_pack *left,
     return fit;
 }
 
+/* True if an entry adds nothing to a column from which values can be taken back. */
+static bool is_zero(enum fp_pack_type type, const void *column, size_t at)
+{
+    if (type == FP_PACK_COUNT)
+        return ((const int32_t *)column)[at] == 0;
+    if (type == FP_PACK_SUM)
+        return ((const int64_t *)column)[at] == 0;
+    return type != FP_PACK_DOUBLE || ((const double *)column)[at] == 0;
+}
+
+/* True if an entry adds nothing. A value that replaces another adds to the sum, not to the count.
+ */
+static bool is_empty(const struct fp_pack *pack, size_t at)
+{
+    for (size_t i = pack->shape->key_count; i < pack->shape->column_count; i++)
+        if (!is_zero(pack->shape->columns[i].type, pack->columns[i], at))
+            return false;
+    return true;
+}
+
+static void move_entry(const struct fp_pack *pack, size_t from, size_t to)
+{
+    for (size_t i = 0; i < pack->shape->column_count; i++) {
+        size_t size = fp_pack_type_size(pack->shape->columns[i].type);
+        char *column = pack->columns[i];
+        memmove(column + to * size, column + from * size, size);
+    }
+}
+
+/* Drops entries of which everything was taken back. */
+static void drop_empty(struct fp_pack *pack)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < pack->count; i++) {
+        if (is_empty(pack, i))
+            continue;
+        if (kept < i)
+            move_entry(pack, i, kept);
+        kept++;
+    }
+    pack->count = kept;
+}
+
 static bool copy_pack(const struct fp_pack *pack, struct fp_pack *out)
 {
     if (!fp_pack_reserve(out, pack->count))
@@ -248,9 +292,18 @@ static bool copy_pack(const struct fp_pack *pack, struct fp_pack *out)
     return true;
 }
 
+static bool keys_ascend(const struct fp_pack *pack)
+{
+    for (size_t i = 1; i < pack->count; i++)
+        if (compare(pack, i - 1, pack, i) > 0)
+            return false;
+    return true;
+}
+
 bool fp_pack_merge(const struct fp_pack *left, const struct fp_pack *right, struct fp_pack *out)
 {
     FP_ASSERT(left->shape == right->shape && left->shape == out->shape);
+    FP_ASSERT(out != left && out != right);
     fp_pack_clear(out);
     if (left->count == 0 || right->count == 0)
         return copy_pack(left->count == 0 ? right : left, out);
@@ -268,5 +321,10 @@ bool fp_pack_merge(const struct fp_pack *left, const struct fp_pack *right, stru
             fp_pack_clear(out);
     }
     free(pairs);
+    if (out->shape->may_vanish)
+        drop_empty(out);
+    FP_ASSERT(out->count <= entries);
+    /* A pack is what a database gives: its keys may be in any order. */
+    FP_ASSERT_COSTLY(!is_done || keys_ascend(out) || !keys_ascend(left) || !keys_ascend(right));
     return is_done;
 }

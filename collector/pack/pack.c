@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pack: its memory, and appending rows of a rollup.
  */
@@ -29,6 +30,7 @@ void fp_pack_clear(struct fp_pack *pack)
 
 bool fp_pack_reserve(struct fp_pack *pack, size_t more)
 {
+    FP_ASSERT(pack->count <= pack->cap && pack->cap <= FP_PACK_ENTRIES_MAX);
     if (more <= pack->cap - pack->count)
         return true;
     if (more > FP_PACK_ENTRIES_MAX - pack->count)
@@ -72,16 +74,19 @@ static size_t entries_of(const struct fp_pack_shape *shape, const uint8_t *row)
         if (shape->columns[i].type != FP_PACK_COUNT)
             continue;
         int64_t count = read_int64(row + shape->columns[i].offset);
-        FP_ASSERT(count >= 0);
+        FP_ASSERT(count >= INT32_MIN);
         if (count > INT32_MAX && entries < (uint64_t)count / INT32_MAX + 1)
             entries = (size_t)count / INT32_MAX + 1;
     }
     return entries;
 }
 
-/* Returns what entry number `part` of a row holds of a count. */
+/* Returns what entry number `part` of a row holds of a count. One below zero takes back what an
+ * earlier row counts. */
 static int32_t part_of_count(int64_t count, size_t part)
 {
+    if (count < 0)
+        return part == 0 ? (int32_t)count : 0;
     int64_t before = (int64_t)part * INT32_MAX;
     if (count <= before)
         return 0;
@@ -133,4 +138,17 @@ bool fp_pack_append(struct fp_pack *pack, const void *row)
             write_member(pack->columns[i], pack->count, shape->columns[i].type,
                          members + shape->columns[i].offset, part);
     return true;
+}
+
+uint64_t fp_pack_sum(const struct fp_pack *pack, size_t column)
+{
+    const enum fp_pack_type type = pack->shape->columns[column].type;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < pack->count; i++) {
+        if (type == FP_PACK_COUNT)
+            sum += (uint64_t)((const int32_t *)pack->columns[column])[i];
+        else if (type == FP_PACK_SUM)
+            sum += (uint64_t)((const int64_t *)pack->columns[column])[i];
+    }
+    return sum;
 }

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pack: the entries of one packed row. A packed row holds the facts of a group in a bucket as
- * parallel arrays, sorted by key: one array per column (docs/schema.md). Flushes append such rows,
- * the sealer merges them.
+ * parallel arrays, sorted by key: one array per column (docs/internals/schema.md). Flushes append
+ * such rows, the sealer merges them.
  *
  * Keys may repeat, and all readers add entries up: a count that does not fit its column goes on in
  * a further entry with the same key. Any thread; a pack belongs to one.
@@ -48,15 +49,20 @@ struct fp_pack_column {
     const char *name;
     enum fp_pack_type type;
     size_t offset; /* of the member in the rollup's row */
+    /* Where an earlier version wrote a row, it has null here. This is the name of the column,
+     * before this one and of the same size, whose values stand for the missing ones; "": zeros do.
+     * NULL: no version lacks the column. */
+    const char *like;
 };
 
 /* Key columns come first. */
 struct fp_pack_shape {
     const char *name; /* of the kind: frame, … */
-    enum fp_rollup_table source;
     const struct fp_pack_column *columns;
     size_t column_count;
     size_t key_count;
+    enum fp_rollup_table source;
+    bool may_vanish; /* an entry whose counts and sums are all 0 says nothing: merging drops it */
 };
 
 const struct fp_pack_shape *fp_pack_shape(enum fp_pack_kind kind);
@@ -87,10 +93,15 @@ bool fp_pack_reserve(struct fp_pack *pack, size_t more) FP_MUST_CHECK;
  * no memory or too many entries; the pack is unchanged. */
 bool fp_pack_append(struct fp_pack *pack, const void *row) FP_MUST_CHECK;
 
-/* Sets out to the entries of both, ascending by key, merging entries of one key. out is neither of
+/* Sets out to the entries of both, ascending by key, merging entries of one key, without those that
+ * vanish. out is neither of
  * them. False: no memory or too many entries; out is then empty. */
 bool fp_pack_merge(const struct fp_pack *left, const struct fp_pack *right,
                    struct fp_pack *out) FP_MUST_CHECK;
+
+/* Returns the sum of a column of counts or sums, modulo 2^64; 0 for other columns. No step from the
+ * rollup to the database changes it. */
+uint64_t fp_pack_sum(const struct fp_pack *pack, size_t column);
 
 /* Appends the columns, or one of them, as fields of a COPY BINARY tuple: one array each. The caller
  * checks out->failed. */

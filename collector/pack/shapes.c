@@ -1,10 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shapes: the columns of each kind, in the order of the types KIND_columns of the schema.
  */
 #include "collector/pack/pack.h"
 
-#define COLUMN(row, member, name, type) {name, FP_PACK_##type, offsetof(struct row, member)}
+#define COLUMN(row, member, name, type) {name, FP_PACK_##type, offsetof(struct row, member), NULL}
 #define VALUE(row, member, type) COLUMN(row, member, #member, type)
+/* A column that rows of earlier versions lack. */
+#define LATER(row, member, type, like) {#member, FP_PACK_##type, offsetof(struct row, member), like}
 
 static const struct fp_pack_column total_columns[] = {
     COLUMN(fp_total_fact, key.part, "marker", KEY_NUMBER),
@@ -13,6 +16,7 @@ static const struct fp_pack_column total_columns[] = {
     VALUE(fp_total_fact, samples, SUM),
     VALUE(fp_total_fact, self_us, SUM),
     VALUE(fp_total_fact, profiled_us2, DOUBLE),
+    LATER(fp_total_fact, unseen_us, SUM, ""),
 };
 
 static const struct fp_pack_column frame_columns[] = {
@@ -68,6 +72,8 @@ static const struct fp_pack_column measure_columns[] = {
     VALUE(fp_measure_fact, unattributed_samples, SUM),
     VALUE(fp_measure_fact, profiled_us, SUM),
     VALUE(fp_measure_fact, unattributed_us, SUM),
+    LATER(fp_measure_fact, loads, COUNT, "uploads"),
+    LATER(fp_measure_fact, window_us, SUM, "profiled_us"),
 };
 
 static const struct fp_pack_column measure_frame_columns[] = {
@@ -82,15 +88,18 @@ static const struct fp_pack_column measure_frame_columns[] = {
 };
 
 #define SHAPE(kind, table, keys)                                                                   \
-    {#kind, FP_ROLLUP_TABLE_##table, kind##_columns, FP_COUNT(kind##_columns), keys}
+    {#kind, kind##_columns, FP_COUNT(kind##_columns), keys, FP_ROLLUP_TABLE_##table, false}
+/* Of kinds whose counts may be taken back. */
+#define SHAPE_THAT_VANISHES(kind, table, keys)                                                     \
+    {#kind, kind##_columns, FP_COUNT(kind##_columns), keys, FP_ROLLUP_TABLE_##table, true}
 
 static const struct fp_pack_shape shapes[FP_PACK_KIND_COUNT] = {
     [FP_PACK_TOTAL] = SHAPE(total, TOTAL_FACT, 1),
     [FP_PACK_FRAME] = SHAPE(frame, FRAME_FACT, 1),
     [FP_PACK_FRAME_MARKER] = SHAPE(frame_marker, FRAME_MARKER_FACT, 2),
     [FP_PACK_STACK] = SHAPE(stack, STACK_FACT, 2),
-    [FP_PACK_TIMING] = SHAPE(timing, TIMING_FACT, 1),
-    [FP_PACK_TIMING_BIN] = SHAPE(timing_bin, TIMING_BIN_FACT, 2),
+    [FP_PACK_TIMING] = SHAPE_THAT_VANISHES(timing, TIMING_FACT, 1),
+    [FP_PACK_TIMING_BIN] = SHAPE_THAT_VANISHES(timing_bin, TIMING_BIN_FACT, 2),
     [FP_PACK_MEASURE] = SHAPE(measure, MEASURE_FACT, 1),
     [FP_PACK_MEASURE_FRAME] = SHAPE(measure_frame, MEASURE_FRAME_FACT, 3),
 };

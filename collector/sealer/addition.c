@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sealing: adds entries to rows that may exist already.
  */
+#include "collector/base/assert.h"
 #include "collector/sealer/internal.h"
 
 #include <stdlib.h>
@@ -127,6 +129,7 @@ static struct part next_part(const struct fp_groups *groups, size_t from,
         part.count++;
         part.row_count += has_row;
     }
+    FP_ASSERT(part.count > 0 && part.row_count <= part.count);
     return part;
 }
 

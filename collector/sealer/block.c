@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Building a block from the blocks of the next shorter span, in bounded transactions. Nobody reads
  * the new rows before the last transaction puts the block in place of the shorter ones. A try that
- * was interrupted leaves rows; the next one replaces them.
+ * was interrupted leaves rows; the next one replaces them. Another collector's turn in between ends
+ * a try: it may have added to blocks that were read before.
  */
 #include "collector/sealer/internal.h"
 
@@ -31,6 +33,14 @@ static void add_span(struct fp_buf *sql, enum fp_span span, const struct fp_bloc
     fp_sql_time(sql, block->bucket_us + fp_span_us(block->span));
 }
 
+/* Begins a transaction. Busy, if another collector had a turn since the block was begun. */
+static enum fp_store_result begin_kept(struct fp_sealing *sealing)
+{
+    bool is_kept;
+    enum fp_store_result result = fp_store_begin_turn(sealing->store, false, &is_kept);
+    return result == FP_STORE_OK && !is_kept ? FP_STORE_BUSY : result;
+}
+
 static enum fp_store_result plan_source(struct fp_sealing *sealing, const struct fp_seal_unit *unit,
                                         const struct source *source, enum fp_pack_kind kind,
                                         struct fp_plan *plan)
@@ -45,7 +55,11 @@ static enum fp_store_result plan_source(struct fp_sealing *sealing, const struct
                 source->groups);
     add_span(sql, source->span, &unit->block);
     fp_buf_addf(sql, " group by group_id order by group_id");
-    return fp_plan_read(sealing, values, 1, plan);
+    *plan = (struct fp_plan){0};
+    enum fp_store_result result = begin_kept(sealing);
+    if (result == FP_STORE_OK)
+        result = fp_plan_read(sealing, values, 1, plan);
+    return result == FP_STORE_OK ? fp_store_end(sealing->store) : result;
 }
 
 /* Deletes what an interrupted try wrote for these groups. */
@@ -104,7 +118,7 @@ static enum fp_store_result build_batch(struct fp_sealing *sealing, const struct
                                         struct fp_seal_report *report)
 {
     struct fp_groups groups = {0};
-    enum fp_store_result result = fp_pg_run(sealing->pg, "begin");
+    enum fp_store_result result = begin_kept(sealing);
     if (result == FP_STORE_OK)
         result = delete_rest(sealing, block, batch);
     if (result == FP_STORE_OK)
@@ -112,7 +126,7 @@ static enum fp_store_result build_batch(struct fp_sealing *sealing, const struct
     if (result == FP_STORE_OK)
         result = write_batch(sealing, block, &groups, report);
     if (result == FP_STORE_OK)
-        result = fp_pg_run(sealing->pg, "commit");
+        result = fp_store_end(sealing->store);
     fp_groups_release(&groups);
     return result;
 }
@@ -171,12 +185,23 @@ static enum fp_store_result count_tiles(struct fp_sealing *sealing, const struct
     return result;
 }
 
+/* Begins the block with a turn. */
+static enum fp_store_result begin_block(struct fp_sealing *sealing, const struct fp_seal_unit *unit,
+                                        size_t *tiles)
+{
+    bool is_kept;
+    enum fp_store_result result = fp_store_begin_turn(sealing->store, false, &is_kept);
+    if (result == FP_STORE_OK)
+        result = count_tiles(sealing, unit, tiles);
+    return result == FP_STORE_OK ? fp_store_end(sealing->store) : result;
+}
+
 /* Puts the block in place of the shorter ones. */
 static enum fp_store_result swap_tiles(struct fp_sealing *sealing, const struct fp_seal_unit *unit,
                                        size_t count)
 {
     const char *const values[] = {unit->site};
-    enum fp_store_result result = fp_pg_run(sealing->pg, "begin");
+    enum fp_store_result result = begin_kept(sealing);
     if (result != FP_STORE_OK)
         return result;
     struct fp_buf *sql = fp_seal_sql(sealing);
@@ -190,7 +215,7 @@ static enum fp_store_result swap_tiles(struct fp_sealing *sealing, const struct 
     fp_sql_time(sql, unit->block.bucket_us);
     fp_buf_addf(sql, ", %d)", (int)unit->block.span);
     result = fp_seal_change(sealing, values, 1, 1);
-    return result == FP_STORE_OK ? fp_pg_run(sealing->pg, "commit") : result;
+    return result == FP_STORE_OK ? fp_store_end(sealing->store) : result;
 }
 
 enum fp_store_result fp_seal_block(struct fp_sealing *sealing, const struct fp_seal_unit *unit,
@@ -199,7 +224,7 @@ enum fp_store_result fp_seal_block(struct fp_sealing *sealing, const struct fp_s
     const struct source cohorts = {(enum fp_span)(unit->block.span - 1), cohorts_sql};
     const struct source segments = {FP_SPAN_HOUR, segments_sql};
     size_t tiles = 0;
-    enum fp_store_result result = count_tiles(sealing, unit, &tiles);
+    enum fp_store_result result = begin_block(sealing, unit, &tiles);
     if (result != FP_STORE_OK || tiles == 0)
         return result;
     report->did = FP_SEAL_BLOCK;

@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sealing: to which cohorts segments belong. The database's cohort_level says which dimensions each
  * level keeps.
  */
+#include "collector/base/assert.h"
+#include "collector/base/clock.h"
+#include "collector/rollup/dimension.h"
 #include "collector/rollup/ids.h"
 #include "collector/sealer/internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-/* In the order of enum fp_dimension. */
-#define DIMENSIONS "site, route, release, environment, variant, browser, os, device, thread"
 
 struct level {
     unsigned number;
@@ -21,15 +22,31 @@ struct levels {
     size_t count;
 };
 
+/* Appends the names of the dimensions, with commas between them. */
+static void add_names(struct fp_buf *sql)
+{
+    for (size_t i = 0; i < FP_DIMENSION_COUNT; i++)
+        fp_buf_addf(sql, "%s%s", i == 0 ? "" : ", ", fp_dimensions[i].name);
+}
+
+/* Appends them as an array of SQL. Those of which every cohort has one value no level can name. */
+static void add_array(struct fp_buf *sql)
+{
+    for (size_t i = 0; i < FP_DIMENSION_COUNT; i++)
+        fp_buf_addf(sql, "%s%s", i == 0 ? "'{" : ", ",
+                    fp_dimension_is_kept(i) ? "null" : fp_dimensions[i].name);
+    fp_buf_addf(sql, "}'::text[]");
+}
+
 static enum fp_store_result read_levels(struct fp_sealing *sealing, int64_t hour_us,
                                         struct levels *levels)
 {
     struct fp_buf *sql = fp_seal_sql(sealing);
-    fp_buf_addf(sql, "select level,"
-                     " (select bit_or(1 << (array_position('{" DIMENSIONS
-                     "}'::text[], dimension) - 1)) from unnest(dimensions) dimension),"
-                     " dimensions <@ '{" DIMENSIONS "}'::text[] and 'site' = any (dimensions)"
-                     " from fleetprof_data.cohort_level"
+    fp_buf_addf(sql, "select level, (select bit_or(1 << (array_position(");
+    add_array(sql);
+    fp_buf_addf(sql, ", dimension) - 1)) from unnest(dimensions) dimension), dimensions <@ ");
+    add_array(sql);
+    fp_buf_addf(sql, " and 'site' = any (dimensions) from fleetprof_data.cohort_level"
                      " where greatest(since, added + interval '2 hours') <= ");
     fp_sql_time(sql, hour_us);
     fp_buf_addf(sql, " order by level limit %d", FP_COHORT_LEVELS_MAX + 1);
@@ -63,6 +80,16 @@ static int compare_ids(const void *left, const void *right)
     return (one > other) - (one < other);
 }
 
+/* True if the segments are sorted and distinct: they are searched by bisection, and a position
+ * among them says where their cohorts are. */
+static bool segments_ascend(const struct fp_cohorts *cohorts)
+{
+    for (size_t i = 1; i < cohorts->segment_count; i++)
+        if (cohorts->segment_ids[i - 1] >= cohorts->segment_ids[i])
+            return false;
+    return true;
+}
+
 /* Writes the distinct groups of a plan, ascending. False: no memory. */
 static bool list_segments(const struct fp_plan *plan, struct fp_cohorts *cohorts)
 {
@@ -75,6 +102,7 @@ static bool list_segments(const struct fp_plan *plan, struct fp_cohorts *cohorts
     for (size_t i = 0; i < plan->count; i++)
         if (i == 0 || cohorts->segment_ids[i] != cohorts->segment_ids[i - 1])
             cohorts->segment_ids[cohorts->segment_count++] = cohorts->segment_ids[i];
+    FP_ASSERT_COSTLY(segments_ascend(cohorts));
     return true;
 }
 
@@ -82,8 +110,9 @@ static enum fp_store_result query_segments(struct fp_sealing *sealing,
                                            const struct fp_cohorts *cohorts, PGresult **rows)
 {
     struct fp_buf *sql = fp_seal_sql(sealing);
-    fp_buf_addf(sql, "select segment_id, " DIMENSIONS
-                     " from fleetprof_data.segment where segment_id = any ('{");
+    fp_buf_addf(sql, "select segment_id, ");
+    add_names(sql);
+    fp_buf_addf(sql, " from fleetprof_data.segment where segment_id = any ('{");
     for (size_t i = 0; i < cohorts->segment_count; i++)
         fp_buf_addf(sql, "%s%" PRId64, i == 0 ? "" : ",", cohorts->segment_ids[i]);
     fp_buf_addf(sql, "}'::bigint[]) order by segment_id");
@@ -94,13 +123,18 @@ static enum fp_store_result query_segments(struct fp_sealing *sealing,
 static void add_segment(struct fp_cohorts *cohorts, const struct levels *levels,
                         const PGresult *rows, int row)
 {
-    struct fp_str dimensions[FP_DIMENSION_COUNT];
-    for (int i = 0; i < FP_DIMENSION_COUNT; i++)
-        dimensions[i] =
-            (struct fp_str){PQgetvalue(rows, row, i + 1), (size_t)PQgetlength(rows, row, i + 1)};
+    struct fp_segment segment = {0};
+    for (size_t i = 0; i < FP_DIMENSION_COUNT; i++) {
+        const int column = (int)i + 1;
+        const struct fp_str text = {PQgetvalue(rows, row, column),
+                                    (size_t)PQgetlength(rows, row, column)};
+        if (!fp_str_equal(text, fp_str_of(fp_dimensions[i].absent)))
+            *fp_dimension_text(&segment, i) = text;
+    }
     for (size_t i = 0; i < levels->count; i++) {
         const struct level *level = &levels->items[i];
-        int64_t id = (int64_t)fp_cohort_id(level->number, level->kept, dimensions);
+        int64_t id = (int64_t)fp_cohort_id(level->number, level->kept, &segment);
+        FP_ASSERT(cohorts->count < cohorts->segment_count * levels->count);
         cohorts->cohort_ids[(size_t)row * levels->count + i] = id;
         cohorts->items[cohorts->count++] =
             (struct fp_cohort){.id = id,
@@ -117,6 +151,15 @@ static int compare_cohorts(const void *left, const void *right)
     return (one->id > other->id) - (one->id < other->id);
 }
 
+/* True if the cohorts are sorted and distinct: they are searched by bisection. */
+static bool cohorts_ascend(const struct fp_cohorts *cohorts)
+{
+    for (size_t i = 1; i < cohorts->count; i++)
+        if (cohorts->items[i - 1].id >= cohorts->items[i].id)
+            return false;
+    return true;
+}
+
 /* Sorts the cohorts and keeps one of each. */
 static void sort_cohorts(struct fp_cohorts *cohorts)
 {
@@ -126,6 +169,7 @@ static void sort_cohorts(struct fp_cohorts *cohorts)
         if (i == 0 || cohorts->items[i].id != cohorts->items[kept - 1].id)
             cohorts->items[kept++] = cohorts->items[i];
     cohorts->count = kept;
+    FP_ASSERT_COSTLY(cohorts_ascend(cohorts));
 }
 
 /* Derives the cohorts of the segments. */
@@ -154,19 +198,26 @@ static enum fp_store_result derive(struct fp_sealing *sealing, const struct leve
 
 /* Makes or touches the rows of some cohorts; their dimensions are those of their segments. Does not
  * read cohort_level: on Citus, a statement that writes locks all that it reads, which takes the
- * right to write that, too. */
+ * right to write those as well. */
 static enum fp_store_result touch(struct fp_sealing *sealing, const struct fp_cohort *cohorts,
                                   size_t count)
 {
-    static const char *const names[] = {"route",   "release", "environment", "variant",
-                                        "browser", "os",      "device",      "thread"};
     struct fp_buf *sql = fp_seal_sql(sealing);
-    fp_buf_addf(sql, "insert into fleetprof_data.cohort as known (group_id, level, " DIMENSIONS
-                     ", last_seen) select wanted.group_id, level, segment.site");
-    for (size_t i = 0; i < FP_COUNT(names); i++)
-        fp_buf_addf(sql, ", case when kept & %u <> 0 then segment.%s end",
-                    1U << (FP_DIMENSION_ROUTE + i), names[i]);
-    fp_buf_addf(sql, ", (now() at time zone 'UTC')::date from (values ");
+    fp_buf_addf(sql, "insert into fleetprof_data.cohort as known (group_id, level, ");
+    add_names(sql);
+    fp_buf_addf(sql, ", last_seen) select wanted.group_id, level");
+    for (size_t i = 0; i < FP_DIMENSION_COUNT; i++) {
+        if (fp_dimension_is_kept(i))
+            fp_buf_addf(sql, ", segment.%s", fp_dimensions[i].name);
+        else
+            fp_buf_addf(sql, ", case when kept & %u <> 0 then segment.%s end", 1U << i,
+                        fp_dimensions[i].name);
+    }
+    /* The database's clock may be far behind: these rows must not look unseen later. */
+    fp_buf_addf(sql,
+                ", (greatest(now(), to_timestamp(%" PRId64 ")) at time zone 'UTC')::date"
+                " from (values ",
+                sealing->now_us / FP_US_PER_S);
     for (size_t i = 0; i < count; i++)
         fp_buf_addf(sql, "%s(%" PRId64 "::bigint, %u::smallint, %u, %" PRId64 "::bigint)",
                     i == 0 ? "" : ", ", cohorts[i].id, cohorts[i].level, cohorts[i].kept,
@@ -218,6 +269,7 @@ static bool add_copy(struct fp_cohorts *cohorts, struct fp_cohort *cohort,
     struct fp_pack copy;
     fp_pack_init(&none, pack->shape);
     fp_pack_init(&copy, pack->shape);
+    FP_ASSERT(cohorts->waiting >= cohort->waiting.entries);
     cohorts->waiting -= cohort->waiting.entries;
     bool added = fp_pack_merge(pack, &none, &copy) && fp_ladder_push(&cohort->waiting, &copy);
     cohorts->waiting += cohort->waiting.entries;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sealing: reads the rows of groups by COPY BINARY, merges those of each group, and writes rows.
  */
@@ -51,12 +52,14 @@ size_t fp_seal_entry_bytes(const struct fp_pack_shape *shape)
 
 size_t fp_plan_batch(const struct fp_plan_item *items, size_t count)
 {
+    FP_ASSERT(count > 0);
     size_t most = FP_SEAL_BATCH_BYTES / fp_seal_entry_bytes(fp_pack_shape(items[0].kind));
     size_t entries = items[0].entries;
     size_t end = 1;
     while (end < count && end < FP_SEAL_GROUPS_MAX && items[end].kind == items[0].kind &&
            entries + items[end].entries <= most)
         entries += items[end++].entries;
+    FP_ASSERT(end <= count && end <= FP_SEAL_GROUPS_MAX);
     return end;
 }
 
@@ -80,6 +83,7 @@ bool fp_groups_add(struct fp_groups *groups, int64_t id, struct fp_pack *pack)
         groups->items = items;
         groups->cap = cap;
     }
+    FP_ASSERT(groups->count < groups->cap);
     groups->items[groups->count++] = (struct fp_group){id, *pack};
     fp_pack_init(pack, pack->shape);
     return true;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sealer internals: the state of the work on one connection, and its steps. All of it belongs to
  * one thread.
@@ -27,7 +28,7 @@ enum {
     FP_SEAL_FLUSHES_MAX = 2048,
     /* Entries that an hour gathers before its end. */
     FP_SEAL_SIZE = 500000,
-    /* What a flush counts beside its entries: its rows cost readers as much as this many. */
+    /* Weight of a flush beside its entries: its rows cost readers as much as this many entries. */
     FP_SEAL_FLUSH_SIZE = 512,
     /* Time from the end of a block to its sealing: flushes of that hour may still be on their way,
      * and each that comes later is sealed on its own. Twelve times flush.max_window. */
@@ -48,7 +49,7 @@ struct fp_block fp_block_of(enum fp_span span, int64_t moment_us);
 /* Returns the name of the tables of a span's rows without the kind: hours or days. */
 const char *fp_span_place(enum fp_span span);
 
-/* What is known of the groups of a query before their entries are read. */
+/* The known facts of a query's groups before their entries are read. */
 struct fp_plan_item {
     enum fp_pack_kind kind;
     int64_t group_id;
@@ -174,7 +175,7 @@ bool fp_cohorts_take(struct fp_cohorts *cohorts, struct fp_groups *groups) FP_MU
 
 /* ---- seal.c, block.c ---- */
 
-/* What a step works on. */
+/* The data that a step works on. */
 struct fp_seal_unit {
     const char *site;
     struct fp_block block; /* an hour to seal, or a longer block to build */
@@ -211,11 +212,11 @@ struct fp_sealing {
     struct fp_pg *pg;       /* the store's */
     struct fp_buf sql;
     struct fp_buf bytes; /* copy data on its way */
-    uint64_t connection; /* number of the connection that has the lock and read the lists */
-    bool has_lock;
-    PGresult *hours;  /* owned: what is or will be due, NULL: not read */
-    PGresult *blocks; /* owned: the same */
-    int next_hour;    /* the first that was not looked at */
+    int64_t now_us;      /* of the step */
+    uint64_t connection; /* number of the connection that read the lists */
+    PGresult *hours;     /* owned: what is or will be due, NULL: not read */
+    PGresult *blocks;    /* owned: the same */
+    int next_hour;       /* the first that was not looked at */
     int next_block;
     struct fp_seal_failed failed[FP_SEAL_FAILED_MAX]; /* a later one replaces the first due */
     size_t failed_count;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ladder: like the digits of a binary counter, packs of similar size merge into one of the next.
  */
@@ -33,6 +34,7 @@ static bool make_room(struct fp_ladder *ladder)
 /* Merges the last two steps into one. */
 static bool merge_last(struct fp_ladder *ladder)
 {
+    FP_ASSERT(ladder->count > 1);
     struct fp_pack *left = &ladder->steps[ladder->count - 2];
     struct fp_pack *right = &ladder->steps[ladder->count - 1];
     struct fp_pack merged;
@@ -41,6 +43,7 @@ static bool merge_last(struct fp_ladder *ladder)
         fp_pack_release(&merged);
         return false;
     }
+    FP_ASSERT(merged.count <= left->count + right->count);
     ladder->entries += merged.count - left->count - right->count;
     fp_pack_release(left);
     fp_pack_release(right);
@@ -69,6 +72,7 @@ bool fp_ladder_finish(struct fp_ladder *ladder, struct fp_pack *pack)
     while (ladder->count > 1)
         if (!merge_last(ladder))
             return false;
+    FP_ASSERT(ladder->entries == ladder->steps[0].count);
     *pack = ladder->steps[0];
     ladder->count = 0;
     fp_ladder_release(ladder);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ladder: merges many packs of one kind into one, each entry a logarithmic number of times.
  *

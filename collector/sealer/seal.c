@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sealing an hour: one transaction moves some flushes' rows of a site and hour from KIND_recent
  * into the rows of every block that exists for that hour. So a fact is at each moment either recent
@@ -267,10 +268,11 @@ enum fp_store_result fp_seal_hour(struct fp_sealing *sealing, const struct fp_se
                                   struct fp_seal_report *report)
 {
     struct job job = {.sealing = sealing, .unit = unit, .report = report};
+    bool is_kept;
     fp_buf_init(&job.flushes, FLUSHES_TEXT_MAX);
     enum fp_store_result result = fp_store_make_day(sealing->store, unit->block.bucket_us);
     if (result == FP_STORE_OK)
-        result = fp_pg_run(sealing->pg, "begin");
+        result = fp_store_begin_turn(sealing->store, false, &is_kept);
     if (result == FP_STORE_OK)
         result = choose(&job);
     if (result == FP_STORE_OK && job.flush_count > 0) {
@@ -278,7 +280,7 @@ enum fp_store_result fp_seal_hour(struct fp_sealing *sealing, const struct fp_se
         result = seal_flushes(&job);
     }
     if (result == FP_STORE_OK)
-        result = fp_pg_run(sealing->pg, "commit");
+        result = fp_store_end(sealing->store);
     fp_cohorts_release(&job.cohorts);
     fp_plan_release(&job.plan);
     fp_buf_release(&job.flushes);

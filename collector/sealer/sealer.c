@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sealer: a loop of wait, look, work.
  *
@@ -17,19 +18,22 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 /* From the end of an hour to its sealing, and a bit: FP_SEAL_DELAY_S of internal.h. */
 #define HOUR_DUE_US (FP_US_PER_HOUR + 120 * FP_US_PER_S)
 
 /* Flushed entries after which an open hour may be full: a quarter of what fills it, because other
- * collectors flush into it, too. */
+ * collectors also flush into it. */
 #define LOOK_ENTRIES 125000
 
 #define LOOK_PAUSE_US (5 * FP_US_PER_S) /* the least time between looks at late data */
 #define BUSY_US (10 * FP_US_PER_S)      /* until another look while another collector works */
 #define IDLE_CLOSE_US (60 * FP_US_PER_S)
 #define HOUSE_US FP_US_PER_HOUR
+/* Until clocks in doubt are looked at again: somebody may have set them, or called trust_clock. */
+#define REFUSED_AGAIN_US (INT64_C(600) * FP_US_PER_S)
 /* Until housekeeping is tried again, doubled each time: at a restart the lock of the process before
  * is gone in a moment. */
 #define HOUSE_RETRY_FIRST_US FP_US_PER_S
@@ -42,7 +46,7 @@
 /* Entries of a step after which its memory is given back: a flush may need as much at that time. */
 #define TRIM_ENTRIES 100000
 
-enum { HINT_MAX = 1024 };
+enum { HINT_MAX = 1024, UTC_MAX = 32 };
 
 struct fp_sealer {
     struct fp_store *store; /* owned, as are all below except metrics */
@@ -71,8 +75,9 @@ struct fp_sealer {
     int64_t house_us;       /* when housekeeping is due */
     int64_t house_retry_us; /* the pause before the latest try; 0 after success */
     int64_t house_kept_us;
-    bool is_due;       /* the last look found something that is not done */
-    int64_t worked_us; /* when something was last due */
+    enum fp_retention_refusal refusal; /* of the last housekeeping */
+    bool is_due;                       /* the last look found something that is not done */
+    int64_t worked_us;                 /* when something was last due */
     int64_t backoff_us;
     bool is_unit;   /* the last failure was that of one hour or block, which is now left out */
     uint64_t tries; /* failures since the last success */
@@ -189,8 +194,10 @@ static void note_look(struct fp_sealer *sealer, const struct fp_seal_report *rep
     if (sealer->is_due)
         note_earlier(&sealer->look_us, now_us + BUSY_US);
     fp_metrics_set(sealer->metrics, FP_METRIC_UNSEALED_ENTRIES, report->waiting_entries);
+    /* The collector's own clock may be wrong. */
+    const int64_t age_us = now_us + sealer->ahead_us - report->oldest_waiting_us;
     fp_metrics_set_since(sealer->metrics, FP_METRIC_UNSEALED_AGE_SECONDS,
-                         report->oldest_waiting_us);
+                         report->oldest_waiting_us != 0 ? fp_clock_real_us() - age_us : 0);
 }
 
 /* Does one step, if one is due. Between two steps the thread adopts settings and keeps house. A
@@ -224,6 +231,54 @@ static int64_t after_midnight_us(const struct fp_sealer *sealer, int64_t now_us)
     return now_us + left_us + FP_US_PER_S;
 }
 
+/* Writes a moment as text; 0: never. */
+static void write_utc(int64_t moment_us, char text[UTC_MAX])
+{
+    time_t moment = (time_t)(moment_us / FP_US_PER_S);
+    struct tm utc = {0};
+    gmtime_r(&moment, &utc);
+    if (moment_us == 0 || strftime(text, UTC_MAX, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+        snprintf(text, UTC_MAX, "never");
+}
+
+/* Publishes whether retention works, and logs it when that has changed. */
+static void note_refusal(struct fp_sealer *sealer, const struct fp_store_chores *chores)
+{
+    static const char *const names[] = FP_RETENTION_REFUSAL_NAMES;
+    char database[UTC_MAX];
+    char collector[UTC_MAX];
+    char trusted[UTC_MAX];
+    for (size_t i = 1; i < FP_COUNT(names); i++)
+        fp_metrics_set(sealer->metrics, FP_METRIC_RETENTION_CLOCKS_DIFFER + i - 1,
+                       (size_t)chores->refusal == i);
+    if (chores->refusal == sealer->refusal)
+        return;
+    sealer->refusal = chores->refusal;
+    write_utc(chores->database_us, database);
+    write_utc(chores->collector_us, collector);
+    write_utc(chores->trusted_us, trusted);
+    if (chores->refusal == FP_RETENTION_WORKS)
+        fp_log(FP_LOG_INFO, "retention believes the clocks again", "database=%s collector=%s",
+               database, collector);
+    else
+        fp_log(FP_LOG_WARN, "retention does not believe the clocks and destroys nothing",
+               "reason=%s database=%s collector=%s trusted=%s hint=%s", names[chores->refusal],
+               database, collector, trusted,
+               "set the wrong clock; fleetprof status has the command if they are right");
+}
+
+/* Plans the next housekeeping after one that succeeded. */
+static void plan_house(struct fp_sealer *sealer, const struct fp_store_chores *chores)
+{
+    sealer->house_retry_us = 0;
+    sealer->house_kept_us = fp_clock_monotonic_us();
+    sealer->house_us = after_midnight_us(sealer, sealer->house_kept_us);
+    if (chores->has_more)
+        note_earlier(&sealer->house_us, sealer->house_kept_us + HOUSE_US);
+    if (chores->refusal != FP_RETENTION_WORKS)
+        note_earlier(&sealer->house_us, sealer->house_kept_us + REFUSED_AGAIN_US);
+}
+
 static enum fp_store_result keep_house(struct fp_sealer *sealer)
 {
     struct fp_store_chores chores;
@@ -241,9 +296,11 @@ static enum fp_store_result keep_house(struct fp_sealer *sealer)
         result = fp_sealing_keep_house(sealer->sealing, &chores, &is_busy);
     if (result != FP_STORE_OK || is_busy)
         return result;
-    sealer->house_retry_us = 0;
-    sealer->house_kept_us = fp_clock_monotonic_us();
-    sealer->house_us = after_midnight_us(sealer, sealer->house_kept_us);
+    plan_house(sealer, &chores);
+    note_refusal(sealer, &chores);
+    if (chores.has_more)
+        fp_log(FP_LOG_WARN, "retention drops more in an hour", "dropped=%zu",
+               chores.partitions_dropped);
     fp_metrics_add(sealer->metrics, FP_METRIC_PARTITIONS_MADE, chores.partitions_made);
     fp_metrics_add(sealer->metrics, FP_METRIC_PARTITIONS_DROPPED, chores.partitions_dropped);
     fp_metrics_add(sealer->metrics, FP_METRIC_ROWS_PRUNED, chores.rows_pruned);
@@ -296,6 +353,10 @@ static void note_failure(struct fp_sealer *sealer, enum fp_store_result result)
     if (sealer->tries++ > 0 && now_us - sealer->logged_us < LOG_AGAIN_US)
         return;
     sealer->logged_us = now_us;
+    if (result == FP_STORE_REFUSED || result == FP_STORE_TROUBLE) {
+        enum fp_store_result looked = fp_store_find_culprit(sealer->store);
+        (void)looked; /* without it the line says less */
+    }
     log_failure(sealer, result);
 }
 
@@ -392,12 +453,12 @@ static bool equip(struct fp_sealer *sealer, const struct fp_sealer_settings *set
 }
 
 static const struct fp_metric metrics_table[] = {FP_SEALER_METRICS(FP_METRIC_ROW)};
-const struct fp_metric_table fp_sealer_metrics = {metrics_table, FP_SEALER_METRIC_COUNT, NULL};
+static const struct fp_metric_table sealer_metrics = {metrics_table, FP_SEALER_METRIC_COUNT, NULL};
 
 struct fp_sealer *fp_sealer_start(const struct fp_sealer_settings *settings,
                                   struct fp_metrics *metrics)
 {
-    struct fp_metric_set *set = fp_metrics_join(metrics, &fp_sealer_metrics);
+    struct fp_metric_set *set = fp_metrics_join(metrics, &sealer_metrics);
     struct fp_sealer *sealer = set != NULL ? calloc(1, sizeof(*sealer)) : NULL;
     if (sealer == NULL)
         return NULL;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sealer: the thread that seals (sealing.h) and keeps house, on a connection of its own.
  *
@@ -16,7 +17,7 @@
 struct fp_sealer_settings {
     const char *database; /* libpq connection string; copied */
     struct fp_retention retention;
-    /* What the database knows of sites (fp_config_print_sites); NULL: nothing. Copied. */
+    /* The configured sites for the database (fp_config_print_sites); NULL: none. Copied. */
     const char *sites;
 };
 

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sealing: finds what is due, and does it one step after another.
  */
+#include "collector/base/assert.h"
 #include "collector/base/hash.h"
 #include "collector/sealer/internal.h"
 
@@ -49,7 +51,6 @@ void fp_sealing_rest(struct fp_sealing *sealing)
     fp_buf_release(&sealing->sql);
     fp_buf_release(&sealing->bytes);
     fp_store_disconnect(sealing->store);
-    sealing->has_lock = false;
 }
 
 void fp_sealing_free(struct fp_sealing *sealing)
@@ -60,39 +61,15 @@ void fp_sealing_free(struct fp_sealing *sealing)
     free(sealing);
 }
 
-/* ---- the lock ---- */
-
-/* Connects if needed. The lock went with the connection that had it, whoever opened the next. */
+/* Connects if needed. The next connection may be to another database. */
 static enum fp_store_result connect(struct fp_sealing *sealing)
 {
     enum fp_store_result result = fp_store_connect(sealing->store);
     if (sealing->connection == sealing->pg->number)
         return result;
     sealing->connection = sealing->pg->number;
-    sealing->has_lock = false;
     forget_lists(sealing);
     return result;
-}
-
-static enum fp_store_result try_lock(struct fp_sealing *sealing)
-{
-    if (sealing->has_lock)
-        return FP_STORE_OK;
-    PGresult *answer;
-    struct fp_buf *sql = fp_seal_sql(sealing);
-    fp_buf_addf(sql, "select pg_try_advisory_lock(hashtext('fleetprof.sealing'))");
-    enum fp_store_result result = fp_seal_query(sealing, NULL, 0, &answer);
-    sealing->has_lock = result == FP_STORE_OK && PQgetvalue(answer, 0, 0)[0] == 't';
-    PQclear(answer);
-    return result;
-}
-
-static enum fp_store_result unlock(struct fp_sealing *sealing)
-{
-    if (!sealing->has_lock)
-        return FP_STORE_OK;
-    sealing->has_lock = false;
-    return fp_pg_run(sealing->pg, "select pg_advisory_unlock(hashtext('fleetprof.sealing'))");
 }
 
 /* ---- what is due ---- */
@@ -144,8 +121,12 @@ static enum fp_store_result read_blocks(struct fp_sealing *sealing, int64_t now_
 static enum fp_store_result read_lists(struct fp_sealing *sealing, int64_t now_us)
 {
     forget_lists(sealing);
-    enum fp_store_result result = read_hours(sealing, now_us);
-    return result == FP_STORE_OK ? read_blocks(sealing, now_us) : result;
+    enum fp_store_result result = fp_store_begin(sealing->store);
+    if (result == FP_STORE_OK)
+        result = read_hours(sealing, now_us);
+    if (result == FP_STORE_OK)
+        result = read_blocks(sealing, now_us);
+    return result == FP_STORE_OK ? fp_store_end(sealing->store) : result;
 }
 
 static uint64_t key_of(const struct fp_seal_unit *unit)
@@ -275,6 +256,7 @@ static struct fp_seal_failed *note_failed(struct fp_sealing *sealing, uint64_t k
         *failed = (struct fp_seal_failed){.key = key};
     }
     failed->times++;
+    FP_ASSERT(sealing->failed_count <= FP_SEAL_FAILED_MAX);
     return failed;
 }
 
@@ -295,6 +277,7 @@ static bool postpone(struct fp_sealing *sealing, uint64_t key, int64_t now_us,
     struct fp_seal_failed *failed = note_failed(sealing, key);
     if (result == FP_STORE_DOWN && failed->times < FAILED_TIMES_MAX)
         return false;
+    FP_ASSERT(failed->times > 0);
     unsigned doublings = failed->times - 1;
     if (doublings > POSTPONE_DOUBLINGS)
         doublings = POSTPONE_DOUBLINGS;
@@ -332,19 +315,22 @@ static enum fp_store_result work_on(struct fp_sealing *sealing, const struct fp_
         note_sum(sealing, unit, key, report);
         return FP_STORE_OK;
     }
-    report->did = FP_SEAL_NOTHING;
     fp_pg_rollback(sealing->pg);
+    if (result == FP_STORE_BUSY) {
+        report->did = FP_SEAL_BUSY;
+        return FP_STORE_OK;
+    }
+    report->did = FP_SEAL_NOTHING;
     report->is_unit = postpone(sealing, key, now_us, result);
     return result;
 }
 
-/* Finds a unit to work on, with the lock held; *found is false if none is due or the lock is
- * another's. */
+/* Finds a unit to work on. Another collector may have done it since the lists were read. */
 static enum fp_store_result find_unit(struct fp_sealing *sealing, int64_t now_us,
                                       struct fp_seal_unit *unit, bool *found,
                                       struct fp_seal_report *report)
 {
-    *found = sealing->has_lock && sealing->hours != NULL && next_unit(sealing, now_us, unit);
+    *found = sealing->hours != NULL && next_unit(sealing, now_us, unit);
     if (*found)
         return FP_STORE_OK;
     enum fp_store_result result = read_lists(sealing, now_us);
@@ -352,27 +338,21 @@ static enum fp_store_result find_unit(struct fp_sealing *sealing, int64_t now_us
         return result;
     report_waiting(sealing, now_us, report);
     *found = next_unit(sealing, now_us, unit);
-    if (!*found)
-        return unlock(sealing);
-    if (sealing->has_lock)
-        return FP_STORE_OK;
-    result = try_lock(sealing);
-    if (result != FP_STORE_OK)
-        return result;
-    *found = false;
-    if (!sealing->has_lock) {
-        report->did = FP_SEAL_BUSY;
-        return FP_STORE_OK;
-    }
-    /* Another collector may have worked since the lists were read. */
+    return FP_STORE_OK;
+}
+
+/* Notes that another collector has its turn: what is due will have changed then. */
+static void note_busy(struct fp_sealing *sealing, int64_t now_us, struct fp_seal_report *report)
+{
+    report_waiting(sealing, now_us, report);
     forget_lists(sealing);
-    return find_unit(sealing, now_us, unit, found, report);
 }
 
 enum fp_store_result fp_sealing_step(struct fp_sealing *sealing, int64_t now_us,
                                      struct fp_seal_report *report)
 {
     *report = (struct fp_seal_report){.did = FP_SEAL_NOTHING, .next_us = INT64_MAX};
+    sealing->now_us = now_us;
     enum fp_store_result result = connect(sealing);
     while (result == FP_STORE_OK && report->did == FP_SEAL_NOTHING) {
         struct fp_seal_unit unit;
@@ -382,22 +362,28 @@ enum fp_store_result fp_sealing_step(struct fp_sealing *sealing, int64_t now_us,
             break;
         result = work_on(sealing, &unit, now_us, report);
     }
+    if (report->did == FP_SEAL_BUSY)
+        note_busy(sealing, now_us, report);
     return result;
+}
+
+/* Looks whether another collector has its turn. */
+static enum fp_store_result try_turn(struct fp_sealing *sealing)
+{
+    bool is_kept;
+    enum fp_store_result result = fp_store_begin_turn(sealing->store, false, &is_kept);
+    return result == FP_STORE_OK ? fp_store_end(sealing->store) : result;
 }
 
 enum fp_store_result fp_sealing_keep_house(struct fp_sealing *sealing,
                                            struct fp_store_chores *chores, bool *busy)
 {
     *chores = (struct fp_store_chores){0};
-    *busy = false;
     enum fp_store_result result = connect(sealing);
     if (result == FP_STORE_OK)
-        result = try_lock(sealing);
-    if (result != FP_STORE_OK)
-        return result;
-    *busy = !sealing->has_lock;
-    if (*busy)
-        return FP_STORE_OK;
-    result = fp_store_housekeep(sealing->store, chores);
-    return result == FP_STORE_OK ? unlock(sealing) : result;
+        result = try_turn(sealing);
+    *busy = result == FP_STORE_BUSY;
+    if (result == FP_STORE_OK)
+        result = fp_store_housekeep(sealing->store, chores);
+    return *busy ? FP_STORE_OK : result;
 }

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sealing: merges what flushes appended into sorted rows per group and block of time
- * (docs/schema.md), one bounded step after another, and keeps house.
+ * (docs/internals/schema.md), one bounded step after another, and keeps house.
  *
- * At most one collector does either at a time: the one that holds the advisory lock. A step is one
- * transaction, or a few whose rows nobody sees before the last one commits; so a step that fails
- * anywhere is done again from its start. Belongs to one thread.
+ * At most one collector does either at a time: each transaction of theirs is a turn
+ * (fp_store_begin_turn). A step is one transaction, or a few whose rows nobody sees before the last
+ * one commits; so a step that fails anywhere is done again from its start. Belongs to one thread.
  */
 #ifndef FP_SEALER_SEALING_H
 #define FP_SEALER_SEALING_H

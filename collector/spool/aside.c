@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Aside: quarantine files. A file's name says where its bytes came from, so that damage found twice
  * (by recovery and by the reader, or at every start) is kept and counted once.

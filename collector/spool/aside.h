@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Aside: quarantine files for inspection: `damaged-…` ranges of segments and `refused-…` records.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Committer: the one thread that writes records.
  *
@@ -61,13 +62,16 @@ static void note_file_bytes(struct fp_spool *spool)
 }
 
 /* Deletes the segment that was trimmed first, if that was before trimmed_until_us. False if there
- * is none. */
+ * is none. It leaves the table first: fp_spool_rewind counts it as gone from then on. */
 static bool dispose_of_one(struct fp_spool *spool, int64_t trimmed_until_us)
 {
     pthread_mutex_lock(&spool->lock);
     const struct fp_spool_table_segment *segment = fp_spool_table_first_trimmed(&spool->table);
     bool due = segment != NULL && segment->trimmed_at_us <= trimmed_until_us;
     uint64_t number = due ? segment->number : 0;
+    if (due)
+        fp_spool_table_remove(&spool->table, number);
+    note_file_bytes(spool);
     pthread_mutex_unlock(&spool->lock);
     if (!due)
         return false;
@@ -79,10 +83,6 @@ static bool dispose_of_one(struct fp_spool *spool, int64_t trimmed_until_us)
         fp_log(FP_LOG_ERROR, "spool segment was not deleted; the next start will",
                "file=%s error=%s", name, strerror(errno));
     }
-    pthread_mutex_lock(&spool->lock);
-    fp_spool_table_remove(&spool->table, number);
-    note_file_bytes(spool);
-    pthread_mutex_unlock(&spool->lock);
     return true;
 }
 
@@ -133,6 +133,7 @@ static bool enter_segment(struct fp_spool *spool, const struct fp_spool_segment_
         .number = header->number,
         .id = header->segment_id,
         .first_sequence = header->first_sequence,
+        .tail_before = header->tail,
         .end = FP_SPOOL_SEGMENT_HEADER_LEN,
         .file_bytes = spool->segment_bytes,
         .ends_previous = spool->active.has_refused,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * File operations: the operating system's calls, and three habits on top of any table of them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * File operations: everything that the spool needs from a file system, as a table that tests
  * replace by one that fails or crashes.

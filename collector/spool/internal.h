@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared by the files of the spool: its state, and which thread may touch which part.
  */
@@ -126,9 +127,6 @@ bool fp_spool_committer_open_segment(struct fp_spool *spool);
 
 /* Runs the committer: commits queued appends until `closing` is set. context: the spool. */
 void *fp_spool_committer_run(void *context);
-
-/* Writes the state file now. Called by open, the reader's thread, or close. */
-enum fp_spool_error fp_spool_write_state(struct fp_spool *spool) FP_MUST_CHECK;
 
 /* True if there is a record after `after` to read. Under the lock, the reader's thread. */
 bool fp_spool_reader_has_more(struct fp_spool *spool, uint64_t after) FP_MUST_CHECK;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reader: returns committed records in order, segment by segment, with bounded memory.
  *
@@ -123,7 +124,7 @@ static enum fp_spool_error advance(struct fp_spool *spool, bool *more, uint64_t 
     return open_start(spool, &next);
 }
 
-/* What one read is asked for. */
+/* The request of one read. */
 struct read_request {
     uint64_t after;
     size_t max_bytes;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Recovery: takes over what an earlier process left, however it ended.
  *
@@ -233,7 +234,7 @@ static void finalize_older(struct survey *survey, struct fp_spool_table_segment 
            "segment=%" PRIu64 " missing_bytes=%" PRIu64, segment->number, missing);
 }
 
-/* What says where the committed records of a segment end. */
+/* The evidence for the end of a segment's committed records. */
 enum segment_ending {
     ENDING_SUCCESSOR,  /* the header of the next file */
     ENDING_UNREADABLE, /* nothing now: the disk does not return all of it */
@@ -317,6 +318,7 @@ static bool recover_segment(struct survey *survey, size_t at)
         .number = found->number,
         .id = found->header.segment_id,
         .first_sequence = found->header.first_sequence,
+        .tail_before = found->header.tail,
         .end = found->file_bytes,
         .file_bytes = found->file_bytes,
         .ends_previous = survey->has_refused,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scan: a record is valid only if both its checksums are right and its sequence number grows.
  *
@@ -86,7 +87,7 @@ static const uint8_t *bytes_at(struct fp_spool_scan *scan, uint64_t offset, size
     return scan->window + (offset - scan->window_offset);
 }
 
-/* What is at one offset. */
+/* The kind of data at one offset. */
 enum place { PLACE_RECORD, PLACE_BAD_PAYLOAD, PLACE_NOTHING, PLACE_MEMORY };
 
 /* Checks one offset. item: the record, or the extent of a frame with a damaged payload. */

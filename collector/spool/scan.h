@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scan: iterates over the records of one segment, past damaged bytes between them.
  *

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Segment: encodes and decodes what docs/spool.md describes.
+ * Segment: encodes and decodes what docs/internals/spool.md describes.
  */
 #include "collector/spool/segment.h"
 

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Segment: the bytes of one file of the spool: its name, its header, and the frame of a record.
  *
- * docs/spool.md describes them. No state, no locks: any thread.
+ * docs/internals/spool.md describes them. No state, no locks: any thread.
  */
 #ifndef FP_SPOOL_SEGMENT_H
 #define FP_SPOOL_SEGMENT_H

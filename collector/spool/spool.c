@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Spool: opens, appends, waits, trims and closes, as spool.h promises.
  *
@@ -73,6 +74,8 @@ static bool init_locking(struct fp_spool *spool)
 }
 
 static const struct fp_metric metrics_table[] = {FP_SPOOL_METRICS(FP_METRIC_ROW)};
+static enum fp_spool_error write_state(struct fp_spool *spool) FP_MUST_CHECK;
+
 const struct fp_metric_table fp_spool_metrics = {metrics_table, FP_SPOOL_METRIC_COUNT, NULL};
 
 /* Allocates a spool without files; NULL when out of memory. */
@@ -108,7 +111,7 @@ static struct fp_spool *make_spool(const struct fp_file_ops *ops,
     return spool;
 }
 
-/* Frees a spool, opened or not. Its committer has ended. */
+/* Frees a spool, opened or not. The committer must have ended. */
 static void free_spool(struct fp_spool *spool)
 {
     fp_spool_reader_release(spool);
@@ -165,7 +168,7 @@ static enum fp_spool_error start(struct fp_spool *spool, const char *path)
         error = fp_spool_recover(spool);
     if (error != FP_SPOOL_OK)
         return error;
-    if (spool->reader.state_due && fp_spool_write_state(spool) != FP_SPOOL_OK)
+    if (spool->reader.state_due && write_state(spool) != FP_SPOOL_OK)
         fp_log(FP_LOG_WARN, "spool state was not written; it will be tried again", "");
     /* The spool starts even without a segment: its records can be read. */
     fp_spool_committer_open_segment(spool);
@@ -351,6 +354,11 @@ uint64_t fp_spool_position(struct fp_spool *spool)
     return position;
 }
 
+uint64_t fp_spool_max_bytes(const struct fp_spool *spool)
+{
+    return spool->max_bytes;
+}
+
 struct fp_uuid fp_spool_id(struct fp_spool *spool)
 {
     lock(spool);
@@ -383,7 +391,8 @@ void fp_spool_wake(struct fp_spool *spool)
     unlock(spool);
 }
 
-enum fp_spool_error fp_spool_write_state(struct fp_spool *spool)
+/* Writes the state file now. Called by open, the reader's thread, or close. */
+static enum fp_spool_error write_state(struct fp_spool *spool)
 {
     lock(spool);
     const struct fp_spool_state state = {
@@ -426,7 +435,25 @@ enum fp_spool_error fp_spool_trim(struct fp_spool *spool, uint64_t position)
     unlock(spool);
     if (!spool->reader.state_due || now_us - spool->reader.state_written_us < STATE_INTERVAL_US)
         return FP_SPOOL_OK;
-    return fp_spool_write_state(spool);
+    return write_state(spool);
+}
+
+uint64_t fp_spool_rewind(struct fp_spool *spool, uint64_t position)
+{
+    uint64_t gone = 0;
+    lock(spool);
+    if (position < spool->position) {
+        const struct fp_spool_table_segment *first = fp_spool_table_after(&spool->table, position);
+        uint64_t last_gone = first != NULL ? first->tail_before : spool->position;
+        if (last_gone > position)
+            gone = last_gone - position;
+        spool->position = position;
+        spool->reader.state_due = true;
+        fp_spool_table_untrim(&spool->table, position);
+        fp_spool_note_backlog(spool);
+    }
+    unlock(spool);
+    return gone;
 }
 
 enum fp_spool_error fp_spool_renew_id(struct fp_spool *spool)
@@ -438,7 +465,7 @@ enum fp_spool_error fp_spool_renew_id(struct fp_spool *spool)
     lock(spool);
     spool->id = renewed;
     unlock(spool);
-    enum fp_spool_error error = fp_spool_write_state(spool);
+    enum fp_spool_error error = write_state(spool);
     if (error != FP_SPOOL_OK) {
         lock(spool);
         spool->id = former;
@@ -468,7 +495,7 @@ void fp_spool_close(struct fp_spool *spool)
     pthread_cond_signal(&spool->work);
     unlock(spool);
     pthread_join(spool->committer, NULL);
-    if (spool->reader.state_due && fp_spool_write_state(spool) != FP_SPOOL_OK)
+    if (spool->reader.state_due && write_state(spool) != FP_SPOOL_OK)
         fp_log(FP_LOG_WARN, "spool position was not written; records may be read twice", "");
     free_spool(spool);
 }

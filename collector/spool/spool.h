@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Spool: a durable queue of records in preallocated files, with group commit.
  *
@@ -6,7 +7,7 @@
  * The reader trims by position.
  *
  * Threads: fp_spool_append from any thread; one committer thread, owned by the spool; reading,
- * waiting and trimming from one reader thread. docs/spool.md describes the bytes on disk.
+ * waiting and trimming from one reader thread. docs/internals/spool.md describes the bytes on disk.
  */
 #ifndef FP_SPOOL_SPOOL_H
 #define FP_SPOOL_SPOOL_H
@@ -107,12 +108,23 @@ void fp_spool_wake(struct fp_spool *spool);
  */
 enum fp_spool_error fp_spool_trim(struct fp_spool *spool, uint64_t position);
 
+/*
+ * Goes back to an earlier position, because the database has lost what came after it: records after
+ * it are no longer done, and the segments that still have some are kept until they are trimmed
+ * again. Returns how many records after the position are gone from the spool, at most: refused and
+ * damaged ones are among them. The reader's thread.
+ */
+uint64_t fp_spool_rewind(struct fp_spool *spool, uint64_t position);
+
 /* Returns the position of the last trim, by an earlier process if this one has not trimmed; 0 if
  * none. Any thread. */
 uint64_t fp_spool_position(struct fp_spool *spool);
 
 /* Returns the sequence number of the last committed record, 0 if none. Any thread. */
 uint64_t fp_spool_tail(struct fp_spool *spool);
+
+/* Returns the limit of all segment files together. Any thread. */
+uint64_t fp_spool_max_bytes(const struct fp_spool *spool);
 
 /* Sets the metric of the free space on the spool's file system. Any thread. */
 void fp_spool_measure_disk(struct fp_spool *spool);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * State: 64 bytes with a checksum, replaced as a whole.
  */

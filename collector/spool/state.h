@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * State: the small file with the spool's id and the reader's position.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Table: an array by number; searches are linear, since a spool has tens of files.
  */
@@ -90,6 +91,13 @@ void fp_spool_table_trim(struct fp_spool_table *table, uint64_t position, int64_
         else if (segment->last_sequence <= position && segment->trimmed_at_us > now_us)
             segment->trimmed_at_us = now_us;
     }
+}
+
+void fp_spool_table_untrim(struct fp_spool_table *table, uint64_t position)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (table->segments[i].last_sequence > position)
+            table->segments[i].trimmed_at_us = FP_SPOOL_TABLE_NOT_TRIMMED;
 }
 
 struct fp_spool_table_segment *fp_spool_table_first_trimmed(struct fp_spool_table *table)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Table: the spool's segment files, in order. Touches no files.
  *
@@ -12,6 +13,7 @@ struct fp_spool_table_segment {
     uint64_t number;
     struct fp_uuid id;
     uint64_t first_sequence; /* no record has a lower one */
+    uint64_t tail_before;    /* the last committed record before this file, 0 if none */
     uint64_t last_sequence;  /* of the last committed record, 0 if none */
     uint64_t end;            /* where committed records end in the file */
     uint64_t file_bytes;     /* length of the file on disk */
@@ -59,6 +61,9 @@ void fp_spool_table_resize(struct fp_spool_table *table, struct fp_spool_table_s
 
 /* Marks segments as trimmed whose records are all at or before position. Never the newest. */
 void fp_spool_table_trim(struct fp_spool_table *table, uint64_t position, int64_t now_us);
+
+/* Takes the mark off segments with records after position. */
+void fp_spool_table_untrim(struct fp_spool_table *table, uint64_t position);
 
 /*
  * Returns the segment that was trimmed first, NULL if none. Never the newest, whose header keeps

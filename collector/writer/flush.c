@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writer: one window, from the spool's records to the database's rows.
  */
 #include "collector/writer/internal.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/clock.h"
 #include "collector/base/log.h"
 #include "collector/rollup/record.h"
@@ -17,23 +19,12 @@ struct window {
     size_t records;
     size_t counted;
     size_t duplicates;
-    size_t misdated; /* of the counted uploads */
+    size_t misdated;  /* of the counted uploads */
+    size_t recounted; /* of the counted uploads: the database had lost them */
+    bool is_large;    /* the last record needs more memory than a record may */
 };
 
 /* ---- building a window ---- */
-
-/* Quarantines a record that will never be counted: moves it to a file of its own. */
-static bool set_aside(struct fp_writer *writer, const struct fp_spool_record *record,
-                      const char *reason, const char *detail)
-{
-    if (fp_spool_quarantine(writer->spool, record, detail) != FP_SPOOL_OK)
-        return false;
-    size_t uploads = fp_record_count(record->bytes, record->len);
-    fp_metrics_add(writer->metrics, FP_METRIC_UPLOADS_QUARANTINED, uploads > 0 ? uploads : 1);
-    fp_log(FP_LOG_ERROR, "upload set aside", "reason=%s sequence=%" PRIu64 " uploads=%zu detail=%s",
-           reason, record->sequence, uploads, detail);
-    return true;
-}
 
 /* Quarantines an unreadable record: no version of ours could have written it, or a later version
  * did. */
@@ -43,8 +34,9 @@ static bool set_unreadable_aside(struct fp_writer *writer, const struct fp_spool
     if (record->sequence <= writer->aside_sequence)
         return true;
     bool is_later = error == FP_DELTA_VERSION;
-    if (!set_aside(writer, record, is_later ? "unknown-version" : "damaged",
-                   is_later ? "a later version wrote it" : "no version writes such bytes"))
+    if (!fp_writer_set_aside(writer, record, is_later ? "unknown-version" : "damaged",
+                             is_later ? "a later version wrote it"
+                                      : "no version writes such bytes"))
         return false;
     writer->aside_sequence = record->sequence;
     return true;
@@ -85,10 +77,13 @@ static enum fp_store_result add_record(struct fp_writer *writer,
         return writer->arena.full ? FP_STORE_REFUSED : FP_STORE_MEMORY;
     if (error != FP_DELTA_OK)
         return set_unreadable_aside(writer, record, error) ? FP_STORE_OK : FP_STORE_MEMORY;
+    size_t counted_before = window->counted;
     for (size_t i = 0; i < uploads.count; i++) {
         if (!add_upload(writer, &uploads.deltas[i], window))
             return fp_rollup_is_over(&writer->rollup) ? FP_STORE_REFUSED : FP_STORE_MEMORY;
     }
+    if (record->sequence <= writer->recount_until)
+        window->recounted += window->counted - counted_before;
     return FP_STORE_OK;
 }
 
@@ -101,6 +96,7 @@ static enum fp_store_result add_records(struct fp_writer *writer, uint64_t until
                                         size_t max_records, struct window *window)
 {
     enum fp_store_result result = FP_STORE_OK;
+    FP_ASSERT(max_records > 0);
     *window = (struct window){.end = writer->position};
     while (window->end < until && window->records < max_records) {
         size_t left = max_records - window->records;
@@ -111,9 +107,12 @@ static enum fp_store_result add_records(struct fp_writer *writer, uint64_t until
         if (batch.count == 0)
             break;
         for (size_t i = 0; i < batch.count && batch.records[i].sequence <= until; i++) {
+            FP_ASSERT(batch.records[i].sequence > window->end);
             result = add_record(writer, &batch.records[i], window);
-            window->records++;
+            if (window->records++ == 0)
+                fp_writer_keep_sample(writer, &batch.records[i]);
             window->end = batch.records[i].sequence;
+            window->is_large = result == FP_STORE_REFUSED;
             if (result != FP_STORE_OK)
                 return result;
             if (until == UINT64_MAX && fp_rollup_is_full(&writer->rollup))
@@ -127,27 +126,41 @@ static enum fp_store_result add_records(struct fp_writer *writer, uint64_t until
 
 /* ---- flushing it ---- */
 
-/* Quarantines the only record of a refused window; the next window skips it. */
-static enum fp_store_result set_refused_aside(struct fp_writer *writer)
+/* Says whether what the database refused can be a record's fault. FP_STORE_TROUBLE: somebody
+ * changed the schema. A value has its record found first. */
+static enum fp_store_result examine(struct fp_writer *writer, const struct window *window)
 {
-    struct fp_spool_batch batch;
-    if (fp_spool_read(writer->spool, writer->position, FP_READ_BYTES, 1, &batch) != FP_SPOOL_OK ||
-        batch.count == 0 ||
-        !set_aside(writer, &batch.records[0], "refused", fp_store_message(writer->store)))
-        return FP_STORE_MEMORY;
-    writer->skip_sequence = batch.records[0].sequence;
-    return FP_STORE_OK;
+    if (window->is_large || (window->records > 1 && fp_store_blames_value(writer->store)))
+        return FP_STORE_OK;
+    enum fp_store_result result = fp_store_find_culprit(writer->store);
+    if (result != FP_STORE_OK)
+        return result;
+    return fp_store_culprit(writer->store)->is_certain ? FP_STORE_TROUBLE : FP_STORE_OK;
 }
 
-/* Halves a refused window for the next try; quarantines a single record. */
+/* Halves a refused window for the next try; decides on a single record. */
 static enum fp_store_result halve(struct fp_writer *writer, const struct window *window)
 {
-    if (window->records > 1) {
-        writer->window_records = window->records / 2;
+    FP_ASSERT(window->records > 0);
+    fp_writer_note_refused(writer, window->end);
+    enum fp_store_result result = examine(writer, window);
+    if (result != FP_STORE_OK)
+        return result;
+    fp_writer_shrink_window(writer, window->records);
+    if (window->records > 1)
         return FP_STORE_OK;
-    }
-    writer->window_records = 1;
-    return set_refused_aside(writer);
+    if (window->is_large)
+        return fp_writer_set_head_aside(writer, "it needs more memory than a record may");
+    return fp_writer_settle_refused(writer);
+}
+
+/* Makes the next window smaller if this one failed for its size. */
+static void heed_failure(struct fp_writer *writer, const struct window *window)
+{
+    if (fp_store_lacked_memory(writer->store))
+        fp_writer_shrink_window(writer, window->records);
+    else if (fp_store_timed_out(writer->store))
+        fp_writer_note_timeout(writer, window->records);
 }
 
 static enum fp_store_result write_window(struct fp_writer *writer, struct window *window,
@@ -155,6 +168,7 @@ static enum fp_store_result write_window(struct fp_writer *writer, struct window
 {
     uint64_t end = window->end;
     uint64_t start = writer->database_position;
+    FP_ASSERT(window->records > 0 && end > writer->position);
     const struct fp_store_window moves = {fp_spool_id(writer->spool), start,
                                           end > start ? end : start};
     size_t known;
@@ -174,7 +188,7 @@ static enum fp_store_result write_window(struct fp_writer *writer, struct window
     writer->doubted_end = moves.end;
     result = fp_store_commit(writer->store, &writer->rollup, entries);
     if (result == FP_STORE_OK)
-        writer->database_position = moves.end;
+        writer->counted = writer->database_position = moves.end;
     if (result == FP_STORE_OK || result == FP_STORE_REFUSED)
         writer->doubted_end = 0;
     return result;
@@ -184,11 +198,13 @@ static void count_flush(struct fp_writer *writer, const struct window *window, s
                         int64_t took_us)
 {
     struct fp_metric_set *metrics = writer->metrics;
+    FP_ASSERT(window->misdated <= window->counted && window->recounted <= window->counted);
     fp_metrics_add(metrics, FP_METRIC_FLUSHES, 1);
     fp_metrics_add(metrics, FP_METRIC_FLUSH_ROWS, entries);
     fp_metrics_add(metrics, FP_METRIC_UPLOADS_FLUSHED, window->counted);
     fp_metrics_add(metrics, FP_METRIC_UPLOADS_DUPLICATE, window->duplicates);
     fp_metrics_add(metrics, FP_METRIC_UPLOADS_MISDATED, window->misdated);
+    fp_metrics_add(metrics, FP_METRIC_UPLOADS_RECOUNTED, window->recounted);
     fp_metrics_observe_us(metrics, FP_METRIC_FLUSH_SECONDS, took_us);
     fp_metrics_set(metrics, FP_METRIC_LAST_FLUSH, fp_clock_real_us());
 }
@@ -205,15 +221,6 @@ static void tell_sealer(const struct fp_writer *writer, size_t entries)
     }
     if (writer->settings.note_flush != NULL && hours->count > 0)
         writer->settings.note_flush(writer->settings.sealer, entries, oldest_us);
-}
-
-/* Shrinks the next window after a flush that took too long; otherwise lets windows grow again. */
-static void adapt_window(struct fp_writer *writer, const struct window *window, int64_t took_us)
-{
-    if (took_us > writer->settings.pace.max_window_us && window->records > 1)
-        writer->window_records = window->records / 2;
-    else if (writer->window_records < FP_ROLLUP_MAX_UPLOADS)
-        writer->window_records *= 2;
 }
 
 void fp_writer_trim(struct fp_writer *writer)
@@ -241,13 +248,17 @@ enum fp_store_result fp_writer_flush(struct fp_writer *writer)
         result = write_window(writer, &window, &entries);
     if (result == FP_STORE_REFUSED)
         return halve(writer, &window);
+    if (result == FP_STORE_DOWN)
+        heed_failure(writer, &window);
     if (result != FP_STORE_OK || window.records == 0)
         return result;
     int64_t took_us = fp_clock_monotonic_us() - writer->flush_began_us;
+    FP_ASSERT(window.end > writer->position);
     writer->position = window.end;
     count_flush(writer, &window, entries, took_us);
     tell_sealer(writer, entries);
-    adapt_window(writer, &window, took_us);
+    fp_writer_note_committed(writer, window.counted);
+    fp_writer_adapt_window(writer, window.records, took_us);
     fp_writer_trim(writer);
     return FP_STORE_OK;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writer: a loop of connect, wait for a window, flush it, trim the spool.
  *
@@ -157,13 +158,47 @@ static bool await_window(struct fp_writer *writer)
 
 /* ---- the loop ---- */
 
+/*
+ * Goes back to the database's position, which is before ours. Either the database has lost what it
+ * had counted: it is a standby that was promoted before it had everything, or was restored from a
+ * backup. Or, at position 0, it is another one. Segments that were trimmed lately are still there.
+ */
+static void step_back(struct fp_writer *writer, uint64_t position)
+{
+    uint64_t gone = fp_spool_rewind(writer->spool, position);
+    if (writer->has_new_id)
+        gone = 0; /* counted under the former one */
+    writer->position = position;
+    writer->refused_end = writer->witness_sequence = 0; /* they are ahead now */
+    if (position >= writer->counted)
+        return;
+    fp_metrics_add(writer->metrics, FP_METRIC_RECORDS_OUT_OF_REACH, gone);
+    if (position > 0) {
+        fp_log(gone > 0 ? FP_LOG_ERROR : FP_LOG_WARN,
+               "database has lost uploads, they are counted again from the spool",
+               "position=%" PRIu64 " counted=%" PRIu64 " out_of_reach=%" PRIu64, position,
+               writer->counted, gone);
+    } else {
+        fp_log(gone > 0 ? FP_LOG_ERROR : FP_LOG_WARN,
+               "database has nothing of this spool, what is kept is counted",
+               "counted=%" PRIu64 " out_of_reach=%" PRIu64, writer->counted, gone);
+    }
+    if (writer->counted > writer->recount_until)
+        writer->recount_until = writer->counted;
+    writer->counted = position;
+}
+
 /* Continues from the database's position. If it equals the end of the commit in doubt, that commit
- * happened. A position before ours means that the database was restored from a backup. */
+ * happened. */
 static void go_on_from(struct fp_writer *writer, uint64_t position)
 {
     bool committed = position == writer->doubted_end && position > writer->database_position;
-    if (committed || position < writer->position)
-        writer->position = position;
+    if (committed)
+        writer->position = writer->counted = position;
+    else if (position < writer->position)
+        step_back(writer, position);
+    if (position > 0)
+        writer->has_new_id = false;
     writer->database_position = position;
     writer->doubted_end = 0;
     writer->position_known = true;
@@ -185,7 +220,7 @@ static enum fp_store_result read_position(struct fp_writer *writer)
             return FP_STORE_MEMORY;
         fp_log(FP_LOG_WARN, "spool is an old copy, it goes on under a new id",
                "position=%" PRIu64 " end=%" PRIu64, position, writer->first_tail);
-        writer->is_own_spool = true;
+        writer->is_own_spool = writer->has_new_id = true;
         return read_position(writer);
     }
     writer->is_own_spool = true;
@@ -204,9 +239,9 @@ static void show_state(struct fp_writer *writer, enum fp_database_state state, b
     writer->state = state;
     if (status == NULL)
         return;
-    atomic_store(&status->state, state);
-    if (is_up || atomic_load(&status->failing_since_us) == 0)
-        atomic_store(&status->failing_since_us, is_up ? 0 : fp_clock_real_us());
+    fp_database_status_set(status, state, is_up);
+    if (is_up)
+        (void)fp_database_status_accuse(status, NULL, NULL);
 }
 
 /* Publishes a new connection. After failures only a flush proves that the database works: a
@@ -225,6 +260,7 @@ static void note_connection(struct fp_writer *writer)
 
 static enum fp_store_result get_ready(struct fp_writer *writer)
 {
+    fp_store_drop_cut(writer->store);
     bool was_connected = fp_store_connected(writer->store);
     enum fp_store_result result = fp_store_connect(writer->store);
     if (result == FP_STORE_OK && (!was_connected || !writer->position_known))
@@ -236,12 +272,27 @@ static enum fp_store_result get_ready(struct fp_writer *writer)
     return result;
 }
 
+/* Without the schema of this program, what collectors share may not be there. */
+static enum fp_store_result share(struct fp_writer *writer)
+{
+    const struct fp_writer_settings *settings = &writer->settings;
+    if (settings->share == NULL || fp_store_state(writer->store) != FP_DATABASE_REACHABLE)
+        return FP_STORE_OK;
+    const struct fp_uuid spool_id = fp_spool_id(writer->spool);
+    return settings->share(settings->shared, writer->store, &spool_id);
+}
+
 static enum fp_store_result work(struct fp_writer *writer, bool *idle)
 {
     enum fp_store_result result = get_ready(writer);
+    if (result == FP_STORE_OK)
+        result = share(writer);
     if (result != FP_STORE_OK)
         return result;
     *idle = !await_window(writer);
+    result = get_ready(writer); /* the server may have closed the connection meanwhile */
+    if (result != FP_STORE_OK)
+        return result;
     show_backlog_age(writer);
     if (*idle) {
         fp_writer_trim(writer); /* updates its note of the position, which may be a second old */
@@ -275,7 +326,8 @@ static void log_trouble(const struct fp_writer *writer, enum fp_store_result res
         fp_store_hint(writer->store, &hint);
     const char *message = is_memory ? "out of memory, or the spool cannot be read or written"
                                     : fp_store_message(writer->store);
-    fp_log(result == FP_STORE_TROUBLE ? FP_LOG_ERROR : FP_LOG_WARN,
+    bool is_lasting = result == FP_STORE_TROUBLE || result == FP_STORE_REFUSED;
+    fp_log(is_lasting ? FP_LOG_ERROR : FP_LOG_WARN,
            "flush failed, tried again until it works; the spool keeps uploads",
            hint.len > 0 ? "state=%s failing_s=%lld tries=%llu detail=%s hint=%.*s"
                         : "state=%s failing_s=%lld tries=%llu detail=%s",
@@ -285,15 +337,37 @@ static void log_trouble(const struct fp_writer *writer, enum fp_store_result res
     fp_buf_release(&hint);
 }
 
+/* Publishes what of the schema refuses uploads. True: it is not what did so before. */
+static bool accuse(struct fp_writer *writer, enum fp_store_result result)
+{
+    struct fp_buf hint;
+    bool is_news = false;
+    if (result != FP_STORE_REFUSED && result != FP_STORE_TROUBLE)
+        return false;
+    enum fp_store_result looked = fp_store_find_culprit(writer->store);
+    (void)looked; /* the next try looks again */
+    if (writer->settings.status == NULL)
+        return false;
+    fp_buf_init(&hint, HINT_MAX);
+    fp_store_hint(writer->store, &hint);
+    fp_buf_add(&hint, "", 1);
+    if (!hint.failed)
+        is_news = fp_database_status_accuse(writer->settings.status,
+                                            fp_store_culprit(writer->store), (char *)hint.data);
+    fp_buf_release(&hint);
+    return is_news;
+}
+
 /* Publishes a failure and logs it: at once when it is the first or differs from the last, then once
  * per minute while it lasts. */
 static void note_trouble(struct fp_writer *writer, enum fp_store_result result)
 {
     int64_t now_us = fp_clock_monotonic_us();
+    bool is_other = accuse(writer, result);
     enum fp_database_state state =
         result == FP_STORE_MEMORY ? FP_DATABASE_FAILING : fp_store_failure(writer->store);
-    bool is_news =
-        writer->tries == 0 || state != writer->state || now_us - writer->logged_us >= LOG_AGAIN_US;
+    bool is_news = writer->tries == 0 || is_other || state != writer->state ||
+                   now_us - writer->logged_us >= LOG_AGAIN_US;
     if (writer->tries++ == 0)
         writer->failing_us = now_us;
     show_state(writer, state, false);
@@ -363,6 +437,8 @@ static void free_writer(struct fp_writer *writer)
     fp_store_close(writer->store);
     fp_rollup_release(&writer->rollup);
     fp_arena_release(&writer->arena);
+    fp_buf_release(&writer->sample);
+    fp_buf_release(&writer->committed);
     pthread_mutex_destroy(&writer->lock);
     free(writer->database);
     free(writer);
@@ -382,7 +458,6 @@ static bool equip(struct fp_writer *writer)
     const struct fp_store_settings settings = {
         .database = writer->database,
         .retention = writer->settings.pace.retention,
-        .flushes = true,
         .interrupt_fd = writer->interrupt_fd,
     };
     writer->store = fp_store_create(&settings);
@@ -411,11 +486,14 @@ struct fp_writer *fp_writer_start(const struct fp_writer_settings *settings, str
     writer->metrics = set;
     show_state(writer, FP_DATABASE_CONNECTING, false);
     writer->first_tail = fp_spool_tail(spool);
-    writer->position = fp_spool_position(spool);
+    writer->position = writer->counted = fp_spool_position(spool);
     writer->window_records = FP_ROLLUP_MAX_UPLOADS;
+    fp_metrics_set(set, FP_METRIC_FLUSH_WINDOW_RECORDS, FP_ROLLUP_MAX_UPLOADS);
     writer->flush_began_us = fp_clock_monotonic_us() - settings->pace.min_window_us;
     fp_rollup_init(&writer->rollup, FP_WINDOW_BYTES, FP_UPLOAD_MAX_BYTES);
     fp_arena_init(&writer->arena, FP_UPLOAD_MAX_BYTES);
+    fp_buf_init(&writer->sample, FP_SAMPLE_MAX);
+    fp_buf_init(&writer->committed, FP_SAMPLE_MAX);
     if (!equip(writer) || pthread_create(&writer->thread, NULL, run, writer) != 0) {
         free_writer(writer);
         return NULL;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writer: the only path from the spool to the database. Its thread takes the committed records of
  * the spool, merges them and writes them to the database, for as long as the collector runs.
@@ -15,6 +16,7 @@
 #include "collector/base/metrics.h"
 #include "collector/spool/spool.h"
 #include "collector/store/store.h"
+#include "collector/writer/status.h"
 
 /* The settings that may change while the writer runs. */
 struct fp_writer_pace {
@@ -26,15 +28,14 @@ struct fp_writer_pace {
 
 #define FP_WRITER_SESSIONS_MAX 1024
 
-/* The state of the database. The writer updates it; any thread may read it. */
-struct fp_database_status {
-    _Atomic enum fp_database_state state;
-    _Atomic int64_t failing_since_us; /* epoch; 0: flushes work */
-};
-
 /* Writes the ids of the running long sessions and returns their number. Any thread. */
 typedef size_t fp_writer_list_sessions_fn(void *sessions,
                                           struct fp_uuid ids[FP_WRITER_SESSIONS_MAX]);
+
+/* Exchanges with the database what its collectors share. Called often, on the writer's thread, with
+ * a connected store and the spool's id; says what came of it, as the store's functions do. */
+typedef enum fp_store_result fp_writer_share_fn(void *shared, struct fp_store *store,
+                                                const struct fp_uuid *spool_id);
 
 /* Called after each flush: notes how many entries of facts it appended, and the oldest hour that
  * got some (its start, epoch). On the writer's thread; does not wait. */
@@ -46,6 +47,8 @@ struct fp_writer_settings {
     int64_t stop_timeout_us;                   /* time limit of fp_writer_stop's last flush */
     fp_writer_list_sessions_fn *list_sessions; /* NULL: there are none */
     void *sessions;                            /* its argument; outlives the writer */
+    fp_writer_share_fn *share;                 /* NULL: nothing is shared */
+    void *shared;                              /* its argument; outlives the writer */
     fp_writer_note_flush_fn *note_flush;       /* NULL: none */
     void *sealer;                              /* its argument; outlives the writer */
     struct fp_database_status *status;         /* outlives the writer; may be NULL */
