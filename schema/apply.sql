@@ -1,4 +1,5 @@
--- Applies the files of functions/ and views/ that a database has in another form, or not at all.
+-- SPDX-License-Identifier: Apache-2.0
+-- Applies the files of functions/ and views/ that the database lacks or has in another form.
 --
 -- `fleetprof migrate` runs this file in its transaction as fleetprof_owner, fills pg_temp.definition with all files in
 -- the order of schema/order, and calls pg_temp.apply_definitions(). Everything here is temporary.
@@ -129,7 +130,7 @@ begin
     begin
         execute file.body;
         if not pg_temp.are_whole(file.objects) then
-            -- A changed parameter list creates a second function with that name.
+            -- With a changed parameter list, the file creates a second function of the same name.
             raise invalid_function_definition using message = file.name || ' leaves two functions of one name';
         end if;
     exception
@@ -144,8 +145,9 @@ begin
 end
 $$;
 
--- Brings functions and views to the form of pg_temp.definition. Returns what it did, one row each.
-create function pg_temp.apply_definitions(version text)
+-- Brings functions and views to the form of pg_temp.definition. Returns what it did, one row each. repairs: also those
+-- that are recorded in this form, in case somebody has changed them or taken rights away.
+create function pg_temp.apply_definitions(version text, repairs boolean)
 returns table (action text, what text)
 language plpgsql
 as $$
@@ -163,19 +165,18 @@ begin
         except
         select unnest(definition.objects) from pg_temp.definition);
 
-    -- Dropping an object drops those of ours that depend on it. Their files stand later in the order, unless this
-    -- upgrade changes the order. So a second pass looks again.
+    -- Dropping an object also drops our objects that depend on it. Their files come later in the order, unless this
+    -- upgrade changes the order. A second pass creates those.
     for pass in 1..2 loop
         for file in
             select definition.* from pg_temp.definition order by place
         loop
-            continue when pg_temp.are_whole(file.objects) and exists (
+            continue when pg_temp.are_whole(file.objects) and (pass = 2 or not repairs) and exists (
                 select from fleetprof.schema_version as recorded
                 where recorded.name = file.name and recorded.checksum = file.checksum);
-            action := case
-                when exists (select from fleetprof.schema_version as recorded where recorded.name = file.name) then 'changed'
-                else 'created'
-            end;
+            action := coalesce((
+                select case when repairs and recorded.checksum = file.checksum then 'repaired' else 'changed' end
+                from fleetprof.schema_version as recorded where recorded.name = file.name), 'created');
             what := file.name;
             perform pg_temp.apply_definition(file, apply_definitions.version);
             return next;

@@ -1,7 +1,8 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Bootstrap: the schema and the version table that all other files need.
 --
--- `fleetprof migrate` runs this after roles.sql, every time, in a transaction of its own. It leaves what exists as it
--- is.
+-- Each `fleetprof migrate` runs this file after roles.sql, in a transaction of its own. The file leaves existing
+-- objects unchanged.
 
 set local role fleetprof_owner;
 set local client_min_messages = warning;

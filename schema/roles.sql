@@ -1,9 +1,10 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Roles: who owns, writes and reads what fleetprof stores.
 --
--- `fleetprof migrate` runs this first, every time, in a transaction of its own: Citus acts on workers as
--- fleetprof_owner through other connections, which see only committed roles. It leaves what exists as it is. The
--- first run needs a superuser, or a role that may create roles and owns the database; later runs need only membership
--- in fleetprof_owner. Roles get no password: pg_hba.conf decides who may connect as whom.
+-- Each `fleetprof migrate` runs this file first, in a transaction of its own: Citus acts on workers as fleetprof_owner
+-- through other connections, which see only committed roles. The file leaves existing roles unchanged. The first run
+-- needs a superuser, or a role that may create roles and owns the database; later runs need only membership in
+-- fleetprof_owner. Roles get no password: pg_hba.conf decides who may connect as whom.
 
 do $$
 declare
@@ -12,7 +13,7 @@ declare
     has_workers boolean := false;
     may_grant boolean := has_database_privilege(current_database(), 'create with grant option');
 begin
-    -- With Citus, workers have rights of their own. They may join after a run: so rights are granted again.
+    -- With Citus, workers have rights of their own. Workers may join after a run, so each run grants the rights again.
     if to_regclass('pg_catalog.pg_dist_node') is not null then
         execute 'select exists (select from pg_dist_node where groupid <> 0)' into has_workers;
     end if;
@@ -71,14 +72,14 @@ begin
         set local role fleetprof_owner;
         reset role;
     exception
-        -- The creator of a role may administer it, but needs this to act as it.
+        -- The creator of a role may administer it, but needs this grant to act as that role.
         when insufficient_privilege then execute format('grant fleetprof_owner to %I', current_user);
     end;
     -- Citus connects to workers as the role that acts, and the owner makes and drops partitions.
     if has_workers and not (select rolcanlogin from pg_catalog.pg_roles where rolname = 'fleetprof_owner') then
         alter role fleetprof_owner login;
     end if;
-    -- Also what everybody may do as yet: that may be taken away later.
+    -- Also grants rights that PUBLIC still has, because an administrator may revoke them from PUBLIC later.
     if may_grant
         or not has_database_privilege('fleetprof_owner', current_database(), 'create')
         or not has_database_privilege('fleetprof_owner', current_database(), 'temporary') then

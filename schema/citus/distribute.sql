@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Distribution: the statements that place fleetprof's tables and functions on the nodes of Citus.
 --
 -- `fleetprof migrate --citus` runs this query as fleetprof_owner, and then each statement that it returns in a
@@ -6,16 +7,20 @@
 
 with place (position, tables, distributed_by, beside) as (
     values
-        -- Small, or joined with everything: a copy on each node.
-        (1, '{segment,resource,frame,stack,timing,cohort,cohort_level,sealed,horizon,script_template,ignored_code,first_party,function_table,original_function,source_link_template}'::name[], null, null),
+        -- Small tables, and those that all queries join: a copy on each node.
+        (1, '{segment,resource,frame,stack,timing,cohort,cohort_level,sealed,horizon,retention_clock,script_template,ignored_code,first_party,function_table,original_function,source_link_template,site_timezone,kept_bytes}'::name[], null, null),
         (2, '{spool_position}', 'spool_id', 'none'),
         (3, '{long_session,unsealed}', 'spool_id', 'fleetprof_data.spool_position'),
         (4, '{upload_id}', 'upload_id', 'none'),
         (4, '{load_id}', 'load_id', 'none'),
+        (4, '{vital}', 'vital_id', 'none'),
         (5, '{total_recent}', 'group_id', 'none'),
         (6, '{upload,refusal,session,timeline,event}', 'segment_id', 'fleetprof_data.total_recent'),
         -- All others hold packed facts.
-        (7, null, 'group_id', 'fleetprof_data.total_recent')
+        (7, null, 'group_id', 'fleetprof_data.total_recent'),
+        -- One row each, for collectors alone, which connect to the coordinator. A turn begins by writing its row as the
+        -- collector's role. After that, the owner's functions may not touch tables with copies in the same transaction.
+        (9, '{turn,draw_secret}', null, null)
 ),
 placed as (
     select place.position, format('fleetprof_data.%I', relname) as name, distributed_by, beside, partition.logicalrelid as distributed
@@ -43,15 +48,27 @@ step (position, name, about, statement) as (
         case when distributed_by is null then format('select create_reference_table(%L)', name)
             else format('select create_distributed_table(%L, %L, colocate_with => %L)', name, distributed_by, beside) end
     from placed
-    where distributed is null
+    where distributed is null and position < 9
     union all
-    -- What the coordinator held before is on its disk still, unseen.
+    -- Citus creates a new table without the comments.
+    select
+        position,
+        name,
+        format('moved %s to the coordinator', name),
+        format('select undistribute_table(%L); comment on table %s is %L; ', name, name, obj_description(distributed, 'pg_class'))
+            || string_agg(format('comment on column %s.%I is %L', name, attname, col_description(distributed, attnum)), '; ')
+    from placed
+    join pg_attribute on attrelid = distributed and attnum > 0 and not attisdropped
+    where position = 9
+    group by position, name, distributed
+    union all
+    -- Rows from before are still on the coordinator's disk, where queries do not see them.
     select 8, name, null, format('select truncate_local_data_after_distributing_table(%L)', name)
     from placed
-    where distributed is null
+    where position < 9 and (distributed is null
         or exists (
             select
             from (select name::regclass union all select inhrelid from pg_inherits where inhparent = name::regclass) as part (id)
-            where pg_relation_size(part.id) > 0)
+            where pg_relation_size(part.id) > 0))
 )
 select about, statement from step order by position, name

@@ -1,4 +1,5 @@
--- Functions and rights on the nodes of Citus: what Citus does not bring there by itself.
+-- SPDX-License-Identifier: Apache-2.0
+-- Functions and rights that Citus does not copy to its nodes by itself.
 --
 -- `fleetprof migrate` runs this as fleetprof_owner at the end of each migration of a distributed database. Workers that
 -- joined later have functions that everybody may execute, and views that nobody may read.
@@ -59,7 +60,7 @@ begin
         execute format('alter function %s set datestyle = ''ISO, YMD''', thing.name);
     end loop;
 
-    -- It reads dictionaries only, which are on each node.
+    -- This function reads only dictionaries, which are on each node.
     if to_regprocedure('fleetprof_data.stack_path(bigint)') is not null then
         alter function fleetprof_data.stack_path(bigint) set citus.allow_nested_distributed_execution = on;
     end if;

@@ -1,4 +1,5 @@
--- What this server is to Citus; only where the extension citus is installed.
+-- SPDX-License-Identifier: Apache-2.0
+-- This server's role in Citus; only where the extension citus is installed.
 
 select case
     when (select groupid from pg_dist_local_group) <> 0 then 'worker'

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Callers of a function, and what it calls.
 
 create or replace function fleetprof_data.call_edges(
@@ -41,7 +42,7 @@ begin
     sums := '{}';
     samples := '{}';
     if call_edges.fold is null then
-        -- Each frame on a stack has facts of its own, which are far fewer than those of stacks.
+        -- Each frame has facts of its own, which are far fewer than the facts of stacks.
         used := array(
             select distinct frame_id
             from (
@@ -80,7 +81,7 @@ begin
     end if;
     is_wanted := array(select coalesce(frame_id = any(wanted), false) from unnest(frames) as frame_id);
 
-    -- The first place is the whole.
+    -- The first place is the root.
     for node in 2..cardinality(parents) loop
         parent := parents[node];
         continue when totals[node] is null or not (is_wanted[node] or (not call_edges.of_callers and is_wanted[parent]));
@@ -192,23 +193,9 @@ comment on function fleetprof_data.call_rows is
 
 create or replace function fleetprof.callers(
     function_name text,
-    site          text,
-    since         timestamptz default now() - interval '1 day',
-    until         timestamptz default now(),
-    route         text default null,
-    release       text default null,
-    environment   text default null,
-    variant       text default null,
-    browser       text default null,
-    os            text default null,
-    device        text default null,
-    thread        text default null,
-    marker        text default null,
+    -- {{filters of samples}},
     key           text default null,
-    fold          text default null,
-    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
-    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
-    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
+    fold          text default null
 )
 returns table (
     function_key       text,
@@ -224,49 +211,29 @@ returns table (
     generated_column   integer
 )
 language plpgsql stable parallel safe rows 20
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
+declare
+    -- {{given}}
 begin
     return query
     select *
     from call_rows(
-        select_segments(
-            callers.site, callers.since, callers.until, callers.route, callers.release, callers.environment,
-            callers.variant, callers.browser, callers.os, callers.device, callers.thread,
-        exclude => array[
-            callers.exclude_route, callers.exclude_release, callers.exclude_environment, callers.exclude_variant,
-            callers.exclude_browser, callers.exclude_os, callers.exclude_device, callers.exclude_thread]),
+        select_segments(given),
         select_markers(callers.marker, callers.exclude_marker), callers.function_name, callers.key, of_callers => true,
         fold => callers.fold);
 end
 $$;
 
 comment on function fleetprof.callers is
-    'Returns what calls a function: the frames right below it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (root): nothing called it. Where it calls itself a sample may count for several callers, but once for each. function_name: a pattern, as filters are; null with key, the function_key of one function. generated_resource, generated_line, generated_column: as in hotspots. fold: as in flamegraph; function_name may then be a package in parentheses.';
+    -- {{comment of callers}};
 
 create or replace function fleetprof.callees(
     function_name text,
-    site          text,
-    since         timestamptz default now() - interval '1 day',
-    until         timestamptz default now(),
-    route         text default null,
-    release       text default null,
-    environment   text default null,
-    variant       text default null,
-    browser       text default null,
-    os            text default null,
-    device        text default null,
-    thread        text default null,
-    marker        text default null,
+    -- {{filters of samples}},
     key           text default null,
-    fold          text default null,
-    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
-    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
-    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
+    fold          text default null
 )
 returns table (
     function_key       text,
@@ -282,29 +249,23 @@ returns table (
     generated_column   integer
 )
 language plpgsql stable parallel safe rows 20
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
+declare
+    -- {{given}}
 begin
     return query
     select *
     from call_rows(
-        select_segments(
-            callees.site, callees.since, callees.until, callees.route, callees.release, callees.environment,
-            callees.variant, callees.browser, callees.os, callees.device, callees.thread,
-        exclude => array[
-            callees.exclude_route, callees.exclude_release, callees.exclude_environment, callees.exclude_variant,
-            callees.exclude_browser, callees.exclude_os, callees.exclude_device, callees.exclude_thread]),
+        select_segments(given),
         select_markers(callees.marker, callees.exclude_marker), callees.function_name, callees.key, of_callers => false,
         fold => callees.fold);
 end
 $$;
 
 comment on function fleetprof.callees is
-    'Returns what a function calls: the frames right on top of it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (self): its own time, without samples. Without recursion all rows add up to 1. function_name: a pattern, as filters are; null with key, the function_key of one function. generated_resource, generated_line, generated_column: as in hotspots. fold: as in flamegraph; function_name may then be a package in parentheses.';
+    -- {{comment of callees}};
 
 revoke execute on function fleetprof_data.call_edges, fleetprof_data.call_rows, fleetprof.callers, fleetprof.callees from public;
 grant execute on function fleetprof_data.call_edges, fleetprof_data.call_rows, fleetprof.callers, fleetprof.callees to fleetprof_reader;

@@ -1,16 +1,7 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Releases, or periods, beside each other: what got slower, and is it more than noise.
 
-create or replace function fleetprof_data.release_hours(
-    site        text,
-    route       text,
-    environment text,
-    variant     text,
-    browser     text,
-    os          text,
-    device      text,
-    thread      text,
-    exclude     text[]
-)
+create or replace function fleetprof_data.release_hours(given fleetprof_data.filters)
 returns table (release text, bucket timestamptz, length interval, uploads bigint)
 language plpgsql stable parallel safe rows 1000
 set search_path = fleetprof_data, pg_temp
@@ -18,10 +9,7 @@ as $$
 #variable_conflict use_column
 declare
     -- '%%' matches as '%' does, but keeps the release in the sums that are read.
-    selected selection := (compared_side(
-        release_hours.site, null, null, release_hours.route, '%%', release_hours.environment, release_hours.variant,
-        release_hours.browser, release_hours.os, release_hours.device, release_hours.thread,
-        release_hours.exclude)).hours;
+    selected selection := (compared_side(given, '%%', null, null)).hours;
 begin
     return query
     select release, bucket, case span when 2 then interval '24 hours' else interval '1 hour' end, sum(uploads)
@@ -41,20 +29,12 @@ end
 $$;
 
 comment on function fleetprof_data.release_hours is
-    'Returns the hours (days, where hours are gone) in which each release had uploads, and how many.';
+    'Returns the hours (days, where hours are gone) in which each release had uploads, and how many, whatever the period and the release of the filters.';
 
 create or replace function fleetprof_data.release_periods(
-    site             text,
+    given            fleetprof_data.filters,
     before           text,
     after            text,
-    route            text,
-    environment      text,
-    variant          text,
-    browser          text,
-    os               text,
-    device           text,
-    thread           text,
-    exclude          text[],
     out since        timestamptz,
     out until        timestamptz,
     out before_since timestamptz,
@@ -73,10 +53,7 @@ begin
         select
             bucket, length, uploads, matches(release, release_periods.before) as is_before,
             matches(release, release_periods.after) as is_after
-        from release_hours(
-            release_periods.site, release_periods.route, release_periods.environment, release_periods.variant,
-            release_periods.browser, release_periods.os, release_periods.device, release_periods.thread,
-            release_periods.exclude)
+        from release_hours(given)
     ),
     bound as (
         select
@@ -120,26 +97,16 @@ end
 $$;
 
 comment on function fleetprof_data.release_periods is
-    'Returns the periods over which two releases are compared unless the caller says otherwise. After: from the release''s first hour on, 48 hours at most. Before: the same hours, if the earlier release has as many uploads there; else as long a period whole days earlier, or the earlier release''s last one, whichever has more uploads. Null where a release has no uploads.';
+    'Returns the periods over which two releases (before and after, filters) are compared unless the caller says otherwise. After: from the release''s first hour on, 48 hours at most. Before: the same hours, if the earlier release has as many uploads there; else as long a period whole days earlier, or the earlier release''s last one, whichever has more uploads. Null where a release has no uploads.';
 
 create or replace function fleetprof_data.compared_sides(
-    site         text,
-    before       text,
-    after        text,
-    since        timestamptz,
-    until        timestamptz,
-    route        text,
-    environment  text,
-    variant      text,
-    browser      text,
-    os           text,
-    device       text,
-    thread       text,
-    before_since timestamptz,
-    before_until timestamptz,
-    exclude      text[],
-    out before_side  fleetprof_data.compared_side,
-    out after_side   fleetprof_data.compared_side
+    given           fleetprof_data.filters,
+    before          text,
+    after           text,
+    before_since    timestamptz,
+    before_until    timestamptz,
+    out before_side fleetprof_data.compared_side,
+    out after_side  fleetprof_data.compared_side
 )
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
@@ -155,25 +122,21 @@ begin
             hint = 'Name two releases, or two periods: before_since and before_until, since and until.';
     end if;
     if is_same and (coalesce(compared_sides.before_since, '-infinity'), coalesce(compared_sides.before_until, 'infinity'))
-        overlaps (coalesce(compared_sides.since, '-infinity'), coalesce(compared_sides.until, 'infinity')) then
+        overlaps (coalesce(given.since, '-infinity'), coalesce(given.until, 'infinity')) then
         raise invalid_parameter_value using
             message = 'the periods overlap',
             hint = 'Uploads on both sides would be compared with themselves. One period ends before the other begins.';
     end if;
 
-    if num_nonnulls(
-        compared_sides.since, compared_sides.until, compared_sides.before_since, compared_sides.before_until) = 0 then
-        period := release_periods(
-            compared_sides.site, compared_sides.before, compared_sides.after, compared_sides.route,
-            compared_sides.environment, compared_sides.variant, compared_sides.browser, compared_sides.os,
-            compared_sides.device, compared_sides.thread, compared_sides.exclude);
+    if num_nonnulls(given.since, given.until, compared_sides.before_since, compared_sides.before_until) = 0 then
+        period := release_periods(given, compared_sides.before, compared_sides.after);
     elsif num_nonnulls(compared_sides.before_since, compared_sides.before_until) = 0 then
         select since, until, since as before_since, until as before_until
         into period
-        from (values (compared_sides.since, compared_sides.until)) as given (since, until);
+        from (values (given.since, given.until)) as both_sides (since, until);
     else
         select
-            compared_sides.since as since, compared_sides.until as until,
+            given.since as since, given.until as until,
             compared_sides.before_since as before_since, compared_sides.before_until as before_until
         into period;
         -- An hour in which one period ends and the other begins belongs to the one that begins.
@@ -184,14 +147,8 @@ begin
             period.until := least(period.until, date_bin('1 hour', least(period.before_since, '3000-01-01Z'), 'epoch'));
         end if;
     end if;
-    before_side := compared_side(
-        compared_sides.site, period.before_since, period.before_until, compared_sides.route, compared_sides.before,
-        compared_sides.environment, compared_sides.variant, compared_sides.browser, compared_sides.os,
-        compared_sides.device, compared_sides.thread, compared_sides.exclude);
-    after_side := compared_side(
-        compared_sides.site, period.since, period.until, compared_sides.route, compared_sides.after,
-        compared_sides.environment, compared_sides.variant, compared_sides.browser, compared_sides.os,
-        compared_sides.device, compared_sides.thread, compared_sides.exclude);
+    before_side := compared_side(given, compared_sides.before, period.before_since, period.before_until);
+    after_side := compared_side(given, compared_sides.after, period.since, period.until);
     if (before_side.whole).segment_ids && (after_side.whole).segment_ids
         and greatest((before_side.whole).after, (after_side.whole).after) + interval '1 hour'
             < least((before_side.whole).before, (after_side.whole).before) then
@@ -207,7 +164,7 @@ end
 $$;
 
 comment on function fleetprof_data.compared_sides is
-    'Returns the two sides that a caller of compare_releases names; raises an error with a hint when they are one.';
+    'Returns the two sides that a caller of compare_releases names: before and after are filters of the release, the period of given is that of the later side; raises an error with a hint when they are one.';
 
 create or replace function fleetprof_data.listed_comparison(
     before_side fleetprof_data.compared_side,
@@ -229,6 +186,9 @@ returns table (
     change           double precision,
     change_low       double precision,
     change_high      double precision,
+    own_change       double precision,
+    own_low          double precision,
+    own_high         double precision,
     smallest_visible double precision,
     p                double precision,
     verdict          text,
@@ -237,7 +197,8 @@ returns table (
     samples          bigint,
     generated_resource text,
     generated_line     integer,
-    generated_column   integer
+    generated_column   integer,
+    is_agent           boolean
 )
 language plpgsql stable parallel safe rows 1000
 set search_path = fleetprof_data, pg_temp
@@ -276,6 +237,9 @@ begin
         change,
         change_low,
         change_high,
+        own_change,
+        own_low,
+        own_high,
         smallest_visible,
         p,
         verdict,
@@ -284,7 +248,9 @@ begin
         samples,
         generated_resource,
         generated_line,
-        generated_column
+        generated_column,
+        -- The call alone costs more than all else of a row.
+        coalesce(generated_resource like '%fleetprof%' and fleetprof.is_agent(generated_resource), false)
     from compared
     join named_frames(array(select frame_id from compared)) as named using (frame_id)
     order by
@@ -305,19 +271,10 @@ create or replace function fleetprof.compare_releases(
     after        text default null,
     since        timestamptz default null,
     until        timestamptz default null,
-    route        text default null,
-    environment  text default null,
-    variant      text default null,
-    browser      text default null,
-    os           text default null,
-    device       text default null,
-    thread       text default null,
+    -- {{dimensions of both sides}},
     top          integer default null,
     before_since timestamptz default null,
-    before_until timestamptz default null,
-    exclude_route text default null, exclude_environment text default null, exclude_variant text default null,
-    exclude_browser text default null, exclude_os text default null, exclude_device text default null,
-    exclude_thread text default null
+    before_until timestamptz default null
 )
 returns table (
     function_key     text,
@@ -332,6 +289,9 @@ returns table (
     change           double precision,
     change_low       double precision,
     change_high      double precision,
+    own_change       double precision,
+    own_low          double precision,
+    own_high         double precision,
     smallest_visible double precision,
     p                double precision,
     verdict          text,
@@ -340,25 +300,17 @@ returns table (
     samples          bigint,
     generated_resource text,
     generated_line     integer,
-    generated_column   integer
+    generated_column   integer,
+    is_agent           boolean
 )
 language plpgsql stable parallel safe rows 1000
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
 declare
+    -- {{given}}
     sides record := compared_sides(
-        compare_releases.site, compare_releases.before, compare_releases.after, compare_releases.since,
-        compare_releases.until, compare_releases.route, compare_releases.environment, compare_releases.variant,
-        compare_releases.browser, compare_releases.os, compare_releases.device, compare_releases.thread,
-        compare_releases.before_since, compare_releases.before_until,
-        array[
-            compare_releases.exclude_route, null, compare_releases.exclude_environment, compare_releases.exclude_variant,
-            compare_releases.exclude_browser, compare_releases.exclude_os, compare_releases.exclude_device,
-            compare_releases.exclude_thread]);
+        given, compare_releases.before, compare_releases.after, compare_releases.before_since, compare_releases.before_until);
 begin
     return query
     select * from listed_comparison(sides.before_side, sides.after_side, false, null, compare_releases.top);
@@ -366,7 +318,7 @@ end
 $$;
 
 comment on function fleetprof.compare_releases is
-    'Compares the functions of two releases, or of two periods. before_self_ms, after_self_ms, before_total_ms, after_total_ms: milliseconds per page load, as observed. change: ratio of self time after to before, less 1, for the same mix of pages, devices and browsers on both sides; change_low, change_high: where it lies with a probability of 95 %. smallest_visible: the least change that would have been found in nine of ten cases. p: probability of such a difference from the common change by chance. verdict: slower, faster, no change seen, new, gone, too few, early, not comparable, unmatched. before_uploads, after_uploads: with the function; samples: on both sides, with the function anywhere on the stack. function_key: the function, across releases. generated_resource, generated_line, generated_column: as in hotspots. since, until: period of after, before_since, before_until: that of before, without them that of after; when none of the four is given, the first 48 hours of after and as many before. top: rows to return, null for all.';
+    -- {{comment of compare_releases}};
 
 create or replace function fleetprof.compare_summary(
     site         text,
@@ -374,18 +326,9 @@ create or replace function fleetprof.compare_summary(
     after        text default null,
     since        timestamptz default null,
     until        timestamptz default null,
-    route        text default null,
-    environment  text default null,
-    variant      text default null,
-    browser      text default null,
-    os           text default null,
-    device       text default null,
-    thread       text default null,
+    -- {{dimensions of both sides}},
     before_since timestamptz default null,
-    before_until timestamptz default null,
-    exclude_route text default null, exclude_environment text default null, exclude_variant text default null,
-    exclude_browser text default null, exclude_os text default null, exclude_device text default null,
-    exclude_thread text default null
+    before_until timestamptz default null
 )
 returns table (
     common_change    double precision,
@@ -404,29 +347,27 @@ returns table (
     before_uploads   bigint,
     after_uploads    bigint,
     before_hours     tstzrange,
-    after_hours      tstzrange
+    after_hours      tstzrange,
+    before_seen_share double precision,
+    after_seen_share  double precision,
+    seen_differs      boolean
 )
 language plpgsql stable parallel safe rows 1
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
 declare
-    exclude text[] := array[
-        compare_summary.exclude_route, null, compare_summary.exclude_environment, compare_summary.exclude_variant,
-        compare_summary.exclude_browser, compare_summary.exclude_os, compare_summary.exclude_device,
-        compare_summary.exclude_thread];
+    -- {{given}}
     sides record := compared_sides(
-        compare_summary.site, compare_summary.before, compare_summary.after, compare_summary.since,
-        compare_summary.until, compare_summary.route, compare_summary.environment, compare_summary.variant,
-        compare_summary.browser, compare_summary.os, compare_summary.device, compare_summary.thread,
-        compare_summary.before_since, compare_summary.before_until, exclude);
+        given, compare_summary.before, compare_summary.after, compare_summary.before_since, compare_summary.before_until);
     earlier record;
     later record;
     middle timestamptz;
     placebo record;
+    before_whole record := selected_totals((sides.before_side).whole);
+    after_whole record := selected_totals((sides.after_side).whole);
+    before_seen double precision := before_whole.profiled_us / (before_whole.profiled_us + before_whole.unseen_us);
+    after_seen double precision := after_whole.profiled_us / (after_whole.profiled_us + after_whole.unseen_us);
 begin
     earlier := compared_hours_span((sides.before_side).segment_hours);
     later := compared_hours_span((sides.after_side).segment_hours);
@@ -441,55 +382,55 @@ begin
         count(*) filter (where verdict in ('slower', 'faster', 'no change seen')) as tested
     into placebo
     from compared_functions(
-        compared_side(
-        compare_summary.site, lower(earlier.hours), middle, compare_summary.route, compare_summary.before,
-        compare_summary.environment, compare_summary.variant, compare_summary.browser, compare_summary.os,
-        compare_summary.device, compare_summary.thread, exclude),
-        compared_side(
-        compare_summary.site, middle, upper(earlier.hours), compare_summary.route, compare_summary.before,
-        compare_summary.environment, compare_summary.variant, compare_summary.browser, compare_summary.os,
-        compare_summary.device, compare_summary.thread, exclude),
+        compared_side(given, compare_summary.before, lower(earlier.hours), middle),
+        compared_side(given, compare_summary.before, middle, upper(earlier.hours)),
         false)
     where middle is not null;
 
     return query
+    with compared as materialized (
+        select *
+        from compared_functions(sides.before_side, sides.after_side, false)
+    ),
+    agent as materialized (
+        select frame_id
+        from frame
+        join resource using (resource_id)
+        where frame_id = any(array(select frame_id from compared)) and url like '%fleetprof%' and fleetprof.is_agent(url)
+    )
     select
         max(common_change),
         max(comparable_share),
-        count(*) filter (where verdict = 'slower'),
-        count(*) filter (where verdict = 'faster'),
-        count(*) filter (where verdict = 'no change seen'),
-        count(*) filter (where verdict = 'too few'),
+        count(*) filter (where verdict = 'slower' and agent.frame_id is null),
+        count(*) filter (where verdict = 'faster' and agent.frame_id is null),
+        count(*) filter (where verdict = 'no change seen' and agent.frame_id is null),
+        count(*) filter (where verdict = 'too few' and agent.frame_id is null),
         placebo.flags,
         placebo.tested,
-        count(*) filter (where verdict = 'new'),
-        count(*) filter (where verdict = 'gone'),
-        count(*) filter (where verdict = 'unmatched'),
+        count(*) filter (where verdict = 'new' and agent.frame_id is null),
+        count(*) filter (where verdict = 'gone' and agent.frame_id is null),
+        count(*) filter (where verdict = 'unmatched' and agent.frame_id is null),
         case when least(earlier.uploads, later.uploads) = 0 then 'early'
             else max(verdict) filter (where verdict in ('early', 'not comparable')) end,
         coalesce(bool_or(by_time), false),
         earlier.uploads,
         later.uploads,
         earlier.hours,
-        later.hours
-    from compared_functions(sides.before_side, sides.after_side, false);
+        later.hours,
+        before_seen,
+        after_seen,
+        coalesce(abs(after_seen - before_seen) > 0.05, false)
+    from compared
+    left join agent using (frame_id);
 end
 $$;
 
 comment on function fleetprof.compare_summary is
-    'Returns one row about what compare_releases does with the same arguments. common_change: change that most functions share, 0.05 for 5 % slower; it is taken off before a function is judged. comparable_share: share of the later uploads whose mix of page, device and browser both sides have, 0 to 1. slower, faster, unchanged, too_few, new, gone, unmatched: functions with this verdict. obstacle: early or not comparable, when that is every function''s verdict; early, too, when a side has no uploads. placebo_flags: functions found slower or faster between two halves of before, where nothing changed, of placebo_tested. by_time: self time was compared per profiled time, since uploads per page load differ by more than 5 %. before_uploads, after_uploads: uploads of each side; before_hours, after_hours: from its first hour with uploads to its last, null without uploads.';
+    -- {{comment of compare_summary}};
 
 create or replace function fleetprof_data.latest_releases(
-    site        text,
-    release     text,
-    route       text,
-    environment text,
-    variant     text,
-    browser     text,
-    os          text,
-    device      text,
-    thread      text,
-    exclude     text[],
+    -- {{filters of both sides}},
+    release text default null,
     out previous text,
     out latest   text
 )
@@ -497,13 +438,11 @@ language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
+declare
+    -- {{given}}
 begin
     with hour as materialized (
-        select *
-        from release_hours(
-            latest_releases.site, latest_releases.route, latest_releases.environment, latest_releases.variant,
-            latest_releases.browser, latest_releases.os, latest_releases.device, latest_releases.thread,
-            latest_releases.exclude)
+        select * from release_hours(given)
     ),
     life as materialized (
         select release, min(bucket) as first, max(bucket) as last from hour group by release
@@ -529,24 +468,15 @@ end
 $$;
 
 comment on function fleetprof_data.latest_releases is
-    'Returns a release (null: that which began last, of those with a name) and the one before it: that with the most uploads in the 48 hours before its first hour.';
+    'Returns a release (null: the latest that has a name) and the one before it: that with the most uploads in the 48 hours before its first hour. since and until do not matter.';
 
 create or replace function fleetprof.regressions(
     site         text,
     release      text default null,
     since        timestamptz default null,
     until        timestamptz default null,
-    route        text default null,
-    environment  text default null,
-    variant      text default null,
-    browser      text default null,
-    os           text default null,
-    device       text default null,
-    thread       text default null,
-    least_change double precision default 0.03,
-    exclude_route text default null, exclude_environment text default null, exclude_variant text default null,
-    exclude_browser text default null, exclude_os text default null, exclude_device text default null,
-    exclude_thread text default null
+    -- {{dimensions of both sides}},
+    least_change double precision default 0.03
 )
 returns table (
     function_key     text,
@@ -561,6 +491,9 @@ returns table (
     change           double precision,
     change_low       double precision,
     change_high      double precision,
+    own_change       double precision,
+    own_low          double precision,
+    own_high         double precision,
     smallest_visible double precision,
     p                double precision,
     verdict          text,
@@ -571,22 +504,18 @@ returns table (
     after_release    text,
     generated_resource text,
     generated_line     integer,
-    generated_column   integer
+    generated_column   integer,
+    is_agent           boolean
 )
 language plpgsql stable parallel safe rows 10
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
 declare
-    exclude text[] := array[
-        regressions.exclude_route, null, regressions.exclude_environment, regressions.exclude_variant,
-        regressions.exclude_browser, regressions.exclude_os, regressions.exclude_device, regressions.exclude_thread];
+    -- {{given}}
     names record := latest_releases(
-        regressions.site, regressions.release, regressions.route, regressions.environment, regressions.variant,
-        regressions.browser, regressions.os, regressions.device, regressions.thread, exclude);
+        -- {{arguments}},
+        release => regressions.release);
     sides record;
 begin
     if (regressions.least_change >= 0 and regressions.least_change < 'infinity') is not true then
@@ -598,22 +527,19 @@ begin
     if names.previous is null then
         return;
     end if;
-    sides := compared_sides(
-        regressions.site, literal_filter(names.previous), literal_filter(names.latest), regressions.since,
-        regressions.until, regressions.route, regressions.environment, regressions.variant, regressions.browser,
-        regressions.os, regressions.device, regressions.thread, null, null, exclude);
+    sides := compared_sides(given, literal_filter(names.previous), literal_filter(names.latest), null, null);
     return query
     select
         function_key, function, resource, line, column_number, before_self_ms, after_self_ms, before_total_ms,
-        after_total_ms, change, change_low, change_high, smallest_visible, p, verdict, before_uploads, after_uploads, samples,
-        names.previous, names.latest, generated_resource, generated_line, generated_column
+        after_total_ms, change, change_low, change_high, own_change, own_low, own_high, smallest_visible, p, verdict, before_uploads, after_uploads, samples,
+        names.previous, names.latest, generated_resource, generated_line, generated_column, is_agent
     from listed_comparison(sides.before_side, sides.after_side, true, '{slower,new}', null)
-    where verdict = 'new' or change is null or change >= regressions.least_change;
+    where verdict = 'new' or own_change is null or own_change >= regressions.least_change;
 end
 $$;
 
 comment on function fleetprof.regressions is
-    'Returns the functions that a release made slower, or brought, against the release before it: rows of compare_releases with the verdict slower or new, looked for in this direction only. release: null is the one that began last, of those with a name. least_change: smaller changes are left out, however certain. before_release, after_release: what was compared. No rows: nothing was found, or there is no earlier release; compare_summary tells what could not be compared.';
+    -- {{comment of regressions}};
 
 revoke execute on function
     fleetprof_data.release_hours, fleetprof_data.release_periods, fleetprof_data.compared_sides,

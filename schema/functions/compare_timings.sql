@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Timings and vitals of two releases, or periods, beside each other: their medians and 75th percentiles.
 --
 -- docs/comparison.md explains the method. In short: values are compared within strata that both sides have. Where their
@@ -74,7 +75,7 @@ end
 $$;
 
 comment on function fleetprof_data.timing_histograms is
-    'Returns values of two sides by segment, block of time, timing and bin. ids and numbers, in parallel, say which timings, and what they are called here.';
+    'Returns values of two sides by segment, block of time, timing and bin. ids and numbers are parallel arrays: the timings to read, and the number of each in the result.';
 
 create or replace function fleetprof_data.compared_timings(
     before fleetprof_data.compared_side,
@@ -94,7 +95,8 @@ returns table (
     p                double precision,
     verdict          text,
     before_count     bigint,
-    after_count      bigint
+    after_count      bigint,
+    common_change    double precision
 )
 language plpgsql stable parallel safe rows 50
 set search_path = fleetprof_data, pg_temp
@@ -110,14 +112,18 @@ declare
     least_share constant double precision := 0.5;
     -- Hours, or days where hours are gone, with the timing: fewer do not show what values have in common.
     least_blocks constant integer := 3;
-    -- Of a timing that only one side has: the effective number of hours that its values come from.
+    -- The effective number of hours that a difference comes from, and the values of a timing that one side lacks.
     least_effective_hours constant double precision := 6;
+    -- As in compared_functions.
+    least_z constant double precision := 2;
     -- Uploads with a new timing that the earlier side would have had, and the other way round.
     least_expected constant double precision := 10;
     -- Those with the most values are compared.
     most_timings constant integer := 500;
     -- Less than the 5 % that are promised: hours show most of what values have in common, not all.
     false_share constant double precision := 0.03;
+    -- By how many standard errors a change must exceed what machines alone would make.
+    guard_z constant double precision := 3;
     -- As in compared_functions.
     visible_z constant double precision := 3.29 + 1.28;
     ids bigint[];
@@ -145,6 +151,8 @@ begin
             where is_selected((compared_timings.after).whole, sealed, group_id, bucket, span)
         ) as entry
         group by timing_id
+        -- Vitals that were replaced elsewhere leave nothing.
+        having sum(count) > 0
     ),
     listed as materialized (
         select
@@ -177,6 +185,7 @@ begin
         select is_after, segment_id, number, bin, sum(count) as count
         from timing_histograms((compared_timings.before).segments, (compared_timings.after).segments, ids, numbers)
         group by is_after, segment_id, number, bin
+        having sum(count) > 0
     ),
     -- Strata with the operating system where that takes few values out of what both sides have.
     grouped as (
@@ -186,7 +195,10 @@ begin
         from entry
         join segment using (segment_id)
         cross join (values (true), (false)) as choice (with_os)
-        group by with_os, site, route, environment, variant, browser, device, thread, case when with_os then os end
+        group by
+            with_os, site,
+            -- {{each but release, os: $name,}}
+            case when with_os then os end
     ),
     stratum as materialized (
         select unnest(segment_ids) as segment_id, number as stratum
@@ -264,6 +276,7 @@ begin
         join member using (segment_id)
         left join cut using (number)
         group by is_after, bucket, number, percentile, stratum
+        having sum(count) > 0
     ),
     part as materialized (
         select
@@ -300,6 +313,46 @@ begin
         join part using (number, percentile, stratum)
         group by is_after, bucket, number, percentile
     ),
+    -- The effective number of hours in which a side differs from the mean of the other one, and how much of the difference
+    -- is left without any three hours: as in compared_functions.
+    excess_hours as (
+        select number, percentile, min(effective) as effective, min(least_left) as least_left
+        from (
+            select
+                number, percentile, is_after,
+                min((all_excess - window_excess) / nullif(all_excess, 0) / nullif(sqrt(1 - window_count / all_count), 0)) as least_left,
+                sum(excess) ^ 2 / nullif(greatest(
+                    sum(excess ^ 2 / hours) - least(
+                        min(case when is_after then after_variance else before_variance end / hours), sum(excess ^ 2 / hours) / 3),
+                    sum(excess) ^ 2 / sum(hours)), 0) as effective
+            from (
+                select
+                    *, sum(excess) over side as all_excess, sum(excess) over three as window_excess,
+                    sum(count) over side as all_count, sum(count) over three as window_count
+                from (
+                    select
+                        is_after, bucket, number, percentile, case when bucket < min(hours_from) then 24 else 1 end as hours,
+                        sum(count) as count,
+                        sum(weight * case
+                            when is_after then (below - before_below / before_count * count) / after_count
+                            else (below - after_below / after_count * count) / before_count
+                        end) as excess
+                    from hour
+                    join part using (number, percentile, stratum)
+                    cross join horizon
+                    group by is_after, bucket, number, percentile
+                ) as hour
+                window
+                    side as (partition by number, percentile, is_after),
+                    three as (
+                        partition by number, percentile, is_after order by bucket
+                        range between current row and interval '2 hours' following)
+            ) as hour
+            join estimate using (number, percentile)
+            group by number, percentile, is_after
+        ) as side
+        group by number, percentile
+    ),
     hourly as (
         select number, percentile, sum(blocks * squares / nullif(blocks - 1, 0)) as variance, sum(blocks) - 2 as df
         from (
@@ -309,6 +362,58 @@ begin
         ) as side
         group by number, percentile
         having min(blocks) >= least_blocks
+    ),
+    -- One visitor makes the mean from which the visitor's hours would differ. So each side is estimated again without
+    -- each of its blocks of three hours (or days, where hours are gone).
+    block as materialized (
+        select
+            is_after, case when bucket < hours_from then bucket else date_bin('3 hours', bucket, 'epoch') end as block, number,
+            percentile, stratum, sum(count) as count, sum(below) as below
+        from hour
+        cross join horizon
+        group by is_after, 2, number, percentile, stratum
+    ),
+    without_block as (
+        select
+            is_after, block, number, percentile,
+            sum(before_count * after_count / (before_count + after_count)) as weight,
+            sum(before_count * after_count / (before_count + after_count)
+                * (before_below / before_count - after_below / after_count)) as difference,
+            sum(left_before * left_after / (left_before + left_after)) as left_weight,
+            sum(left_before * left_after / (left_before + left_after) * (
+                (before_below - case when is_after then 0 else below end) / nullif(left_before, 0)
+                - (after_below - case when is_after then below else 0 end) / nullif(left_after, 0))) as left_difference
+        from (
+            select
+                *, before_count - case when is_after then 0 else count end as left_before,
+                after_count - case when is_after then count else 0 end as left_after
+            from block
+            join part using (number, percentile, stratum)
+        ) as part
+        group by is_after, block, number, percentile
+    ),
+    jackknife as (
+        select number, percentile, sum((blocks - 1) / blocks::double precision * squares) as variance
+        from (
+            select number, percentile, is_after, count(*) as blocks, var_pop(estimate) * count(*) as squares
+            from (
+                select
+                    number, percentile, is_after,
+                    (whole_difference - difference + coalesce(left_difference, 0)) / nullif(whole_weight - weight + left_weight, 0) as estimate
+                from without_block
+                join (
+                    select
+                        number, percentile,
+                        sum(before_count * after_count / (before_count + after_count)) as whole_weight,
+                        sum(before_count * after_count / (before_count + after_count)
+                            * (before_below / before_count - after_below / after_count)) as whole_difference
+                    from part
+                    group by number, percentile
+                ) as whole using (number, percentile)
+            ) as estimate
+            group by number, percentile, is_after
+        ) as side
+        group by number, percentile
     ),
     side_hours as materialized (
         select
@@ -363,10 +468,10 @@ begin
     known as (
         select
             observed.*, counted.before_count, counted.after_count, difference,
-            sqrt(greatest(estimate.variance, hourly.variance)) as error,
-            sqrt(before_variance * greatest(1, hourly.variance / nullif(estimate.variance, 0))) as before_error,
-            sqrt(after_variance * greatest(1, hourly.variance / nullif(estimate.variance, 0))) as after_error,
-            hourly.df, cut_share,
+            sqrt(greatest(estimate.variance, hourly.variance, jackknife.variance)) as error,
+            sqrt(before_variance * greatest(1, greatest(hourly.variance, jackknife.variance) / nullif(estimate.variance, 0))) as before_error,
+            sqrt(after_variance * greatest(1, greatest(hourly.variance, jackknife.variance) / nullif(estimate.variance, 0))) as after_error,
+            hourly.df, cut_share, excess_hours.effective as effective_hours, excess_hours.least_left,
             case
                 when least(side_hours.before, side_hours.after) < least_hours
                     or one_sided_hours.effective < least_effective_hours then 'early'
@@ -384,6 +489,8 @@ begin
         left join estimate using (number, percentile)
         left join one_sided_hours using (number)
         left join hourly using (number, percentile)
+        left join jackknife using (number, percentile)
+        left join excess_hours using (number, percentile)
         left join cut using (number, percentile)
     ),
     tested as (
@@ -415,6 +522,40 @@ begin
             end as visible
         from judged
         left join distribution using (number)
+    ),
+    changed as (
+        select
+            *,
+            case when before_value > 0 then after_value / before_value - 1 end as change,
+            -- On the scale of logarithms, where errors of a ratio are even; both sides' add up as squares.
+            case when least(before_value, before_low, after_value, after_low) > 0 then
+                exp(ln(after_value / before_value) - sqrt(ln(after_value / after_low) ^ 2 + ln(before_high / before_value) ^ 2)) - 1 end as change_low,
+            case when least(before_value, before_low, after_value, after_low) > 0 then
+                exp(ln(after_value / before_value) + sqrt(ln(after_high / after_value) ^ 2 + ln(before_value / before_low) ^ 2)) - 1 end as change_high,
+            is_changed and before_value <> after_value
+                -- In a lump of equal values the shares differ long before the percentile moves.
+                and (abs(cut_share - percentile / 100.0) <= 0.05 or before_value = 0
+                    or abs(after_value / before_value - 1) > 1.0 / 32) as has_moved
+        from measured
+    ),
+    -- Machines that are faster or slower move all timings: as far as they moved the functions, nobody knows what did it.
+    machines as materialized (
+        select max(common_change) as change, max(common_error) as error
+        from compared_functions(compared_timings.before, compared_timings.after, false)
+    ),
+    guarded as (
+        select
+            *,
+            common_change is not null and change_low > -1
+                and sign(ln(1 + change)) * (ln(1 + change) - ln(1 + common_change))
+                    < guard_z * sqrt((ln((1 + change_high) / (1 + change_low)) / 4) ^ 2 + common_error ^ 2) as is_common
+        from (
+            select
+                *,
+                case when has_moved then (select change from machines where abs(ln(1 + change)) > 2 * error) end as common_change,
+                case when has_moved then (select error from machines) end as common_error
+            from changed
+        ) as changed
     )
     select
         names[number],
@@ -422,25 +563,22 @@ begin
         percentile,
         before_us,
         after_us,
-        case when before_value > 0 then after_value / before_value - 1 end,
-        -- On the scale of logarithms, where errors of a ratio are even; both sides' add up as squares.
-        case when least(before_value, before_low, after_value, after_low) > 0 then
-            exp(ln(after_value / before_value) - sqrt(ln(after_value / after_low) ^ 2 + ln(before_high / before_value) ^ 2)) - 1 end,
-        case when least(before_value, before_low, after_value, after_low) > 0 then
-            exp(ln(after_value / before_value) + sqrt(ln(after_high / after_value) ^ 2 + ln(before_value / before_low) ^ 2)) - 1 end,
+        change,
+        change_low,
+        change_high,
         visible,
         p,
         case
             when obstacle is not null then obstacle
-            when is_changed and before_value <> after_value
-                -- In a lump of equal values the shares differ long before the percentile moves.
-                and (abs(cut_share - percentile / 100.0) <= 0.05 or before_value = 0
-                    or abs(after_value / before_value - 1) > 1.0 / 32) then case when difference > 0 then 'slower' else 'faster' end
+            when has_moved and (
+                effective_hours < least_effective_hours or least_left * abs(difference) / error < least_z) then 'too few'
+            when has_moved and not is_common then case when difference > 0 then 'slower' else 'faster' end
             else 'no change seen'
         end,
         before_count::bigint,
-        after_count::bigint
-    from measured
+        after_count::bigint,
+        common_change
+    from guarded
     where exists (select from entry where is_after) and exists (select from entry where not is_after);
 end
 $$;
@@ -454,18 +592,9 @@ create or replace function fleetprof.compare_timings(
     after        text default null,
     since        timestamptz default null,
     until        timestamptz default null,
-    route        text default null,
-    environment  text default null,
-    variant      text default null,
-    browser      text default null,
-    os           text default null,
-    device       text default null,
-    thread       text default null,
+    -- {{dimensions of both sides}},
     before_since timestamptz default null,
-    before_until timestamptz default null,
-    exclude_route text default null, exclude_environment text default null, exclude_variant text default null,
-    exclude_browser text default null, exclude_os text default null, exclude_device text default null,
-    exclude_thread text default null
+    before_until timestamptz default null
 )
 returns table (
     name             text,
@@ -480,28 +609,22 @@ returns table (
     p                double precision,
     verdict          text,
     before_count     bigint,
-    after_count      bigint
+    after_count      bigint,
+    common_change    double precision
 )
 language plpgsql stable parallel safe rows 50
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
 declare
+    -- {{given}}
     sides record := compared_sides(
-        compare_timings.site, compare_timings.before, compare_timings.after, compare_timings.since, compare_timings.until,
-        compare_timings.route, compare_timings.environment, compare_timings.variant, compare_timings.browser, compare_timings.os,
-        compare_timings.device, compare_timings.thread, compare_timings.before_since, compare_timings.before_until,
-        array[
-            compare_timings.exclude_route, null, compare_timings.exclude_environment, compare_timings.exclude_variant,
-            compare_timings.exclude_browser, compare_timings.exclude_os, compare_timings.exclude_device, compare_timings.exclude_thread]);
+        given, compare_timings.before, compare_timings.after, compare_timings.before_since, compare_timings.before_until);
 begin
     return query
     select
         name, kind::text, percentile, before_us / 1000, after_us / 1000, change, change_low, change_high, smallest_visible, p,
-        verdict, before_count, after_count
+        verdict, before_count, after_count, common_change
     from compared_timings(sides.before_side, sides.after_side, '{mark,measure}')
     order by array_position('{slower,new,faster,gone}', verdict) nulls last, greatest(before_count, after_count) desc, name collate "C",
         kind, percentile;
@@ -509,7 +632,7 @@ end
 $$;
 
 comment on function fleetprof.compare_timings is
-    'Compares marks and measures of two releases, or of two periods: a row for each median and 75th percentile (percentile). before_ms, after_ms: as observed, milliseconds, at most 1.6 % off. change: ratio of the percentile after to before, less 1, for the same mix of pages, devices and browsers on both sides; change_low, change_high: where it lies with a probability of 95 %; null where the percentile is 0. smallest_visible: the least change that would have been found in nine of ten cases. p: probability of such a difference by chance. verdict: slower, faster, no change seen, new, gone, too few, early, not comparable. before_count, after_count: values, without negative ones. since, until, before_since, before_until: as in compare_releases.';
+    -- {{comment of compare_timings}};
 
 create or replace function fleetprof.compare_vitals(
     site         text,
@@ -517,18 +640,9 @@ create or replace function fleetprof.compare_vitals(
     after        text default null,
     since        timestamptz default null,
     until        timestamptz default null,
-    route        text default null,
-    environment  text default null,
-    variant      text default null,
-    browser      text default null,
-    os           text default null,
-    device       text default null,
-    thread       text default null,
+    -- {{dimensions of both sides}},
     before_since timestamptz default null,
-    before_until timestamptz default null,
-    exclude_route text default null, exclude_environment text default null, exclude_variant text default null,
-    exclude_browser text default null, exclude_os text default null, exclude_device text default null,
-    exclude_thread text default null
+    before_until timestamptz default null
 )
 returns table (
     name             text,
@@ -543,35 +657,32 @@ returns table (
     p                double precision,
     verdict          text,
     before_count     bigint,
-    after_count      bigint
+    after_count      bigint,
+    common_change    double precision
 )
 language plpgsql stable parallel safe rows 50
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
 declare
+    -- {{given}}
     sides record := compared_sides(
-        compare_vitals.site, compare_vitals.before, compare_vitals.after, compare_vitals.since, compare_vitals.until,
-        compare_vitals.route, compare_vitals.environment, compare_vitals.variant, compare_vitals.browser, compare_vitals.os,
-        compare_vitals.device, compare_vitals.thread, compare_vitals.before_since, compare_vitals.before_until,
-        array[
-            compare_vitals.exclude_route, null, compare_vitals.exclude_environment, compare_vitals.exclude_variant,
-            compare_vitals.exclude_browser, compare_vitals.exclude_os, compare_vitals.exclude_device, compare_vitals.exclude_thread]);
+        given, compare_vitals.before, compare_vitals.after, compare_vitals.before_since, compare_vitals.before_until);
 begin
     return query
     select
-        name, case name when 'CLS' then 'score x 1000' else 'ms' end, percentile, before_us / 1000, after_us / 1000, change,
-        change_low, change_high, smallest_visible, p, verdict, before_count, after_count
+        name,
+        case name
+            -- {{each vital: when '$name' then '$unit'}}
+        end,
+        percentile, before_us / 1000, after_us / 1000, change, change_low, change_high, smallest_visible, p, verdict, before_count, after_count, common_change
     from compared_timings(sides.before_side, sides.after_side, '{vital}')
     order by array_position(vital_names(), name), percentile;
 end
 $$;
 
 comment on function fleetprof.compare_vitals is
-    'Compares web vitals of two releases, or of two periods: a row for each median and 75th percentile (percentile). before_value, after_value: as observed, in unit, at most 1.6 % off. A greater CLS is called slower, too. change: ratio of the percentile after to before, less 1, for the same mix of pages, devices and browsers on both sides; change_low, change_high: where it lies with a probability of 95 %; null where the percentile is 0. smallest_visible: the least change that would have been found in nine of ten cases. p: probability of such a difference by chance. verdict: slower, faster, no change seen, new, gone, too few, early, not comparable. before_count, after_count: values, without negative ones. since, until, before_since, before_until: as in compare_releases.';
+    -- {{comment of compare_vitals}};
 
 revoke execute on function
     fleetprof_data.bin_start_us, fleetprof_data.share_value_us, fleetprof_data.timing_histograms,

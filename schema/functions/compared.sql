@@ -1,21 +1,14 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Comparing two sides: what compare_releases, compare_summary and regressions share.
 --
 -- docs/comparison.md explains the method. In short: means per upload in strata that both sides have, the logarithm of
 -- their ratio, its variance as if nothing had changed, widened by what uploads of an hour have in common.
 
 create or replace function fleetprof_data.compared_side(
-    site        text,
-    since       timestamptz,
-    until       timestamptz,
-    route       text,
-    release     text,
-    environment text,
-    variant     text,
-    browser     text,
-    os          text,
-    device      text,
-    thread      text,
-    exclude     text[]
+    given   fleetprof_data.filters,
+    release text,
+    since   timestamptz,
+    until   timestamptz
 )
 returns fleetprof_data.compared_side
 language plpgsql stable parallel safe
@@ -29,14 +22,11 @@ declare
     days record;
     hours record;
 begin
-    side.whole := select_segments(
-        compared_side.site, compared_side.since, compared_side.until, compared_side.route, compared_side.release,
-        compared_side.environment, compared_side.variant, compared_side.browser, compared_side.os,
-        compared_side.device, compared_side.thread, exclude => compared_side.exclude);
-    side.segments := select_segments(
-        compared_side.site, compared_side.since, compared_side.until, compared_side.route, compared_side.release,
-        compared_side.environment, compared_side.variant, compared_side.browser, compared_side.os,
-        compared_side.device, compared_side.thread, by_segment => true, exclude => compared_side.exclude);
+    given.since := compared_side.since;
+    given.until := compared_side.until;
+    given.wanted[array_position(dimensions(), 'release')] := compared_side.release;
+    side.whole := select_segments(given);
+    side.segments := select_segments(given, by_segment => true);
 
     first_hour := (side.whole).after + interval '1 hour';
     days := cover((side.whole).sites, first_hour, least((side.whole).before, hours_from), '{2}');
@@ -47,12 +37,13 @@ begin
     side.hours.spans := days.spans || hours.spans;
     side.segment_hours.buckets := (side.hours).buckets;
     side.segment_hours.spans := (side.hours).spans;
+    perform explain_selection(side.hours);
     return side;
 end
 $$;
 
 comment on function fleetprof_data.compared_side is
-    'Returns what filters select, as one side of a comparison. exclude: as in select_segments.';
+    'Returns what filters select, as one side of a comparison: a filter for its release, and its period.';
 
 create or replace function fleetprof_data.compared_strata(before fleetprof_data.selection, after fleetprof_data.selection)
 returns setof fleetprof_data.stratum
@@ -98,7 +89,10 @@ begin
         from total
         join segment using (segment_id)
         cross join (values (true), (false)) as choice (with_os)
-        group by with_os, site, route, environment, variant, browser, device, thread, case when with_os then os end
+        group by
+            with_os, site,
+            -- {{each but release, os: $name,}}
+            case when with_os then os end
     ),
     common as (
         select with_os, sum(after_uploads) filter (where least(before_uploads, after_uploads) >= 2) as uploads
@@ -116,7 +110,7 @@ end
 $$;
 
 comment on function fleetprof_data.compared_strata is
-    'Returns the strata of two sides: segments that agree in site, route, environment, variant, browser, device and thread, and in os where that leaves enough uploads in strata that both sides have.';
+    'Returns the strata of two sides: segments that agree in the site and in all dimensions but the release and os, and in os where that leaves enough uploads in strata that both sides have.';
 
 create or replace function fleetprof_data.compared_sums(before fleetprof_data.selection, after fleetprof_data.selection)
 returns table (
@@ -169,7 +163,7 @@ begin
         group by frame_id
     ),
     script as materialized (
-        select resource_id, url, script
+        select resource_id, url, script, patterns, replacements
         from named_resource
         where resource_id in (select resource_id from sums join frame using (frame_id))
     ),
@@ -178,7 +172,7 @@ begin
             sums.*,
             is_stable,
             function_key(
-                function, coalesce(source, url), coalesce(source, script), line, column_number, kind, is_stable) as function_key
+                function, coalesce(source, url), coalesce(source_name(source, patterns, replacements), script), line, column_number, kind, is_stable) as function_key
         from sums
         join original_frame using (frame_id)
         left join script using (resource_id)
@@ -315,30 +309,39 @@ $$;
 comment on function fleetprof_data.compared_hours is
     'Returns one side''s self time by function and hour (or day, where hours are gone), microseconds.';
 
-create or replace function fleetprof_data.compared_hour_totals(side fleetprof_data.selection)
-returns table (device text, bucket timestamptz, hours integer, uploads double precision, us double precision)
+create or replace function fleetprof_data.compared_hour_totals(
+    side     fleetprof_data.selection,
+    is_after boolean,
+    strata   fleetprof_data.stratum[]
+)
+returns table (stratum integer, device text, bucket timestamptz, hours integer, uploads double precision)
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 begin
     return query
-    select device, bucket, max(hours), sum(uploads)::double precision, sum(self_us)::double precision
-    from (
+    with member as materialized (
         select
-            group_id as segment_id, bucket, case span when 2 then 24 else 1 end as hours, unnest(uploads) as uploads,
-            unnest(self_us) as self_us
+            place::integer as stratum, device,
+            unnest(case when compared_hour_totals.is_after then after_ids else before_ids end) as segment_id
+        from unnest(compared_hour_totals.strata) with ordinality
+            as listed (before_ids, after_ids, device, b1, a1, b2, a2, b3, a3, b4, a4, place)
+    )
+    select stratum, device, bucket, max(hours), sum(uploads)::double precision
+    from (
+        select group_id as segment_id, bucket, case span when 2 then 24 else 1 end as hours, unnest(uploads) as uploads
         from total_packed
         where is_selected(compared_hour_totals.side, sealed, group_id, bucket, span)
     ) as entry
-    join segment using (segment_id)
-    group by device, bucket
+    join member using (segment_id)
+    group by stratum, device, bucket
     having sum(uploads) > 0;
 end
 $$;
 
 comment on function fleetprof_data.compared_hour_totals is
-    'Returns one side''s totals by device and hour (or day, where hours are gone): how many hours that is, uploads, profiled time in microseconds.';
+    'Returns one side''s uploads by stratum (a number from 1), device and hour (or day, where hours are gone), and how many hours that is.';
 
 create or replace function fleetprof_data.compared_hours_span(
     side        fleetprof_data.selection,
@@ -354,9 +357,25 @@ begin
         case when count(*) > 0 then tstzrange(min(bucket), max(bucket + hours * interval '1 hour')) end,
         coalesce(sum(uploads), 0)::bigint
     into hours, uploads
-    from compared_hour_totals(compared_hours_span.side);
+    from (
+        select bucket, case span when 2 then 24 else 1 end as hours, unnest(uploads) as uploads
+        from total_packed
+        where is_selected(compared_hours_span.side, sealed, group_id, bucket, span)
+    ) as entry
+    where uploads > 0;
 end
 $$;
 
 comment on function fleetprof_data.compared_hours_span is
     'Returns from when to when one side has uploads (null: never), and how many.';
+
+revoke execute on function
+    fleetprof_data.compared_side, fleetprof_data.compared_strata, fleetprof_data.compared_sums,
+    fleetprof_data.compared_parts, fleetprof_data.compared_hours, fleetprof_data.compared_hour_totals,
+    fleetprof_data.compared_hours_span
+from public;
+grant execute on function
+    fleetprof_data.compared_side, fleetprof_data.compared_strata, fleetprof_data.compared_sums,
+    fleetprof_data.compared_parts, fleetprof_data.compared_hours, fleetprof_data.compared_hour_totals,
+    fleetprof_data.compared_hours_span
+to fleetprof_reader;

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The comparison itself: the steps of docs/comparison.md, one after the other.
 
 create or replace function fleetprof_data.p_of_t(t double precision, df double precision)
@@ -85,6 +86,9 @@ returns table (
     change           double precision,
     change_low       double precision,
     change_high      double precision,
+    own_change       double precision,
+    own_low          double precision,
+    own_high         double precision,
     smallest_visible double precision,
     p                double precision,
     verdict          text,
@@ -92,6 +96,7 @@ returns table (
     after_uploads    bigint,
     samples          bigint,
     common_change    double precision,
+    common_error     double precision,
     comparable_share double precision,
     by_time          boolean
 )
@@ -114,8 +119,10 @@ declare
     least_hours constant integer := 12;
     least_share constant double precision := 0.5;
     least_effective constant double precision := 10;
-    -- Of a function that only one side has: the effective number of hours that its cost comes from.
+    -- The effective number of hours that a difference comes from, and the cost of a function that only one side has.
     least_effective_hours constant double precision := 6;
+    -- By how many standard errors a difference must be left without any three hours.
+    least_z constant double precision := 2;
     -- How many functions are tested at most, and of how many frames: those with the most self time.
     most_functions constant integer := 1000;
     most_frames constant integer := 2000;
@@ -124,6 +131,15 @@ declare
     frame_ids bigint[];
     numbers integer[];
     after_weight double precision; -- share of the later side in all uploads of common strata
+    -- How much longer the later side's uploads are, and whether functions are compared as if all were equally long: by
+    -- chance, hardly.
+    longer_us double precision;
+    by_length boolean;
+    -- Whether uploads of a side differ enough in length to show how time grows with it. If not, it is taken to grow in
+    -- proportion.
+    shows_growth boolean;
+    least_spread constant double precision := 0.05;
+    sure_z constant double precision := 3;
     -- No cost is taken for known better than this.
     least_error constant double precision := 0.001;
     -- A function's prior degrees of freedom: how much it takes the mean of all for its own widening.
@@ -137,19 +153,37 @@ begin
         sum(before_us) as before_us, sum(after_us) as after_us,
         sum(before_uploads) filter (where is_common) as common_before, sum(after_uploads) filter (where is_common) as common_after,
         sum(after_uploads) filter (where is_common) / nullif(sum(after_uploads), 0) as share,
-        -- Uploads per page load, or part length, changed: compare shares of profiled time.
-        coalesce(abs(ln(
-            nullif(sum(after_uploads) filter (where is_common) / nullif(sum(after_loads) filter (where is_common), 0), 0)
-            / nullif(sum(before_uploads) filter (where is_common) / nullif(sum(before_loads) filter (where is_common), 0), 0)
-        )) > ln(1.05), false) as by_time
+        -- Profiled time per upload, for the same mix on both sides; its spread, and the variance of the difference.
+        sum(weight * before_us / before_uploads) filter (where is_common) / sum(weight) filter (where is_common) as before_length,
+        sum(weight * after_us / after_uploads) filter (where is_common) / sum(weight) filter (where is_common) as after_length,
+        sum(length_squares) filter (where is_common) as length_squares,
+        sum(weight * length_squares / (before_uploads + after_uploads - 2)) filter (where is_common)
+            / (sum(weight) filter (where is_common)) ^ 2 as length_variance
     into whole
-    from (select *, least(before_uploads, after_uploads) >= 2 as is_common from unnest(strata)) as stratum;
+    from (
+        select
+            *,
+            greatest(0, before_us2 - before_us ^ 2 / nullif(before_uploads, 0))
+                + greatest(0, after_us2 - after_us ^ 2 / nullif(after_uploads, 0)) as length_squares
+        from (
+            select
+                *, least(before_uploads, after_uploads) >= 2 and least(before_us, after_us) > 0 as is_common,
+                before_uploads * after_uploads / (before_uploads + after_uploads) as weight
+            from unnest(strata)
+        ) as stratum
+    ) as stratum;
 
     -- A side without uploads is no side.
     if coalesce(least(whole.before_uploads, whole.after_uploads), 0) = 0 then
         return;
     end if;
     after_weight := whole.common_after / (whole.common_before + whole.common_after);
+    longer_us := whole.after_length - whole.before_length;
+    by_length := coalesce(
+        abs(ln(whole.after_length / whole.before_length)) > ln(1.05)
+        and abs(longer_us) > sure_z * sqrt(whole.length_variance), false);
+    shows_growth := sqrt(whole.length_squares / (whole.common_before + whole.common_after))
+        > least_spread * (whole.before_length + whole.after_length) / 2;
 
     return query
     with sums as materialized (
@@ -175,26 +209,19 @@ begin
         cross join unnest(frame_ids) as frame_id
         where frames <= most_frames
     ),
-    -- Cost is per upload, or per profiled time: `amount` is how much there is of either.
     layer as materialized (
         select
             *,
-            before_amount * after_amount / (before_amount + after_amount)
-                / sum(before_amount * after_amount / (before_amount + after_amount)) filter (where is_common) over () as weight,
-            (before_amount + after_amount) / (before_uploads + after_uploads) as amount_per_upload
+            before_uploads * after_uploads / (before_uploads + after_uploads)
+                / sum(before_uploads * after_uploads / (before_uploads + after_uploads)) filter (where is_common) over () as weight
         from (
             select
-                stratum::integer, device, before_uploads, after_uploads,
-                least(before_uploads, after_uploads) >= 2 and least(before_us, after_us) > 0 as is_common,
-                case when whole.by_time then before_us else before_uploads end as before_amount,
-                case when whole.by_time then after_us else after_uploads end as after_amount,
-                case when whole.by_time then before_us2 else before_uploads end as before_amount2,
-                case when whole.by_time then after_us2 else after_uploads end as after_amount2
+                stratum::integer, device, before_uploads, after_uploads, before_us as before_profiled_us,
+                after_us as after_profiled_us, least(before_uploads, after_uploads) >= 2 and least(before_us, after_us) > 0 as is_common
             from unnest(strata) with ordinality as stratum (
                 before_ids, after_ids, device, before_uploads, after_uploads, before_loads, after_loads, before_us,
                 after_us, before_us2, after_us2, stratum)
         ) as stratum
-        where before_amount + after_amount > 0
     ),
     part as materialized (
         select false as is_after, part.*
@@ -212,34 +239,39 @@ begin
             coalesce(sum(self_us) filter (where is_after), 0) as after_us,
             coalesce(sum(spread ^ 2) filter (where not is_after), 0) as before_us2,
             coalesce(sum(spread ^ 2) filter (where is_after), 0) as after_us2,
-            coalesce(sum(case when whole.by_time then product else self_us end) filter (where not is_after), 0) as before_product,
-            coalesce(sum(case when whole.by_time then product else self_us end) filter (where is_after), 0) as after_product
+            coalesce(sum(product) filter (where not is_after), 0) as before_product,
+            coalesce(sum(product) filter (where is_after), 0) as after_product
         from part
         group by number, stratum
     ),
     cost as (
         select
             *,
-            before_us / before_amount as before_rate,
-            after_us / after_amount as after_rate,
-            greatest(0, before_us2 - 2 * before_us / before_amount * before_product
-                + (before_us / before_amount) ^ 2 * before_amount2) as before_squares,
-            greatest(0, after_us2 - 2 * after_us / after_amount * after_product
-                + (after_us / after_amount) ^ 2 * after_amount2) as after_squares
+            before_us / before_uploads as before_rate,
+            after_us / after_uploads as after_rate,
+            greatest(0, before_us2 - before_us ^ 2 / before_uploads) as before_squares,
+            greatest(0, after_us2 - after_us ^ 2 / after_uploads) as after_squares,
+            -- Of self time and profiled time.
+            before_product - before_us * before_profiled_us / before_uploads
+                + after_product - after_us * after_profiled_us / after_uploads as products
         from paired
         join layer using (stratum)
         where is_common
     ),
-    estimate as (
+    as_observed as (
         select
             number,
             sum(weight * before_rate) as before_mean,
             sum(weight * after_rate) as after_mean,
             -- As if nothing had changed: both sides have one variance in a stratum.
-            sum((weight / amount_per_upload) ^ 2 * (before_squares + after_squares) / (before_uploads + after_uploads - 2)
+            sum(weight ^ 2 * (before_squares + after_squares) / (before_uploads + after_uploads - 2)
                 * (1 / before_uploads + 1 / after_uploads)) as variance,
-            sum((weight / before_amount) ^ 2 * before_squares * before_uploads / (before_uploads - 1)) as before_variance,
-            sum((weight / after_amount) ^ 2 * after_squares * after_uploads / (after_uploads - 1)) as after_variance,
+            sum((weight / before_uploads) ^ 2 * before_squares * before_uploads / (before_uploads - 1)) as before_variance,
+            sum((weight / after_uploads) ^ 2 * after_squares * after_uploads / (after_uploads - 1)) as after_variance,
+            sum(weight ^ 2 * products / (before_uploads + after_uploads - 2)
+                * (1 / before_uploads + 1 / after_uploads)) as covariance,
+            sum(before_squares + after_squares) as squares,
+            sum(products) as products,
             -- The effective number of uploads that cost comes from, and how much of it each side would have.
             sum(before_us + after_us) / sum(before_us2 + after_us2)
                 * sum((before_us + after_us) * before_uploads / (before_uploads + after_uploads)) as before_effective,
@@ -250,6 +282,45 @@ begin
         from cost
         group by number
     ),
+    -- growth: the share of a function's time that grows with an upload's length; 0 of what runs at load.
+    growing as (
+        select
+            *,
+            case
+                when not by_length then 0
+                when not shows_growth then 1
+                else coalesce(greatest(0, least(1, products / whole.length_squares / nullif(proportional, 0))), 0)
+            end as growth
+        from (
+            select *, (before_mean + after_mean) / (whole.before_length + whole.after_length) as proportional
+            from as_observed
+        ) as observed
+    ),
+    sloped as (
+        select
+            *,
+            growth * proportional as slope,
+            case when by_length and shows_growth
+                then longer_us ^ 2 * greatest(0, squares - 2 * growth * proportional * products
+                    + (growth * proportional) ^ 2 * whole.length_squares)
+                    / (whole.common_before + whole.common_after) / whole.length_squares
+                else 0
+            end as slope_variance
+        from growing
+    ),
+    -- As if the uploads of both sides were equally long.
+    estimate as (
+        select
+            number,
+            before_mean * (1 + growth * longer_us * after_weight / whole.before_length) as before_mean,
+            after_mean * (1 - growth * longer_us * (1 - after_weight) / whole.after_length) as after_mean,
+            growth,
+            greatest(0, variance - 2 * slope * covariance + slope ^ 2 * whole.length_variance) + slope_variance as variance,
+            before_variance + slope_variance / 2 as before_variance,
+            after_variance + slope_variance / 2 as after_variance,
+            before_effective, after_effective, least_observed
+        from sloped
+    ),
     known as materialized (
         select
             *,
@@ -259,13 +330,18 @@ begin
         where least(before_effective, after_effective) >= least_effective
     ),
     -- Hours as clusters: how much more the sums of hours vary than sums of independent uploads would.
-    hour_total as materialized (
+    stratum_hour as materialized (
         select
-            false as is_after, device, bucket, hours as length, case when whole.by_time then us else uploads end as amount
-        from compared_hour_totals((compared_functions.before).segment_hours)
+            false as is_after, stratum, device, bucket, hours as length, uploads
+        from compared_hour_totals((compared_functions.before).segment_hours, false, strata)
         union all
-        select true, device, bucket, hours, case when whole.by_time then us else uploads end
-        from compared_hour_totals((compared_functions.after).segment_hours)
+        select true, stratum, device, bucket, hours, uploads
+        from compared_hour_totals((compared_functions.after).segment_hours, true, strata)
+    ),
+    hour_total as materialized (
+        select is_after, device, bucket, max(length) as length, sum(uploads) as uploads
+        from stratum_hour
+        group by is_after, device, bucket
     ),
     obstacle as materialized (
         select
@@ -281,27 +357,25 @@ begin
         ) as side
     ),
     side_total as materialized (
-        select is_after, sum(amount) as amount, count(distinct bucket) as hours from hour_total group by is_after
+        select is_after, sum(uploads) as uploads, count(distinct bucket) as hours from hour_total group by is_after
     ),
     class_total as materialized (
-        select is_after, device, sum(uploads) as uploads, sum(amount) as amount, sum(amount2) as amount2
+        select is_after, device, sum(uploads) as uploads
         from (
-            select false as is_after, device, before_uploads as uploads, before_amount as amount, before_amount2 as amount2 from layer
+            select false as is_after, device, before_uploads as uploads from layer
             union all
-            select true, device, after_uploads, after_amount, after_amount2 from layer
+            select true, device, after_uploads from layer
         ) as side
         group by is_after, device
-        having sum(amount) > 0
+        having sum(uploads) > 0
     ),
     class_cost as materialized (
         select
             number, is_after, device,
-            us / amount as rate,
-            greatest(0, us2 - 2 * us / amount * product + (us / amount) ^ 2 * amount2) / (amount / uploads) ^ 2 as squares
+            us / uploads as rate,
+            greatest(0, us2 - us ^ 2 / uploads) as squares
         from (
-            select
-                number, is_after, device, sum(self_us) as us, sum(spread ^ 2) as us2,
-                sum(case when whole.by_time then product else self_us end) as product
+            select number, is_after, device, sum(self_us) as us, sum(spread ^ 2) as us2
             from part
             join layer using (stratum)
             where number in (select number from known)
@@ -330,7 +404,7 @@ begin
     hour_cost as (
         select number, is_after, bucket, sum(us) as residual
         from (
-            select number, is_after, bucket, -rate * amount as us
+            select number, is_after, bucket, -rate * uploads as us
             from class_cost
             join hour_total using (is_after, device)
             union all
@@ -340,7 +414,7 @@ begin
         group by number, is_after, bucket
     ),
     between_hours as (
-        select number, is_after, sum(residual ^ 2 / amount ^ 2 * hours / (hours - 1)) as variance
+        select number, is_after, sum((residual / uploads) ^ 2 * hours / (hours - 1)) as variance
         from hour_cost
         join side_total using (is_after)
         where hours > 1
@@ -348,8 +422,7 @@ begin
     ),
     -- What independent uploads would make of it, if both sides had one variance.
     within_hours as (
-        select number, is_after, sum(squares / greatest(all_uploads - 2, 1) * class_total.uploads * (class_total.amount / class_total.uploads) ^ 2
-            / side_total.amount ^ 2) as variance
+        select number, is_after, sum(squares / greatest(all_uploads - 2, 1) * class_total.uploads / side_total.uploads ^ 2) as variance
         from (select number, device, sum(squares) as squares from class_cost group by number, device) as class
         join (select device, sum(uploads) as all_uploads from class_total group by device) as device using (device)
         join class_total using (device)
@@ -417,6 +490,7 @@ begin
         select
             number,
             own_df + prior_df as df,
+            growth,
             -- A mean of nothing is taken for half of what one effective upload would make it.
             ln(greatest(after_mean, mean / after_effective / 2) / greatest(before_mean, mean / before_effective / 2)) as difference,
             before_mean > 0 and after_mean > 0 as is_ratio,
@@ -482,15 +556,87 @@ begin
                     end as tail
                 from (
                     select
-                        tested.*, common,
-                        p_of_t(
+                        tested.*, p_of_t(t, df) as p
+                    from (
+                        select
+                            tested.*, common, common_error,
                             judged_change(difference - common, after_weight, least_observed < least_effective)
-                                / sqrt(error ^ 2 + common_error ^ 2), df) as p
-                    from tested
-                    cross join second_common
+                                / sqrt(error ^ 2 + common_error ^ 2) as t
+                        from tested
+                        cross join second_common
+                    ) as tested
                 ) as tested
             ) as tested
         ) as tested
+    ),
+    -- What each side costs beyond the mean of the other one, hour by hour. One visitor, or an outage, makes it in a few
+    -- hours of its side.
+    flagged as materialized (
+        select number, is_after, common, growth
+        from judged
+        cross join (values (false), (true)) as side (is_after)
+        where is_changed
+    ),
+    expected as (
+        select
+            number, is_after, stratum,
+            -- A stratum that the other side lacks shows no excess.
+            case
+                when not is_common then coalesce(own.us / nullif(case when is_after then after_uploads else before_uploads end, 0), 0)
+                when is_after then coalesce(before_rate, 0) * exp(common) * (1 + growth * longer_us / whole.before_length)
+                else coalesce(after_rate, 0) / exp(common) * (1 - growth * longer_us / whole.after_length)
+            end as rate
+        from flagged
+        cross join layer
+        left join (select number, stratum, before_rate, after_rate from cost) as cost using (number, stratum)
+        left join (
+            select number, is_after, stratum, sum(self_us) as us from part group by number, is_after, stratum
+        ) as own using (number, is_after, stratum)
+    ),
+    excess as (
+        select number, is_after, bucket, sum(us) as us
+        from (
+            select number, is_after, bucket, -sum(rate * uploads) as us
+            from expected
+            join stratum_hour using (is_after, stratum)
+            group by number, is_after, bucket
+            union all
+            select number, is_after, bucket, self_us
+            from function_hour
+            join flagged using (number, is_after)
+        ) as hour
+        group by number, is_after, bucket
+    ),
+    -- Of each side: the effective number of hours, and how much of the difference is left without any three hours in a row,
+    -- in standard errors of that. Independent uploads alone make hours unequal: a part of that does not count.
+    excess_hours as (
+        select
+            number, is_after,
+            min((all_us - window_us) / nullif(all_us, 0) / nullif(sqrt(1 - window_uploads / all_uploads), 0)) as least_left,
+            sum(us) ^ 2 / nullif(greatest(
+                sum(us ^ 2 / length) - least(min(noise), sum(us ^ 2 / length) / 3), sum(us) ^ 2 / sum(length)), 0) as effective
+        from (
+            select
+                number, is_after, us, length, sum(us) over side as all_us, sum(us) over three as window_us,
+                sum(uploads) over side as all_uploads, sum(uploads) over three as window_uploads
+            from excess
+            join (
+                select is_after, bucket, max(length) as length, sum(uploads) as uploads from hour_total group by is_after, bucket
+            ) as hour using (is_after, bucket)
+            window
+                side as (partition by number, is_after),
+                three as (
+                    partition by number, is_after order by bucket range between current row and interval '2 hours' following)
+        ) as hour
+        join (
+            select number, is_after, within_variance * uploads ^ 2 / (select max(length) from hour_total) as noise
+            from side_hours
+            join side_total using (is_after)
+        ) as side using (number, is_after)
+        group by number, is_after
+    ),
+    fewest_hours as (
+        select number, min(effective) as effective, min(least_left) as least_left from excess_hours group by number
     )
     select
         function_key,
@@ -502,6 +648,9 @@ begin
         case when is_ratio then exp(difference) - 1 end,
         case when is_ratio then exp(difference - 2 * own_error) - 1 end,
         case when is_ratio then exp(difference + 2 * own_error) - 1 end,
+        case when is_ratio then exp(difference - common) - 1 end,
+        case when is_ratio then exp(difference - common - 2 * sqrt(own_error ^ 2 + common_error ^ 2)) - 1 end,
+        case when is_ratio then exp(difference - common + 2 * sqrt(own_error ^ 2 + common_error ^ 2)) - 1 end,
         case when side_verdict is null then exp(visible_z * sqrt(error ^ 2 + (select common_error from second_common) ^ 2)) - 1 end,
         case when side_verdict is null then judged.p end,
         case
@@ -512,6 +661,8 @@ begin
                 and coalesce(one_sided_hours.effective, 0) < least_effective_hours then 'too few'
             when before_uploads = 0 then 'new'
             when after_uploads = 0 then 'gone'
+            when is_changed and (
+                fewest_hours.effective < least_effective_hours or fewest_hours.least_left * abs(judged.t) < least_z) then 'too few'
             when is_changed and difference > common then 'slower'
             when is_changed and not compared_functions.one_sided then 'faster'
             else 'no change seen'
@@ -519,29 +670,25 @@ begin
         before_uploads,
         after_uploads,
         samples,
-        exp((select common from second_common)) - 1,
+        (select exp(common) - 1 from second_common where common_error > 0),
+        (select common_error from second_common),
         coalesce(whole.share, 0),
-        whole.by_time
+        by_length
     from sums
     cross join obstacle
     left join known using (number)
     left join one_sided_hours using (number)
-    left join judged using (number);
+    left join judged using (number)
+    left join fewest_hours using (number);
 end
 $$;
 
 comment on function fleetprof_data.compared_functions is
-    'Compares two sides; a row per function that either has. Columns as in fleetprof.compare_releases, and: frame_id, the frame to show; common_change and comparable_share as in compare_summary; by_time: cost was compared per profiled time, not per upload, since uploads per page load differ. one_sided: looks for slower functions only.';
+    'Compares two sides; a row per function that either has. Columns as in fleetprof.compare_releases, and: frame_id, the frame to show; common_change and comparable_share as in compare_summary; common_error: standard error of common_change, as a logarithm; by_time: functions were compared as if the uploads of both sides were equally long, since they are not. one_sided: looks for slower functions only.';
 
 revoke execute on function
-    fleetprof_data.compared_side, fleetprof_data.compared_strata, fleetprof_data.compared_sums,
-    fleetprof_data.compared_parts, fleetprof_data.compared_hours, fleetprof_data.compared_hour_totals,
-    fleetprof_data.compared_hours_span, fleetprof_data.p_of_t, fleetprof_data.common_change,
-    fleetprof_data.judged_change, fleetprof_data.compared_functions
+    fleetprof_data.p_of_t, fleetprof_data.common_change, fleetprof_data.judged_change, fleetprof_data.compared_functions
 from public;
 grant execute on function
-    fleetprof_data.compared_side, fleetprof_data.compared_strata, fleetprof_data.compared_sums,
-    fleetprof_data.compared_parts, fleetprof_data.compared_hours, fleetprof_data.compared_hour_totals,
-    fleetprof_data.compared_hours_span, fleetprof_data.p_of_t, fleetprof_data.common_change,
-    fleetprof_data.judged_change, fleetprof_data.compared_functions
+    fleetprof_data.p_of_t, fleetprof_data.common_change, fleetprof_data.judged_change, fleetprof_data.compared_functions
 to fleetprof_reader;

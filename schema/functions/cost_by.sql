@@ -1,41 +1,22 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Time by page, browser, host and the like.
 
 create or replace function fleetprof.cost_by(
-    by          text,
-    site        text,
-    since       timestamptz default now() - interval '1 day',
-    until       timestamptz default now(),
-    route       text default null,
-    release     text default null,
-    environment text default null,
-    variant     text default null,
-    browser     text default null,
-    os          text default null,
-    device      text default null,
-    thread      text default null,
-    marker      text default null,
-    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
-    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
-    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
+    by text,
+    -- {{filters of samples}}
 )
 returns table (name text, self_ms double precision, share double precision, samples bigint, uploads bigint)
 language plpgsql stable parallel safe rows 20
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
 declare
-    kinds constant text[] := '{package,party,entity,host,resource,source,route,release,environment,variant,browser,os,device,thread,marker}';
-    of_scripts constant boolean := cost_by.by = any('{package,party,entity,host,resource,source}');
+    -- {{given}}
+    of_what constant text[] := '{package,party,entity,host,resource,source}';
+    kinds constant text[] := of_what || dimensions() || 'marker'::text;
+    of_scripts constant boolean := cost_by.by = any(of_what);
     selected selection := select_segments(
-        cost_by.site, cost_by.since, cost_by.until, cost_by.route, cost_by.release, cost_by.environment,
-        cost_by.variant, cost_by.browser, cost_by.os, cost_by.device, cost_by.thread, by_segment => not
-        coalesce(of_scripts or cost_by.by = 'marker', false),
-        exclude => array[
-            cost_by.exclude_route, cost_by.exclude_release, cost_by.exclude_environment, cost_by.exclude_variant,
-            cost_by.exclude_browser, cost_by.exclude_os, cost_by.exclude_device, cost_by.exclude_thread]);
+        listed_by(given, cost_by.by), by_segment => not coalesce(of_scripts or cost_by.by = 'marker', false));
     markers smallint[] := select_markers(cost_by.marker, cost_by.exclude_marker);
     whole record := selected_totals(selected);
     own text[] := case when cost_by.by = 'party' then own_hosts(selected) end;
@@ -86,7 +67,7 @@ begin
         where cost_by.by <> 'marker' or marker >= 0
         group by 1
         union all
-        -- What belongs to no visible stack.
+        -- Time that belongs to no visible stack.
         select '(unattributed)', whole.profiled_us - coalesce(whole.attributed_us, 0), null, null
         where cost_by.marker is null
     )
@@ -98,7 +79,7 @@ end
 $$;
 
 comment on function fleetprof.cost_by is
-    'Returns attributed time by what scripts have in common (by: package, party, entity, host, resource or source), by a dimension (route, release, environment, variant, browser, os, device, thread), or by marker. package: npm package, by the function table, else by the script''s URL. (ignored) is other code that is not the site''s own, by the source map or by sites[].ignore. party: first, third, (extension), (no host) or (unknown). entity: registrable domain, or the host. resource: script without what a build adds to its name. source: by the function table, else the script. self_ms: milliseconds of samples; share: of profiled time, unattributed included, 0 to 1. samples: of scripts, with one of its functions anywhere on the stack, once for each. uploads: with this value; of scripts at most, since uploads are stored by function; null by marker. (unattributed): time that belongs to no visible stack, shown without a marker filter. (no script): functions of the browser. Shares add up to 1.';
+    -- {{comment of cost_by}};
 
 revoke execute on function fleetprof.cost_by from public;
 grant execute on function fleetprof.cost_by to fleetprof_reader;

@@ -1,20 +1,46 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Coverage: how many page loads the numbers rest on, and why others have no profile.
 
+create or replace function fleetprof_data.page_loads(selected fleetprof_data.selection)
+returns table (rate_ppm integer, reason text, loads bigint, overloaded bigint)
+language plpgsql stable parallel safe rows 10
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    reason_ids bigint[] := array(select timing_id from timing where kind = 'coverage');
+begin
+    return query
+    select rate_ppm, null, sum(loads)::bigint, null::bigint
+    from (
+        select rate_ppm, unnest(loads) as loads
+        from total_packed
+        join segment on segment_id = group_id
+        where is_selected(page_loads.selected, sealed, group_id, bucket, span)
+    ) as entry
+    group by rate_ppm
+    union all
+    -- Page loads with a trace are counted above.
+    select
+        rate_ppm, name, sum(case when name <> 'overload' then count else 0 end)::bigint,
+        sum(count) filter (where name = 'overload')::bigint
+    from (
+        select rate_ppm, unnest(timing_id) as timing_id, unnest(count) as count
+        from timing_packed
+        join segment on segment_id = group_id
+        where is_selected(page_loads.selected, sealed, group_id, bucket, span)
+    ) as entry
+    join timing using (timing_id)
+    where timing_id = any(reason_ids)
+    group by rate_ppm, name;
+end
+$$;
+
+comment on function fleetprof_data.page_loads is
+    'Returns the page loads of these segments by their verified sample rate in millionths (0: none), and by the reason why they have no profile; null: they have one. overloaded: those of them whose agent stopped early, because it took too much of a busy device; they are not in loads a second time.';
+
 create or replace function fleetprof.coverage(
-    site        text,
-    since       timestamptz default now() - interval '1 day',
-    until       timestamptz default now(),
-    route       text default null,
-    release     text default null,
-    environment text default null,
-    variant     text default null,
-    browser     text default null,
-    os          text default null,
-    device      text default null,
-    thread      text default null,
-    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
-    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
-    exclude_device text default null, exclude_thread text default null
+    -- {{filters}}
 )
 returns table (
     loads           bigint,
@@ -24,50 +50,23 @@ returns table (
     quota           bigint,
     disabled        bigint,
     not_sampled     bigint,
+    overload        bigint,
     sampled         bigint,
     delivered       bigint,
-    estimated_loads double precision
+    estimated_loads double precision,
+    seen_share      double precision
 )
 language plpgsql stable parallel safe rows 1
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
 declare
-    selected selection := select_segments(
-        coverage.site, coverage.since, coverage.until, coverage.route, coverage.release, coverage.environment,
-        coverage.variant, coverage.browser, coverage.os, coverage.device, coverage.thread, by_segment => true,
-        exclude => array[
-            coverage.exclude_route, coverage.exclude_release, coverage.exclude_environment, coverage.exclude_variant,
-            coverage.exclude_browser, coverage.exclude_os, coverage.exclude_device, coverage.exclude_thread]);
-    reason_ids bigint[] := array(select timing_id from timing where kind = 'coverage');
+    -- {{given}}
+    selected selection := select_segments(given, by_segment => true);
+    whole record := selected_totals(selected);
 begin
     return query
-    with page_load as (
-        -- No reason: the page load has a profile.
-        select rate_ppm, null as reason, sum(loads) as loads
-        from (
-            select rate_ppm, unnest(loads) as loads
-            from total_packed
-            join segment on segment_id = group_id
-            where is_selected(selected, sealed, group_id, bucket, span)
-        ) as entry
-        group by rate_ppm
-        union all
-        select rate_ppm, name, sum(count)
-        from (
-            select rate_ppm, unnest(timing_id) as timing_id, unnest(count) as count
-            from timing_packed
-            join segment on segment_id = group_id
-            where is_selected(selected, sealed, group_id, bucket, span)
-        ) as entry
-        join timing using (timing_id)
-        where timing_id = any(reason_ids)
-        group by rate_ppm, name
-    ),
-    total as (
+    with total as (
         select
             coalesce(sum(loads) filter (where reason is null), 0)::bigint as profiled,
             sum(loads) filter (where reason is not null)::bigint as explained,
@@ -76,10 +75,11 @@ begin
             coalesce(sum(loads) filter (where reason = 'quota'), 0)::bigint as quota,
             coalesce(sum(loads) filter (where reason = 'disabled'), 0)::bigint as disabled,
             sum(loads) filter (where reason = 'not-sampled')::bigint as not_sampled,
+            sum(overloaded)::bigint as overload,
             nullif(sum(loads) filter (where rate_ppm > 0), 0)::bigint as sampled,
             coalesce(sum(loads) filter (where rate_ppm > 0 and reason is null), 0)::bigint as delivered,
             nullif(sum(loads * 1e6::double precision / nullif(rate_ppm, 0)), 0) as estimated_loads
-        from page_load
+        from page_loads(selected)
         having count(*) > 0
     )
     select
@@ -90,15 +90,17 @@ begin
         case when explained > 0 then quota end,
         case when explained > 0 then disabled end,
         not_sampled,
+        overload,
         sampled,
         case when sampled > 0 then delivered end,
-        estimated_loads
+        estimated_loads,
+        whole.profiled_us / (whole.profiled_us + whole.unseen_us)
     from total;
 end
 $$;
 
 comment on function fleetprof.coverage is
-    'Returns one row about the page loads that say whether they were profiled; none if no upload matches. loads: all of them. profiled: with a trace. no_policy, unsupported, quota, disabled, not_sampled: without one, for this reason; null if it is not known whether agents say it: no page load gives a reason, or for not_sampled this one. sampled: page loads whose token proves that the server sampled them; delivered: those of them with a trace; estimated_loads: all page loads, sampled or not, which they stand for: each divided by its verified rate. These three are null if no token proves a rate.';
+    -- {{comment of coverage}};
 
-revoke execute on function fleetprof.coverage from public;
-grant execute on function fleetprof.coverage to fleetprof_reader;
+revoke execute on function fleetprof_data.page_loads, fleetprof.coverage from public;
+grant execute on function fleetprof_data.page_loads, fleetprof.coverage to fleetprof_reader;

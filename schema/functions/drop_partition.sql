@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Retention: collectors drop partitions through these functions, since their role may not drop tables.
 
 create or replace function fleetprof_data.drop_partition(
@@ -11,7 +12,7 @@ language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 set standard_conforming_strings = on
--- Whoever queues behind the lock that dropping needs waits as long as it waits itself.
+-- Queries that queue behind this lock wait as long as the drop itself waits.
 set lock_timeout = '2s'
 as $$
 #variable_conflict use_column
@@ -35,8 +36,9 @@ begin
             when p.relname like '%\_hours' then horizon
             else drop_partition.facts_from
         end
-    -- A session goes before its events: it would be listed without them.
-    order by p.relname in ('timeline', 'event'), c.relname
+    -- Drops the oldest day first, a few partitions at a time. Sessions go before their events, else they would be
+    -- listed without events.
+    order by right(c.relname, 8), p.relname in ('timeline', 'event'), c.relname
     limit 1;
     if child is not null then
         execute format('drop table fleetprof_data.%I', child);
@@ -64,7 +66,7 @@ declare
     moved       timestamptz;
     kind        text;
 begin
-    -- What is past its retention and was never sealed goes with its rows.
+    -- Rows past their retention that were never sealed are dropped together with their partition.
     if exists (select 1 from fleetprof_data.unsealed where bucket < kept_start) then
         foreach kind in array array[
             'total', 'frame', 'frame_marker', 'stack', 'timing', 'timing_bin', 'measure', 'measure_frame'
@@ -75,7 +77,7 @@ begin
     end if;
     delete from fleetprof_data.sealed
     where bucket < kept_start or span < 2 and bucket < facts_start;
-    -- Hours of a day may go when each site's day is built.
+    -- Hours of a day may be dropped once the day of each site is built.
     update fleetprof_data.horizon h
     set hours_from = n.moved
     from (

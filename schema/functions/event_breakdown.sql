@@ -1,21 +1,8 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Events of Speed Tracer and Opera Scope by type.
 
 create or replace function fleetprof.event_breakdown(
-    site        text,
-    since       timestamptz default now() - interval '1 day',
-    until       timestamptz default now(),
-    route       text default null,
-    release     text default null,
-    environment text default null,
-    variant     text default null,
-    browser     text default null,
-    os          text default null,
-    device      text default null,
-    thread      text default null,
-    marker      text default null,
-    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
-    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
-    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
+    -- {{filters of samples}}
 )
 returns table (
     event_type text,
@@ -24,21 +11,12 @@ returns table (
     total_ms   double precision
 )
 language plpgsql stable parallel safe rows 30
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
 declare
-    selected selection := select_segments(
-        event_breakdown.site, event_breakdown.since, event_breakdown.until, event_breakdown.route,
-        event_breakdown.release, event_breakdown.environment, event_breakdown.variant, event_breakdown.browser,
-        event_breakdown.os, event_breakdown.device, event_breakdown.thread,
-        exclude => array[
-            event_breakdown.exclude_route, event_breakdown.exclude_release, event_breakdown.exclude_environment,
-            event_breakdown.exclude_variant, event_breakdown.exclude_browser, event_breakdown.exclude_os,
-            event_breakdown.exclude_device, event_breakdown.exclude_thread]);
+    -- {{given}}
+    selected selection := select_segments(given);
     markers smallint[] := select_markers(event_breakdown.marker, event_breakdown.exclude_marker);
     -- Stacks of events, each after its parent; parent 0 means none. Types are numbered.
     parents integer[];
@@ -50,12 +28,12 @@ declare
     node_count integer;
     first_inside integer[];
     next_beside integer[];
-    around integer[]; -- by type: how many of the stacks around, and the one in hand, are of it
+    around integer[]; -- by type: how many of the current stack and those around it have the type
     outermost boolean[];
     node integer;
     tree record;
 begin
-    -- A statement of its own: the planner knows how long the arrays are.
+    -- A separate statement, so that the planner knows the lengths of the arrays.
     select * into tree from stack_sums(selected, markers);
     with every as materialized (
         select
@@ -123,14 +101,14 @@ begin
         (coalesce(sum(total_us) filter (where is_outermost), 0) / 1000)::double precision
     from every
     left join inside using (place)
-    where name <> '(not listed)' -- time that is in no event of the upload
+    where name <> '(not listed)' -- time outside all events of the upload
     group by name
     order by 3 desc, 2 desc, name collate "C";
 end
 $$;
 
 comment on function fleetprof.event_breakdown is
-    'Returns events of Speed Tracer and Opera Scope by type, greatest own time first: their count, self_ms (own time, without the events inside), total_ms (with them, also with those that the upload does not list but includes in aggregatedTime; a type inside itself counts once). Milliseconds.';
+    -- {{comment of event_breakdown}};
 
 revoke execute on function fleetprof.event_breakdown from public;
 grant execute on function fleetprof.event_breakdown to fleetprof_reader;

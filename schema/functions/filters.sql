@@ -1,14 +1,15 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Filters: what functions share to find the numbers that a caller asks for.
 --
 -- A filter is null (everything), '' (the dimension is absent) or a text in which only % is a wildcard, and \% is a
--- percent sign.
--- Functions are PL/pgSQL, so that the arrays of a selection are constants for the planner: that prunes partitions,
--- and Citus distributes it.
+-- percent sign. schema/filters lists the dimensions; tools/expand-schema says what macros become.
+-- Functions are PL/pgSQL, so that the arrays of a selection are constants for the planner. Constants let it prune
+-- partitions, and let Citus distribute the query.
 
 create or replace function fleetprof_data.like_pattern(filter text)
 returns text
 language sql immutable strict parallel safe
--- A backslash that stands before a wildcard was one of the filter's own, and takes its meaning away.
+-- A backslash before a wildcard comes from the filter itself and makes the wildcard a plain character.
 return replace(replace(replace(filter, '\', '\\'), '_', '\_'), '\\%', '\%');
 
 comment on function fleetprof_data.like_pattern is
@@ -35,31 +36,73 @@ return filter is null or filter = '%' or value like fleetprof_data.like_pattern(
 
 comment on function fleetprof_data.matches is 'True if a filter selects this value of a dimension.';
 
-create or replace function fleetprof_data.is_excluded(
-    exclude     text[],
-    route       text,
-    release     text,
-    environment text,
-    variant     text,
-    browser     text,
-    os          text,
-    device      text,
-    thread      text
-)
+create or replace function fleetprof_data.is_excluded(value text, filter text)
 returns boolean
 language sql immutable parallel safe
-return exclude is not null and coalesce(
-    route like fleetprof_data.like_pattern(exclude[1])
-    or release like fleetprof_data.like_pattern(exclude[2])
-    or environment like fleetprof_data.like_pattern(exclude[3])
-    or variant like fleetprof_data.like_pattern(exclude[4])
-    or browser like fleetprof_data.like_pattern(exclude[5])
-    or os like fleetprof_data.like_pattern(exclude[6])
-    or device like fleetprof_data.like_pattern(exclude[7])
-    or thread like fleetprof_data.like_pattern(exclude[8]), false);
+return coalesce(value like fleetprof_data.like_pattern(filter), false);
 
-comment on function fleetprof_data.is_excluded is
-    'True if one of the filters in exclude, in the order of the other parameters, selects its dimension''s value.';
+comment on function fleetprof_data.is_excluded is 'True if the filter of an exclude_… parameter selects this value of a dimension; null selects none.';
+
+create or replace function fleetprof_data.dimensions()
+returns text[]
+language sql immutable parallel safe
+return string_to_array('{{dimensions}}', ', ');
+
+comment on function fleetprof_data.dimensions is 'Returns the dimensions of page loads, in the order of the arrays of fleetprof_data.filters.';
+
+create or replace function fleetprof_data.usual_filters()
+returns text[]
+language sql immutable parallel safe
+return array[{{defaults}}]::text[];
+
+comment on function fleetprof_data.usual_filters is 'Returns the filter of each dimension that holds unless a caller gives another one. It is also what is stored where the dimension is absent; null: an empty text is.';
+
+create or replace function fleetprof_data.spelled_out(filters text[])
+returns text[]
+language sql immutable parallel safe
+return (
+    select array_agg(case filter when '' then coalesce(usual, '') else filter end order by place)
+    from unnest(filters, fleetprof_data.usual_filters()) with ordinality as given (filter, usual, place)
+);
+
+comment on function fleetprof_data.spelled_out is 'Returns filters, one per dimension, in which what is stored where a dimension is absent stands for an empty text.';
+
+create or replace function fleetprof_data.listed_by(given fleetprof_data.filters, dimension text)
+returns fleetprof_data.filters
+language plpgsql immutable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    place integer := array_position(dimensions(), listed_by.dimension);
+begin
+    if given.wanted[place] = (usual_filters())[place] then
+        given.wanted[place] := '%';
+    end if;
+    return given;
+end
+$$;
+
+comment on function fleetprof_data.listed_by is 'Returns the filters of a question that lists by this dimension: all values, unless the caller gives a filter that is not the usual one.';
+
+create or replace function fleetprof_data.kept_apart(given fleetprof_data.filters, dimension text)
+returns fleetprof_data.filters
+language plpgsql immutable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    place integer := array_position(dimensions(), kept_apart.dimension);
+begin
+    given := listed_by(given, kept_apart.dimension);
+    if place is not null then
+        given.wanted[place] := coalesce(nullif(given.wanted[place], '%'), '%%');
+    end if;
+    return given;
+end
+$$;
+
+comment on function fleetprof_data.kept_apart is 'Returns listed_by so that each selected group has one value of the dimension: %% matches what % matches, but counts as a filter.';
 
 create or replace function fleetprof_data.is_selected(
     selected fleetprof_data.selection,
@@ -73,11 +116,11 @@ language sql immutable parallel safe
 return case
     when sealed then
         group_id = any((selected).group_ids)
-        -- One more, which never exists: without a block the condition would be a constant, and Citus has no plan for an
-        -- outer join under one.
+        -- Adds a block that never exists: without any block the condition would be a constant, and Citus has no plan
+        -- for an outer join under a constant.
         and bucket = any((selected).buckets || '-infinity'::timestamptz)
         and span = ((selected).spans)[array_position((selected).buckets, bucket)]
-        -- Longest blocks come first: this leaves out KIND_hours or KIND_days as a whole.
+        -- The longest blocks come first, so the planner can skip KIND_hours or KIND_days as a whole.
         and span between coalesce(((selected).spans)[cardinality((selected).spans)], 0) and coalesce(((selected).spans)[1], 0)
     else group_id = any((selected).segment_ids) and bucket > (selected).after and bucket < (selected).before
 end;
@@ -102,7 +145,7 @@ declare
     length interval;
     tile_buckets timestamptz[];
     tile_spans smallint[];
-    -- Blocks of the current span, of which at least one site has facts, and which no longer block covers.
+    -- Blocks of the current span in which at least one site has facts, and which no longer block covers.
     remaining timestamptz[];
     fitting timestamptz[];
 begin
@@ -119,7 +162,7 @@ begin
     remaining := array(select distinct date_bin(lengths[4], bucket, 'epoch') from unnest(tile_buckets) as bucket);
     for size in reverse 3..0 loop
         length := lengths[size + 1];
-        -- A block fits if all sites have sums of it: none has smaller tiles in it.
+        -- A block fits if all sites have sums of it, so that no site has smaller tiles in it.
         select array_agg(bucket order by bucket) filter (where fits), array_agg(bucket) filter (where not fits)
         into fitting, remaining
         from (
@@ -167,21 +210,58 @@ $$;
 
 comment on function fleetprof_data.check_period is 'Raises an error with a hint if since is later than until.';
 
-create or replace function fleetprof_data.select_segments(
-    site        text,
-    since       timestamptz,
-    until       timestamptz,
-    route       text,
-    release     text,
-    environment text,
-    variant     text,
-    browser     text,
-    os          text,
-    device      text,
-    thread      text,
-    by_segment  boolean default false,
-    exclude     text[] default null
-)
+create or replace function fleetprof_data.selection_text(selected fleetprof_data.selection)
+returns text
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    -- Citus takes variables as parameters of a query that it distributes, but not fields of them.
+    groups constant bigint[] := selected.group_ids;
+    lengths constant interval[] := '{1 hour,4 hours,1 day,8 days}';
+    form constant text := 'YYYY-MM-DD HH24:MI';
+    levels text;
+    blocks text;
+begin
+    select string_agg(distinct level::text, ', ') into levels from cohort where group_id = any(groups);
+    select string_agg(
+        format('%s of %s from %s to %s', count, extract(epoch from lengths[span + 1])::integer / 3600 || ' h',
+            to_char(first at time zone 'UTC', form), to_char((last + lengths[span + 1]) at time zone 'UTC', form)),
+        ', ' order by span desc)
+    into blocks
+    from (
+        select span, count(*) as count, min(bucket) as first, max(bucket) as last
+        from unnest(selected.buckets, selected.spans) as block (bucket, span)
+        group by span
+    ) as block;
+    return format(
+        'sites: %s; segments: %s; fresh rows: from %s to %s; groups of sealed rows: %s (%s); blocks: %s (UTC)',
+        coalesce(cardinality(selected.sites), 0), coalesce(cardinality(selected.segment_ids), 0),
+        to_char((selected.after + interval '1 hour') at time zone 'UTC', form), to_char(selected.before at time zone 'UTC', form),
+        coalesce(cardinality(groups), 0), coalesce('cohorts of level ' || levels, 'segments'), coalesce(blocks, 'none'));
+end
+$$;
+
+comment on function fleetprof_data.selection_text is
+    'Returns in words which rows a selection reads: how many segments, whose fresh rows; how many groups, and of which cohort levels; how many sealed blocks of each length, from the start of the first to the end of the last one.';
+
+create or replace function fleetprof_data.explain_selection(selected fleetprof_data.selection)
+returns void
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    if current_setting('client_min_messages') like 'debug%' or current_setting('log_min_messages') like 'debug%' then
+        raise debug '%', selection_text(explain_selection.selected);
+    end if;
+end
+$$;
+
+comment on function fleetprof_data.explain_selection is 'Sends selection_text as a message of level debug1, where somebody would see it.';
+
+create or replace function fleetprof_data.select_segments(given fleetprof_data.filters, by_segment boolean default false)
 returns fleetprof_data.selection
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
@@ -189,49 +269,39 @@ as $$
 #variable_conflict use_column
 declare
     selected selection;
+    wanted_site constant text := given.site;
+    filters constant text[] := spelled_out(given.wanted);
+    excluded constant text[] := spelled_out(given.excluded);
     hours_from timestamptz := (select hours_from from horizon);
-    -- The hours that [since, until) overlaps: from the first one on, and before the second one. Null is no bound; times
-    -- at the ends of the calendar could not be computed with.
-    first_hour timestamptz := date_bin('1 hour', least(greatest(select_segments.since, 'epoch'), '3000-01-01Z'), 'epoch');
+    -- The hours that [since, until) overlaps: at or after the first, before the second. Null means no bound, because
+    -- arithmetic fails on times at the ends of the calendar.
+    first_hour timestamptz := date_bin('1 hour', least(greatest(given.since, 'epoch'), '3000-01-01Z'), 'epoch');
     end_hour timestamptz := date_bin(
         '1 hour',
-        least(greatest(coalesce(select_segments.until, 'infinity'), 'epoch'), '3000-01-01Z') - interval '1 microsecond',
+        least(greatest(coalesce(given.until, 'infinity'), 'epoch'), '3000-01-01Z') - interval '1 microsecond',
         'epoch') + interval '1 hour';
+    -- Each cohort has a single value in a dimension with a usual filter, at any level.
     filtered text[] := array(
         select dimension
-        from unnest(
-            array['route', 'release', 'environment', 'variant', 'browser', 'os', 'device', 'thread'],
-            array[
-                select_segments.route, select_segments.release, select_segments.environment, select_segments.variant,
-                select_segments.browser, select_segments.os, select_segments.device, select_segments.thread],
-            select_segments.exclude
-        ) as given (dimension, filter, excluded)
-        where filter <> '%' or excluded is not null);
+        from unnest(dimensions(), usual_filters(), filters, excluded) as asked (dimension, usual, filter, unwanted)
+        where usual is null and (filter <> '%' or unwanted is not null));
     wanted smallint;
 begin
-    if select_segments.site is null then
+    if wanted_site is null then
         raise invalid_parameter_value using
             message = 'site is null',
             hint = 'Name a site, or use ''%'' for all of them.';
     end if;
-    perform check_period(select_segments.since, select_segments.until);
+    perform check_period(given.since, given.until);
 
     select array_agg(segment_id order by segment_id), array_agg(distinct site collate "C")
     into selected.segment_ids, selected.sites
     from segment
-    where matches(site, select_segments.site)
-        and matches(route, select_segments.route)
-        and matches(release, select_segments.release)
-        and matches(environment, select_segments.environment)
-        and matches(variant, select_segments.variant)
-        and matches(browser, select_segments.browser)
-        and matches(os, select_segments.os)
-        and matches(device, select_segments.device)
-        and matches(thread, select_segments.thread)
-        and not is_excluded(select_segments.exclude, route, release, environment, variant, browser, os, device, thread);
+    where matches(site, wanted_site)
+        -- {{each: and matches($name, filters[$number]) and not is_excluded($name, excluded[$number])}};
 
     -- An empty interval overlaps nothing. Where hours were dropped, whole days stand for them.
-    if select_segments.since = select_segments.until then
+    if given.since = given.until then
         first_hour := 'infinity';
     elsif first_hour < hours_from then
         first_hour := date_bin('24 hours', first_hour, 'epoch');
@@ -244,7 +314,7 @@ begin
 
     if not select_segments.by_segment then
         select buckets, spans into selected.buckets, selected.spans from cover(selected.sites, first_hour, end_hour, '{0,1,2,3}');
-        -- The coarsest level that keeps what is filtered, and that was there when the first block was sealed.
+        -- The coarsest level that keeps the filtered dimensions and existed when the first block was sealed.
         select level
         into wanted
         from cohort_level
@@ -255,6 +325,7 @@ begin
     if wanted is null then
         select buckets, spans into selected.buckets, selected.spans from cover(selected.sites, first_hour, end_hour, '{0,2}');
         selected.group_ids := selected.segment_ids;
+        perform explain_selection(selected);
         return selected;
     end if;
 
@@ -262,25 +333,17 @@ begin
         select group_id
         from cohort
         where level = wanted
-            and matches(site, select_segments.site)
-            and matches(route, select_segments.route)
-            and matches(release, select_segments.release)
-            and matches(environment, select_segments.environment)
-            and matches(variant, select_segments.variant)
-            and matches(browser, select_segments.browser)
-            and matches(os, select_segments.os)
-            and matches(device, select_segments.device)
-            and matches(thread, select_segments.thread)
-            and not is_excluded(
-                select_segments.exclude, route, release, environment, variant, browser, os, device, thread)
+            and matches(site, wanted_site)
+            -- {{each: and matches($name, filters[$number]) and not is_excluded($name, excluded[$number])}}
         order by group_id
     );
+    perform explain_selection(selected);
     return selected;
 end
 $$;
 
 comment on function fleetprof_data.select_segments is
-    'Returns what filters select; raises an error with a hint for invalid ones. by_segment: sealed rows of segments, even where cohorts would do. exclude: filters of what is left out, in the order of the dimensions from route to thread; null leaves out nothing.';
+    'Returns what filters select; raises an error with a hint for invalid ones. by_segment: sealed rows of segments, even where cohorts would do.';
 
 create or replace function fleetprof_data.select_markers(filter text, excluded text default null)
 returns smallint[]
@@ -302,7 +365,7 @@ declare
 begin
     if cardinality(selected) = 0 then
         if select_markers.excluded is not null then
-            -- Says so if nothing has the filter's name.
+            -- Raises an error if no marker has the filter's name.
             perform select_markers(select_markers.filter);
         end if;
         raise invalid_parameter_value using
@@ -333,7 +396,8 @@ create or replace function fleetprof_data.selected_totals(
     out profiled_us   double precision,
     out attributed_us double precision,
     out loads         bigint,
-    out uploads       bigint
+    out uploads       bigint,
+    out unseen_us     double precision
 )
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
@@ -341,26 +405,31 @@ as $$
 #variable_conflict use_column
 begin
     if selected_totals.timing_ids is null then
-        select sum(self_us), sum(self_us) filter (where marker >= 0), sum(loads), sum(uploads)
-        into profiled_us, attributed_us, loads, uploads
+        select sum(self_us), sum(self_us) filter (where marker >= 0), sum(loads), sum(uploads), sum(unseen_us)
+        into profiled_us, attributed_us, loads, uploads, unseen_us
         from (
             select
                 unnest(marker) as marker,
                 unnest(uploads) as uploads,
                 unnest(loads) as loads,
-                unnest(self_us) as self_us
+                unnest(self_us) as self_us,
+                unnest(unseen_us) as unseen_us
             from total_packed
             where is_selected(selected_totals.selected, sealed, group_id, bucket, span)
         ) as entry;
     else
-        select sum(profiled_us), sum(profiled_us) - sum(unattributed_us), sum(uploads), sum(uploads)
-        into profiled_us, attributed_us, loads, uploads
+        select
+            sum(profiled_us), sum(profiled_us) - sum(unattributed_us), sum(loads), sum(uploads),
+            sum(window_us) - sum(profiled_us)
+        into profiled_us, attributed_us, loads, uploads, unseen_us
         from (
             select
                 unnest(timing_id) as timing_id,
                 unnest(uploads) as uploads,
+                unnest(coalesce(loads, uploads)) as loads,
                 unnest(profiled_us) as profiled_us,
-                unnest(unattributed_us) as unattributed_us
+                unnest(unattributed_us) as unattributed_us,
+                unnest(coalesce(window_us, profiled_us)) as window_us
             from measure_packed
             where is_selected(selected_totals.selected, sealed, group_id, bucket, span)
         ) as entry
@@ -369,11 +438,13 @@ begin
     profiled_us := nullif(profiled_us, 0);
     attributed_us := nullif(attributed_us, 0);
     loads := nullif(loads, 0);
+    -- Below zero if the selection has only those parts of a page load that saw time which other parts had missed.
+    unseen_us := greatest(coalesce(unseen_us, 0), 0);
 end
 $$;
 
 comment on function fleetprof_data.selected_totals is
-    'Returns the totals of a selection that shares and means divide by, null instead of 0: profiled time, unattributed time included; attributed time, both in microseconds; page loads; and the number of uploads. A page load of several uploads counts in the segment and hour of its first upload, an upload without a load id is a page load of its own. timing_ids: inside these measures, where uploads stand for page loads.';
+    'Returns the totals of a selection that shares and means divide by, null instead of 0: profiled time, unattributed time included; attributed time, both in microseconds; page loads; the number of uploads; and unseen time, 0 where there is none. A page load of several uploads counts in the segment and hour of its first upload, an upload without a load id is a page load of its own. timing_ids: inside these measures, of page loads with profiled time there.';
 
 revoke execute on function
     fleetprof_data.like_pattern,
@@ -381,9 +452,16 @@ revoke execute on function
     fleetprof_data.marker_of,
     fleetprof_data.matches,
     fleetprof_data.is_excluded,
+    fleetprof_data.dimensions,
+    fleetprof_data.usual_filters,
+    fleetprof_data.spelled_out,
+    fleetprof_data.listed_by,
+    fleetprof_data.kept_apart,
     fleetprof_data.is_selected,
     fleetprof_data.cover,
     fleetprof_data.check_period,
+    fleetprof_data.selection_text,
+    fleetprof_data.explain_selection,
     fleetprof_data.select_segments,
     fleetprof_data.select_markers,
     fleetprof_data.are_all,
@@ -395,11 +473,20 @@ grant execute on function
     fleetprof_data.marker_of,
     fleetprof_data.matches,
     fleetprof_data.is_excluded,
+    fleetprof_data.dimensions,
+    fleetprof_data.usual_filters,
+    fleetprof_data.spelled_out,
+    fleetprof_data.listed_by,
+    fleetprof_data.kept_apart,
     fleetprof_data.is_selected,
     fleetprof_data.cover,
     fleetprof_data.check_period,
+    fleetprof_data.selection_text,
+    fleetprof_data.explain_selection,
     fleetprof_data.select_segments,
     fleetprof_data.select_markers,
     fleetprof_data.are_all,
     fleetprof_data.selected_totals
 to fleetprof_reader;
+-- For function tables.
+grant execute on function fleetprof_data.matches, fleetprof_data.like_pattern to fleetprof_writer;

@@ -1,48 +1,33 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The tree of stacks in columns, for programs that draw it.
 
 create or replace function fleetprof.flamegraph_columns(
-    site        text,
-    since       timestamptz default now() - interval '1 day',
-    until       timestamptz default now(),
-    route       text default null,
-    release     text default null,
-    environment text default null,
-    variant     text default null,
-    browser     text default null,
-    os          text default null,
-    device      text default null,
-    thread      text default null,
-    marker      text default null,
-    max_nodes   integer default 50000,
-    root        bigint default null,
-    fold        text default null,
-    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
-    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
-    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
+    -- {{filters of samples}},
+    max_nodes integer default 50000,
+    root      bigint default null,
+    fold      text default null
 )
 returns json
 language plpgsql stable parallel safe
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 set work_mem = '64MB'
 set enable_material = off
 set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
+    -- {{given}}
     tree record;
     packages text[];
     frame_ids bigint[];
-    -- Depth first; the first node is the whole.
+    -- Depth first; the first node is the root.
     levels integer[];
     frames integer[]; -- places in frame_ids from 0
     self_sums bigint[];
     total_sums bigint[];
     sample_sums bigint[];
     is_shown boolean[];
-    cut_level integer; -- of a node that is left out: what stands on it is, too
+    cut_level integer; -- of a node that is left out, with all nodes above it
     whole_us bigint;
 begin
     if (flamegraph_columns.max_nodes >= 1) is not true then
@@ -51,15 +36,7 @@ begin
             hint = 'max_nodes is how many nodes to return at most, 1 or more.';
     end if;
     tree := call_tree(
-        select_segments(
-            flamegraph_columns.site, flamegraph_columns.since, flamegraph_columns.until, flamegraph_columns.route,
-            flamegraph_columns.release, flamegraph_columns.environment, flamegraph_columns.variant,
-            flamegraph_columns.browser, flamegraph_columns.os, flamegraph_columns.device, flamegraph_columns.thread,
-        exclude => array[
-            flamegraph_columns.exclude_route, flamegraph_columns.exclude_release,
-            flamegraph_columns.exclude_environment, flamegraph_columns.exclude_variant,
-            flamegraph_columns.exclude_browser, flamegraph_columns.exclude_os, flamegraph_columns.exclude_device,
-            flamegraph_columns.exclude_thread]),
+        select_segments(given),
         select_markers(flamegraph_columns.marker, flamegraph_columns.exclude_marker), 0, flamegraph_columns.fold,
         flamegraph_columns.root);
     packages := tree.packages;
@@ -139,7 +116,7 @@ end
 $$;
 
 comment on function fleetprof.flamegraph_columns is
-    'Returns the tree of fleetprof.flamegraph as one JSON object of columns: level, frame, self, total and samples have an element per node, depth first; self and total are whole microseconds. frames has columns, too: function, resource, line, column_number, kind, function_key, generated_resource, generated_line, generated_column; frame is a place in them from 0, and -1 for the first node, the whole. max_nodes: the greatest nodes are returned, each with all that it stands on; omitted_us: self time of the others. root: a stack_id of stack_hourly: only samples with this stack, or with one that begins with it; the second node is it. fold: as in flamegraph.';
+    -- {{comment of flamegraph_columns}};
 
 revoke execute on function fleetprof.flamegraph_columns from public;
 grant execute on function fleetprof.flamegraph_columns to fleetprof_reader;

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Frames of packages, folded: into one node per package, or into the code that calls them.
 
 create or replace function fleetprof_data.frame_packages(frame_ids bigint[])
@@ -50,11 +51,11 @@ declare
     node integer;
     parent integer;
     number integer;
-    -- By place: the number of the frame's package, 0 without one, -1 for functions of the browser; whether the stack has
-    -- code of no package.
+    -- By place: the number of the frame's package (0: no package; -1: a function of the browser); true if the stack has
+    -- code outside all packages.
     numbers integer[];
     has_own boolean[] := array_fill(false, array[cardinality(parents)]);
-    -- By place: the node that it becomes a part of, and that node's level. A node is named by a hash of its path.
+    -- By place: the node that takes it in, and that node's level. A hash of its path names a node.
     groups bigint[] := array_fill(0::bigint, array[cardinality(parents)]);
     depths integer[] := array_fill(0, array[cardinality(parents)]);
 begin
@@ -88,7 +89,7 @@ begin
     for rank in reverse cardinality(inward)..1 loop
         node := inward[rank];
         parent := parents[node];
-        -- What the browser runs for a package is the package's time.
+        -- Time of the browser's functions counts for the package that calls them.
         if numbers[node] = -1 then
             numbers[node] := case when parent > 1 then numbers[parent] else 0 end;
         end if;
@@ -119,7 +120,7 @@ begin
                 path, level,
                 min(place) as place,
                 sum(self_us)::bigint as self_us,
-                -- A part that stands on another part of the same node is in its total.
+                -- The total of a part already includes parts of the same node above it.
                 sum(total_us) filter (where place = 1 or path <> groups[parent])::bigint as total_us,
                 sum(samples) filter (where place = 1 or path <> groups[parent])::bigint as samples,
                 min(groups[parent]) filter (where place > 1 and path <> groups[parent]) as parent_path,

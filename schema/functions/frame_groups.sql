@@ -1,4 +1,5 @@
--- What scripts have in common: the group of each frame, as cost_by and trend list them.
+-- SPDX-License-Identifier: Apache-2.0
+-- Groups of scripts: the group of each frame, as cost_by and trend list them.
 
 create or replace function fleetprof_data.frame_groups(by text, frame_ids bigint[], own text[])
 returns table (frame_id bigint, name text)
@@ -11,13 +12,15 @@ begin
     with listed as materialized (
         select * from original_frame where frame_id = any(frame_groups.frame_ids)
     ),
-    -- What is not asked for is not found out: it takes regular expressions for each script.
+    -- Finds only the group that the caller asks for, because each script takes regular expressions.
     script as materialized (
         select
             resource_id, url,
             case frame_groups.by when 'package' then url_package(url) end as package,
             case frame_groups.by when 'package' then ignored end as ignored,
             case frame_groups.by when 'package' then is_ignored end as is_ignored,
+            case frame_groups.by when 'source' then patterns end as patterns,
+            case frame_groups.by when 'source' then replacements end as replacements,
             case frame_groups.by
                 when 'host' then coalesce(host_of(url), '(no host)')
                 when 'entity' then coalesce(nullif(domain, ''), host_of(url), '(no host)')
@@ -37,7 +40,7 @@ begin
                     listed.package, source, script.package,
                     listed.is_ignored or script.is_ignored or is_ignored_code(source, ignored)),
                 '(no package)')
-            when frame_groups.by = 'source' then coalesce(source, name)
+            when frame_groups.by = 'source' then coalesce(source_name(source, patterns, replacements), name)
             else name
         end
     from listed

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Frames and stacks as texts.
 
 create or replace function fleetprof_data.frame_label(function text, resource text, line integer, column_number integer)
@@ -40,7 +41,7 @@ $$;
 comment on function fleetprof_data.stack_path is
     'Returns the frames of a stack as labels, outermost first.';
 
--- PL/pgSQL, so that the planner takes it for expensive and asks for the rows after a limit only.
+-- PL/pgSQL, so that the planner treats the function as expensive and calls it only for rows that a limit keeps.
 create or replace function fleetprof.is_agent(resource text)
 returns boolean
 language plpgsql immutable parallel safe
@@ -62,7 +63,7 @@ end
 $$;
 
 comment on function fleetprof.is_agent is
-    'True if the URL of a script is that of fleetprof''s own agent, by its file name: fleetprof.js, .mjs, .min.js, .worker.js, .vitals.js, .debug.js, with or without a version or a hash (fleetprof-0.1.0.js, fleetprof.a1b2c3d4.js). The place does not matter.';
+    -- {{comment of is_agent}};
 
 revoke execute on function fleetprof_data.frame_label, fleetprof_data.stack_path, fleetprof.is_agent from public;
 grant execute on function fleetprof_data.frame_label, fleetprof_data.stack_path, fleetprof.is_agent to fleetprof_reader;

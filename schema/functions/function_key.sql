@@ -1,8 +1,9 @@
--- What identifies a function across releases.
+-- SPDX-License-Identifier: Apache-2.0
+-- A function's identity across releases.
 --
--- A release moves functions to other lines and renames bundles. What stays is a function's name and its script's name
--- without the parts that a build adds (script_name.sql); of a function that a function table knows, its original name
--- and source.
+-- A release moves functions to other lines and renames bundles. The function's name stays, and so does its script's
+-- name without the parts that a build adds (script_name.sql). If a function table knows the function, its original name
+-- and source identify it instead.
 
 create or replace function fleetprof_data.is_stable_name(function text, column_number integer)
 returns boolean

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Where a function comes from: its source before bundling, and the address of that source.
 
 create or replace function fleetprof_data.keep_source_links(links jsonb)
@@ -9,7 +10,7 @@ as $$
 begin
     delete from source_link_template
     where keep_source_links.links -> site = '""';
-    -- Nothing is locked while nothing changes.
+    -- Takes no lock if nothing changes.
     insert into source_link_template (site, template)
     select key, value
     from jsonb_each_text(keep_source_links.links)
@@ -100,7 +101,7 @@ end
 $$;
 
 comment on function fleetprof.function_origin is
-    'Returns what a function table knows of a function at a place in a script: one row, or none. function: original name, empty for an anonymous one, null if only the script knows it. source, line, column_number: where it is written. package: npm package, empty without one. is_ignored: the code is not the site''s own, by the function table or by sites[].ignore. release_added: release that the table was added for. source_link: address of the source by sites[].source_link, for release or release_added; null without a template, without the release that it wants, and for code of packages.';
+    -- {{comment of function_origin}};
 
 create or replace function fleetprof.source_link(
     site               text,
@@ -124,7 +125,7 @@ end
 $$;
 
 comment on function fleetprof.source_link is
-    'Returns the address of a function''s source, by sites[].source_link; null if there is none. Takes the generated columns of functions that list frames. release: null for the one that the function table was added for.';
+    -- {{comment of source_link}};
 
 revoke execute on function
     fleetprof_data.keep_source_links, fleetprof_data.encoded_path, fleetprof_data.filled_source_link, fleetprof.function_origin,

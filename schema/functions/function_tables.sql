@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Function tables: added, listed, removed (`fleetprof sourcemap`), and forgotten with their scripts.
 
 create or replace function fleetprof_data.add_function_table(
@@ -51,7 +52,7 @@ begin
         from jsonb_array_elements(add_function_table.functions) as row;
     end if;
 
-    -- What a browser has run begins where the table says. Code outside of functions begins with the script.
+    -- A function begins at the position that its table gives. Code outside of functions begins with the script.
     select count(*), count(source)
     into stored, named
     from frame
@@ -121,6 +122,5 @@ revoke execute on function
     fleetprof_data.add_function_table, fleetprof_data.remove_function_tables, fleetprof_data.prune_function_tables
 from public;
 grant execute on function
-    fleetprof_data.add_function_table, fleetprof_data.remove_function_tables, fleetprof_data.prune_function_tables,
-    fleetprof_data.matches, fleetprof_data.like_pattern
+    fleetprof_data.add_function_table, fleetprof_data.remove_function_tables, fleetprof_data.prune_function_tables
 to fleetprof_writer;

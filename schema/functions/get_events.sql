@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Events of a kept session's timeline.
 
 create or replace function fleetprof_data.kept_timeline(session_id bigint, timeline_id bigint, mode text)
@@ -118,8 +119,8 @@ begin
             parents[numbers[place]] := arounds[place];
             depths[numbers[place]] := -1;
         end loop;
-        -- Goes outwards to an event whose depth is known, and back. A parent in a later part of the session stands after its
-        -- children, and parts may say that two events are in each other: neither is below the root.
+        -- Walks outwards to an event of known depth, and back. A parent in a later part of the session comes after its
+        -- children, and bad parts may nest two events in each other: neither is then below the root.
         for place in 1..coalesce(cardinality(numbers), 0) loop
             at := numbers[place];
             length := 0;
@@ -160,7 +161,7 @@ $$;
 comment on function fleetprof_data.select_events is
     'Selects the events of a list below event_id (null: all), at most max_depth levels, whose interval overlaps [from_ms, to_ms], of these types (null or none: all). An unreduced list stands for all unreduced lists of its timeline. parent_id is the event_id of the enclosing event.';
 
--- A detail with nothing to remove stays as it is stored, which may be compressed: many large ones are sorted.
+-- A detail with nothing to remove stays as stored, perhaps compressed, because many large details are sorted.
 create or replace function fleetprof_data.own_detail(detail jsonb)
 returns jsonb
 language sql immutable parallel safe
@@ -177,7 +178,7 @@ return nullif(
 comment on function fleetprof_data.own_detail is
     'Removes from an event''s detail what differs between events of one kind: sums, sequence numbers, heap sizes, stacks, V8 profiles. Null: nothing is left.';
 
--- Dragonfly requests the events without the selectors, which are many, and the selectors as sums.
+-- Dragonfly requests events without the many selectors, and the selectors as sums.
 create or replace function fleetprof_data.reduced_timeline(list fleetprof_data.timeline, mode text, types text[])
 returns fleetprof_data.timeline
 language plpgsql stable parallel safe
@@ -188,7 +189,7 @@ declare
     reduced timeline;
     its_session constant bigint := (reduced_timeline.list).session_id;
 begin
-    -- Most sessions have no such list. Then no event needs to be read.
+    -- Most sessions have no such list, and then the function reads no events.
     if not exists (
         select
         from session_timelines(its_session) as t
@@ -323,13 +324,13 @@ begin
     ) as same (type, resource, line, detail)
     where (e.type, e.type_number) <> ('PROCESS', 2)
     group by same.type, same.resource, same.line, same.detail
-    -- Equal ones by their first event: to compare details may take long.
+    -- Numbers equal events by the first of them, because comparing details may take long.
     order by 4 desc, same.type collate "C", same.resource collate "C", same.line, min(e.event);
 end
 $$;
 
 comment on function fleetprof.get_events is
-    'Returns events of a kept session''s timeline: those below event_id (null: all), at most max_depth levels, of these types, whose interval overlaps [from_ms, to_ms]. mode all returns each event, by start. The other modes return virtual events, greatest time first: one per type (reduce_unique_types), one per type and detail (reduce_unique_events), one for all (reduce_all). time_ms is own time and adds up; total_ms is with the events inside, as the service sent it, or else those that are listed. Milliseconds since the session began.';
+    -- {{comment of get_events}};
 
 revoke execute on function
     fleetprof_data.kept_timeline,

@@ -1,39 +1,20 @@
--- How often the values of a timing came.
+-- SPDX-License-Identifier: Apache-2.0
+-- How often each value of a timing occurred.
 
 create or replace function fleetprof.histogram(
     kind        text,
     timing_name text,
-    site        text,
-    since       timestamptz default now() - interval '1 day',
-    until       timestamptz default now(),
-    route       text default null,
-    release     text default null,
-    environment text default null,
-    variant     text default null,
-    browser     text default null,
-    os          text default null,
-    device      text default null,
-    thread      text default null,
-    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
-    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
-    exclude_device text default null, exclude_thread text default null
+    -- {{filters}}
 )
 returns table (from_ms double precision, to_ms double precision, count bigint)
 language plpgsql stable parallel safe rows 100
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
 declare
+    -- {{given}}
     kinds constant text[] := '{mark,measure,vital}';
-    selected selection := select_segments(
-        histogram.site, histogram.since, histogram.until, histogram.route, histogram.release, histogram.environment,
-        histogram.variant, histogram.browser, histogram.os, histogram.device, histogram.thread,
-        exclude => array[
-            histogram.exclude_route, histogram.exclude_release, histogram.exclude_environment, histogram.exclude_variant,
-            histogram.exclude_browser, histogram.exclude_os, histogram.exclude_device, histogram.exclude_thread]);
+    selected selection := select_segments(given);
     -- Each site has timings of its own, and site may be a wildcard.
     timing_ids bigint[];
 begin
@@ -59,12 +40,14 @@ begin
     ) as entry
     where timing_id = any(timing_ids)
     group by bin
+    -- Vitals that were replaced leave nothing.
+    having sum(count) > 0
     order by bin;
 end
 $$;
 
 comment on function fleetprof.histogram is
-    'Returns how many values of a mark, a measure or a vital (kind) lie in [from_ms, to_ms): milliseconds, of CLS the score x 1000. Bins are a microsecond wide below 0.064 ms, above that 32 to an octave. Bins without values have no row, and negative values are in none.';
+    -- {{comment of histogram}};
 
 revoke execute on function fleetprof.histogram from public;
 grant execute on function fleetprof.histogram to fleetprof_reader;

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Code that is not the site's own: sites[].ignore.
 
 create or replace function fleetprof_data.ignored_pattern(ignored text)
@@ -35,7 +36,7 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    -- Nothing is locked while nothing changes.
+    -- Takes no lock if nothing changes.
     insert into ignored_code (site, ignored, patterns)
     select *
     from (

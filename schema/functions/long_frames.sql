@@ -1,20 +1,8 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Scripts of long animation frames: what blocked the page, as the browser says.
 
 create or replace function fleetprof.long_frames(
-    site        text,
-    since       timestamptz default now() - interval '1 day',
-    until       timestamptz default now(),
-    route       text default null,
-    release     text default null,
-    environment text default null,
-    variant     text default null,
-    browser     text default null,
-    os          text default null,
-    device      text default null,
-    thread      text default null,
-    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
-    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
-    exclude_device text default null, exclude_thread text default null
+    -- {{filters}}
 )
 returns table (
     invoker          text,
@@ -27,21 +15,12 @@ returns table (
     forced_layout_ms double precision
 )
 language plpgsql stable parallel safe rows 100
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
 declare
-    selected selection := select_segments(
-        long_frames.site, long_frames.since, long_frames.until, long_frames.route, long_frames.release,
-        long_frames.environment, long_frames.variant, long_frames.browser, long_frames.os, long_frames.device,
-        long_frames.thread,
-        exclude => array[
-            long_frames.exclude_route, long_frames.exclude_release, long_frames.exclude_environment,
-            long_frames.exclude_variant, long_frames.exclude_browser, long_frames.exclude_os,
-            long_frames.exclude_device, long_frames.exclude_thread]);
+    -- {{given}}
+    selected selection := select_segments(given);
 begin
     return query
     select
@@ -73,7 +52,7 @@ end
 $$;
 
 comment on function fleetprof.long_frames is
-    'Returns the scripts of long animation frames, the most blocking time first. invoker: what called the script, such as BUTTON.onclick; (overflow) beyond the site''s ceiling of names. script: URL, scrubbed. function: (anonymous) without a name. All three are null for frames without scripts. count: runs in long frames. total_ms: their durations. p75_ms: nearest-rank percentile, at most 1.6 % off. blocking_ms: blocking time of the frames, divided among their scripts by duration. forced_layout_ms: style and layout that scripts forced.';
+    -- {{comment of long_frames}};
 
 revoke execute on function fleetprof.long_frames from public;
 grant execute on function fleetprof.long_frames to fleetprof_reader;

@@ -1,49 +1,32 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Time per marker.
 
 create or replace function fleetprof.markers(
-    site        text,
-    since       timestamptz default now() - interval '1 day',
-    until       timestamptz default now(),
-    route       text default null,
-    release     text default null,
-    environment text default null,
-    variant     text default null,
-    browser     text default null,
-    os          text default null,
-    device      text default null,
-    thread      text default null,
-    marker      text default null,
-    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
-    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
-    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
+    -- {{filters of samples}}
 )
 returns setof fleetprof_data.marker_share
 language plpgsql stable parallel safe rows 8
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
 declare
-    selected selection := select_segments(
-        markers.site, markers.since, markers.until, markers.route, markers.release, markers.environment,
-        markers.variant, markers.browser, markers.os, markers.device, markers.thread,
-        exclude => array[
-            markers.exclude_route, markers.exclude_release, markers.exclude_environment, markers.exclude_variant,
-            markers.exclude_browser, markers.exclude_os, markers.exclude_device, markers.exclude_thread]);
+    -- {{given}}
+    selected selection := select_segments(given);
     wanted smallint[] := select_markers(markers.marker, markers.exclude_marker);
-    profiled double precision := (selected_totals(selected)).profiled_us;
+    whole record := selected_totals(selected);
+    hidden record := hidden_totals(selected);
 begin
     if markers.marker is null then
-        wanted := wanted || -1::smallint;
+        wanted := wanted || '{-1,-2}'::smallint[];
+        -- More if the selection has only the part of a page load that reports another part's samples.
+        hidden.self_us := least(hidden.self_us, whole.profiled_us - coalesce(whole.attributed_us, 0));
     end if;
     return query
     select
-        coalesce(marker_of(marker)::text, '(unattributed)'),
+        coalesce(marker_of(marker)::text, case marker when -1 then '(unattributed)' else '(hidden)' end),
         sum(samples)::bigint,
         (sum(self_us) / 1000)::double precision,
-        sum(self_us)::double precision / profiled
+        sum(self_us)::double precision / whole.profiled_us
     from (
         select
             unnest(marker) as marker,
@@ -51,16 +34,26 @@ begin
             unnest(self_us) as self_us
         from total_packed
         where is_selected(selected, sealed, group_id, bucket, span)
+        union all
+        -- A part of the unattributed time.
+        select part.marker, part.sign * hidden.samples, part.sign * hidden.self_us::bigint
+        from (values (-1::smallint, -1), (-2::smallint, 1)) as part (marker, sign)
+        where hidden.self_us > 0
     ) as entry
     where marker = any(wanted)
     group by marker
-    having sum(samples) > 0
-    order by sum(self_us) desc, coalesce(marker_of(marker)::text, '(unattributed)') collate "C";
+    having sum(samples) > 0 or sum(self_us) <> 0
+    order by
+        sum(self_us) desc,
+        coalesce(marker_of(marker)::text, case marker when -1 then '(unattributed)' else '(hidden)' end) collate "C";
+    if markers.marker is null and whole.unseen_us > 0 then
+        return next row('(unseen)', 0, whole.unseen_us / 1000, null)::marker_share;
+    end if;
 end
 $$;
 
 comment on function fleetprof.markers is
-    'Returns where profiled time went by what the main thread did. self_ms: milliseconds; share: of profiled time, 0 to 1; samples: with this marker. (none): samples on a stack without a marker; (unattributed): samples that belong to no visible stack, shown when there is no marker filter. Without it the rows add up to the profiled time.';
+    -- {{comment of markers}};
 
 revoke execute on function fleetprof.markers from public;
 grant execute on function fleetprof.markers to fleetprof_reader;

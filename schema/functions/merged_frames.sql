@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Names of many frames at once, and frames that are one function in several builds of a script.
 
 create or replace function fleetprof_data.named_frames(frame_ids bigint[])
@@ -22,9 +23,9 @@ begin
     with listed as materialized (
         select * from original_frame where frame_id = any(named_frames.frame_ids)
     ),
-    -- A script's name costs more than all else of a row: it is found once for each script, not for each frame.
+    -- Computing a script's name costs more than the rest of a row, so it is done once per script, not per frame.
     script as materialized (
-        select resource_id, url, script
+        select resource_id, url, script, patterns, replacements
         from named_resource
         where resource_id in (select resource_id from listed)
     )
@@ -36,7 +37,7 @@ begin
         column_number,
         kind,
         function_key(
-            function, coalesce(source, url), coalesce(source, script), line, column_number, kind, is_stable),
+            function, coalesce(source, url), coalesce(source_name(source, patterns, replacements), script), line, column_number, kind, is_stable),
         url,
         generated_line,
         generated_column
@@ -73,7 +74,7 @@ begin
         from unnest(merged_frames.frame_ids, merged_frames.weights) as given (frame_id, weight)
         join named_frames(merged_frames.frame_ids) as named using (frame_id)
     ),
-    -- Two places of one name in one build are two functions. Which is which in another build, nobody knows.
+    -- Two places with the same name in one build are two functions, and nothing says which is which in another build.
     ambiguous as materialized (
         select distinct function_key
         from (
@@ -87,7 +88,7 @@ begin
     select
         frame_id,
         first_value(frame_id) over (
-            -- A number, which is sorted sooner than texts.
+            -- A number, which sorts faster than a text.
             partition by case
                 when ambiguous.function_key is null then named.function_key
                 else hashtextextended(concat(generated_resource, '|', line, '|', column_number), named.function_key)

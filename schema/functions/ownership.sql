@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Whose code a script is: npm package, host, domain, party.
 
 create or replace function fleetprof_data.host_of(url text)
@@ -12,11 +13,12 @@ create or replace function fleetprof_data.url_package(url text)
 returns text
 language sql immutable strict parallel safe
 return coalesce(
-    -- Parts of the path, never a text within one. The last node_modules counts: a dependency's own dependency.
+    -- Compares whole parts of the path. The last node_modules counts: a dependency's own dependency.
     substring(url from '^[^?#]*/node_modules/((?:@[^/@]+/)?[^/@.?#][^/@?#]*)/'),
     substring(url from '^[^?#]*/ajax/libs/([^/?#]+)/v?[0-9][^/?#]*/'),
     -- name@version, as in unpkg.com/react@18.2.0/index.js and ga.jspm.io/npm:react@18.2.0/index.js; main@1.4.2.js is a
-    -- file with a version, /gh/ a repository, /combine/ several packages. A * of esm.sh before the name is not part of it.
+    -- file with a version, /gh/ a repository, /combine/ several packages. A * of esm.sh before the name is not part of
+    -- it.
     substring(url from '^(?!https://(?:cdn[.]jsdelivr[.]net/(?:gh|combine)|esm[.]sh/gh)/)[^?#]*?[/:][*]?((?:@[^/@:?#]+/)?[^/@:?#*]+)@(?![^/?#]*[.][cm]?js(?:[?#]|$))(?:v?[0-9]+(?:[.][^/?#]*)?|latest|next)(?:[/?#]|$)'),
     substring(url from '^https://(?:cdn[.]jsdelivr[.]net/npm|unpkg[.]com|esm[.]sh(?:/v[0-9]+)?(?!/gh/)|cdn[.]skypack[.]dev)/[*]?((?:@[^/@?#]+/)?[^/@?#*]+)(?:@[^/?#]*)?(?:[/?#]|$)'));
 
@@ -77,18 +79,18 @@ comment on function fleetprof_data.party_of is
     'Returns whose a script is: first, third, (extension) of the browser, (no host), or (unknown) where no own host is known.';
 
 create or replace function fleetprof_data.keep_sites(sites jsonb)
-returns void
+returns text
 language plpgsql
 set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 begin
     perform keep_scripts((select jsonb_object_agg(key, value -> 'scripts') from jsonb_each(keep_sites.sites)));
-    -- A collector of an older build knows no list.
+    -- A collector of an older build sends no list.
     perform keep_ignored((
         select jsonb_object_agg(key, value -> 'ignore') from jsonb_each(keep_sites.sites) where value ? 'ignore'));
     perform keep_source_links((select jsonb_object_agg(key, value -> 'source_link') from jsonb_each(keep_sites.sites)));
-    -- Nothing is locked while nothing changes.
+    -- Takes no lock if nothing changes.
     insert into first_party (site, hosts)
     select *
     from (
@@ -99,11 +101,13 @@ begin
         select from first_party as known where (known.site, known.hosts) = (given.site, given.hosts))
     order by site
     on conflict (site) do update set hosts = excluded.hosts;
+    return keep_timezones((
+        select jsonb_object_agg(key, value -> 'timezone') from jsonb_each(keep_sites.sites) where value ? 'timezone'));
 end
 $$;
 
 comment on function fleetprof_data.keep_sites is
-    'Replaces what is known of these sites: an object by site of {"scripts": templates, "ignore": patterns, "first_party": hosts, "source_link": template, empty for none}. Collectors call it when they start, after each reload, and when they keep house.';
+    'Replaces what is known of these sites: an object by site of {"scripts": templates, "ignore": patterns, "first_party": hosts, "source_link": template, empty for none, "timezone": name}. Returns what keep_timezones does not know. Collectors call it when they start, after each reload, and when they keep house.';
 
 revoke execute on function
     fleetprof_data.host_of, fleetprof_data.url_package, fleetprof_data.is_within, fleetprof_data.own_hosts,

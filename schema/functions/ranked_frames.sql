@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Frames by time: what hotspots, estimated_hotspots and measure_hotspots share.
 
 create or replace function fleetprof_data.frame_sums(
@@ -8,7 +9,7 @@ create or replace function fleetprof_data.frame_sums(
 returns table (frame_id bigint, uploads bigint, samples bigint, self_us bigint, total_us bigint)
 language plpgsql stable parallel safe rows 10000
 set search_path = fleetprof_data, pg_temp
--- Far fewer entries are expected than there are.
+-- The planner expects far fewer entries than there are.
 set enable_sort = off
 as $$
 #variable_conflict use_column
@@ -57,8 +58,8 @@ begin
         ) as entry
         group by frame_id;
     else
-        -- Samples without a marker have no entries of their own: they are all samples minus those with a marker that
-        -- is not wanted.
+        -- Samples without a marker have no entries of their own. Their count is that of all samples minus that of
+        -- samples with an unwanted marker.
         return query
         select frame_id, sum(uploads), sum(samples)::bigint, sum(self_us)::bigint, sum(total_us)::bigint
         from (
@@ -90,7 +91,7 @@ begin
             ) as marked
         ) as entry
         group by frame_id
-        having sum(samples) > 0;
+        having sum(samples) > 0 or sum(total_us) > 0;
     end if;
 end
 $$;
@@ -126,6 +127,7 @@ returns table (
     generated_resource text,
     generated_line     integer,
     generated_column   integer,
+    seen_share         double precision,
     frame_ids          bigint[]
 )
 language plpgsql stable parallel safe rows 20
@@ -145,7 +147,8 @@ begin
     select
         sum(weight * profiled_us) as profiled_us,
         sum(weight * attributed_us) as attributed_us,
-        sum(weight * loads) as loads
+        sum(weight * loads) as loads,
+        sum(weight * unseen_us) as unseen_us
     into whole
     from unnest(ranked_frames.weights) with ordinality as part (weight, number)
     cross join lateral selected_totals(ranked_frames.parts[number], ranked_frames.timing_ids);
@@ -163,7 +166,7 @@ begin
         cross join lateral frame_sums(ranked_frames.parts[number], ranked_frames.markers, ranked_frames.timing_ids)
         group by frame_id
     ),
-    -- Frames that may be one function: those of a name, unless minifiers made it up.
+    -- Frames that may be the same function: they share a name that no minifier made up.
     named as materialized (
         select
             sums.*,
@@ -175,7 +178,7 @@ begin
     same_name as materialized (
         select
             name, number,
-            max(self_us) + sum(least(self_us, 0)) as least_us, -- own times of events may be below zero
+            max(self_us) + sum(least(self_us, 0)) as least_us, -- own times of events may be negative
             sum(greatest(self_us, 0)) as most_us
         from named
         group by name, number
@@ -227,6 +230,7 @@ begin
         generated_resource,
         generated_line,
         generated_column,
+        whole.profiled_us / (whole.profiled_us + whole.unseen_us),
         frame_ids
     from hottest
     join merged using (frame_id)

@@ -1,20 +1,8 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Records that were refused although their uploads were accepted.
 
 create or replace function fleetprof.refusals(
-    site        text,
-    since       timestamptz default now() - interval '1 day',
-    until       timestamptz default now(),
-    route       text default null,
-    release     text default null,
-    environment text default null,
-    variant     text default null,
-    browser     text default null,
-    os          text default null,
-    device      text default null,
-    thread      text default null,
-    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
-    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
-    exclude_device text default null, exclude_thread text default null
+    -- {{filters}}
 )
 returns table (
     format      text,
@@ -25,18 +13,12 @@ returns table (
     first_place text
 )
 language plpgsql stable parallel safe rows 10
-set search_path = fleetprof_data, pg_temp
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
 declare
-    selected selection := select_segments(
-        refusals.site, refusals.since, refusals.until, refusals.route, refusals.release, refusals.environment,
-        refusals.variant, refusals.browser, refusals.os, refusals.device, refusals.thread,
-        exclude => array[
-            refusals.exclude_route, refusals.exclude_release, refusals.exclude_environment, refusals.exclude_variant,
-            refusals.exclude_browser, refusals.exclude_os, refusals.exclude_device, refusals.exclude_thread]);
+    -- {{given}}
+    selected selection := select_segments(given);
     -- Citus takes variables as parameters of a query that it distributes, but not fields of them.
     segments constant bigint[] := selected.segment_ids;
     after constant timestamptz := selected.after;
@@ -58,7 +40,7 @@ end
 $$;
 
 comment on function fleetprof.refusals is
-    'Returns the records that were refused although their uploads were accepted, by format and reason, most records first: records (and parts of kept records, such as a detail), uploads with such a record, when the latest of these was received, and where its first such record is: a JSON pointer, "byte N" of the inflated body, or "element N" of the array of records or entries; empty: unknown. docs/formats.md explains the reasons.';
+    -- {{comment of refusals}};
 
 revoke execute on function fleetprof.refusals from public;
 grant execute on function fleetprof.refusals to fleetprof_reader;

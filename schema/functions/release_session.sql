@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Deletes kept uploads.
 
 create or replace function fleetprof.release_session(session_id bigint default null)
@@ -48,7 +49,7 @@ end
 $$;
 
 comment on function fleetprof.release_session is
-    'Deletes a kept session, or without an id all that do not run; returns how many. Parts of a long session can be deleted once it was stopped. What they added to the numbers stays. For fleetprof_owner and fleetprof_writer.';
+    -- {{comment of release_session}};
 
 revoke execute on function fleetprof.release_session from public;
 grant execute on function fleetprof.release_session to fleetprof_writer;

@@ -1,4 +1,5 @@
--- What a script is called across releases: its URL without what each build adds.
+-- SPDX-License-Identifier: Apache-2.0
+-- A script's name across releases: its URL without the parts that each build adds.
 
 create or replace function fleetprof_data.is_file_hash(part text)
 returns boolean
@@ -87,36 +88,48 @@ $$;
 comment on function fleetprof_data.script_replacement is
     'Returns what replaces a URL that matches a template: the template, with the texts of * in their places.';
 
-create or replace function fleetprof_data.templated_script(resource text, patterns text[], replacements text[])
+create or replace function fleetprof_data.templated(name text, patterns text[], replacements text[])
 returns text
 language plpgsql immutable parallel safe
-set search_path = fleetprof_data, pg_temp
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    for number in 1..cardinality(templated_script.patterns) loop
-        if templated_script.resource ~ templated_script.patterns[number] then
-            return regexp_replace(
-                templated_script.resource, templated_script.patterns[number], templated_script.replacements[number]);
+    for number in 1..coalesce(cardinality(templated.patterns), 0) loop
+        if templated.name ~ templated.patterns[number] then
+            return regexp_replace(templated.name, templated.patterns[number], templated.replacements[number]);
         end if;
     end loop;
-    return stable_resource(templated_script.resource);
+    return null;
 end
 $$;
 
-comment on function fleetprof_data.templated_script is
-    'Returns what a script is called by the first template that its URL matches, else stable_resource.';
+comment on function fleetprof_data.templated is
+    'Returns what a URL or a path is called by the first template that it matches; null: by none.';
 
 create or replace function fleetprof_data.script_name(resource text, patterns text[], replacements text[])
 returns text
 language sql immutable parallel safe
 return case
     when patterns is null then fleetprof_data.stable_resource(resource)
-    else fleetprof_data.templated_script(resource, patterns, replacements)
+    else coalesce(
+        fleetprof_data.templated(resource, patterns, replacements), fleetprof_data.stable_resource(resource))
 end;
 
 comment on function fleetprof_data.script_name is
     'Returns what a script is called across releases; patterns and replacements: of its site in script_template, null if that has none.';
+
+create or replace function fleetprof_data.source_name(source text, patterns text[], replacements text[])
+returns text
+language sql immutable parallel safe
+-- Sources are paths without their first slash.
+return case
+    when patterns is null then source
+    else coalesce(substr(fleetprof_data.templated('/' || source, patterns, replacements), 2), source)
+end;
+
+comment on function fleetprof_data.source_name is
+    'Returns what a source of a function table is called across releases: by the first template of sites[].scripts that its path matches, else as it is. patterns and replacements: as for script_name.';
 
 create or replace function fleetprof_data.keep_scripts(templates jsonb)
 returns void
@@ -125,7 +138,7 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    -- Nothing is locked while nothing changes.
+    -- Takes no lock if nothing changes.
     insert into script_template (site, templates, patterns, replacements)
     select *
     from (
@@ -155,11 +168,12 @@ comment on function fleetprof_data.keep_scripts is
 
 revoke execute on function
     fleetprof_data.is_file_hash, fleetprof_data.stable_resource, fleetprof_data.script_pattern,
-    fleetprof_data.script_replacement, fleetprof_data.templated_script, fleetprof_data.script_name,
-    fleetprof_data.keep_scripts
+    fleetprof_data.script_replacement, fleetprof_data.templated, fleetprof_data.script_name,
+    fleetprof_data.source_name, fleetprof_data.keep_scripts
 from public;
 grant execute on function
-    fleetprof_data.is_file_hash, fleetprof_data.stable_resource, fleetprof_data.templated_script, fleetprof_data.script_name
+    fleetprof_data.is_file_hash, fleetprof_data.stable_resource, fleetprof_data.templated, fleetprof_data.script_name,
+    fleetprof_data.source_name
 to fleetprof_reader;
 grant execute on function
     fleetprof_data.keep_scripts, fleetprof_data.script_pattern, fleetprof_data.script_replacement

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The content of a kept upload.
 
 create or replace function fleetprof.session_content(session_id bigint)
@@ -25,7 +26,7 @@ end
 $$;
 
 comment on function fleetprof.session_content is
-    'Returns a kept upload in its original format: content is zstd, content_bytes its size when unpacked. `fleetprof session export` unpacks it.';
+    -- {{comment of session_content}};
 
 revoke execute on function fleetprof.session_content from public;
 grant execute on function fleetprof.session_content to fleetprof_reader;

@@ -1,7 +1,8 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The tree of stacks.
 --
--- Only a stack's own samples are stored. Its total, with the stacks that stand on it, is added up here: in one pass over
--- the selected stacks and their ancestors, from the deepest to the outermost.
+-- Only a stack's own samples are stored. Its total, with the stacks that stand on it, is added up here: in one pass
+-- over the selected stacks and their ancestors, from the deepest to the outermost.
 
 create or replace function fleetprof_data.sampled_stacks(
     selected        fleetprof_data.selection,
@@ -13,7 +14,7 @@ create or replace function fleetprof_data.sampled_stacks(
 )
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
--- Far fewer entries are expected than there are.
+-- The planner expects far fewer entries than there are.
 set enable_sort = off
 as $$
 #variable_conflict use_column
@@ -61,7 +62,7 @@ create or replace function fleetprof_data.stacks_on(root bigint)
 returns bigint[]
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
--- As in stacks_above.
+-- Each stack is found by index; see stacks_above.
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
@@ -98,10 +99,10 @@ create or replace function fleetprof_data.stack_sums(
 )
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
--- The arrays below take as much. With less, each step writes a temporary file.
+-- The arrays below need this much memory. With less, each step writes a temporary file.
 set work_mem = '64MB'
--- Joins are of thousands of rows, whatever the planner expects: it does not know the values of arrays, nor the rows of a
--- dictionary that has grown since it was analyzed.
+-- Joins are of thousands of rows, whatever the planner expects: it does not know the values of arrays, nor the rows of
+-- a dictionary that has grown since it was analyzed.
 set enable_material = off
 set enable_mergejoin = off
 as $$
@@ -118,11 +119,11 @@ begin
     if stack_ids is null then
         return;
     end if;
-    -- The whole, which is every stack's last caller.
+    -- The root, which is every stack's outermost caller.
     stack_ids := null::bigint || stack_ids;
     self_sums := 0 || self_sums;
     sample_sums := 0 || sample_sums;
-    -- Statements of their own: the planner knows how long the arrays are.
+    -- Separate statements, so that the planner knows the lengths of the arrays.
     for attempt in 1..2 loop
         select
             array_agg(coalesce(parent_place, 1)), array_agg(level), array_agg(frame_id),
@@ -177,7 +178,7 @@ create or replace function fleetprof_data.stacks_above(frame_ids bigint[], most 
 returns table (stack_id bigint, parent_id bigint, frame_id bigint, level integer, is_above boolean)
 language plpgsql stable parallel safe rows 1000
 set search_path = fleetprof_data, pg_temp
--- Each stack is found by index, whatever the planner knows of a dictionary that has grown since it was analyzed.
+-- Each stack is found by index. The planner would choose by the dictionary's size when it was last analyzed.
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
@@ -211,7 +212,7 @@ create or replace function fleetprof_data.stack_sums_above(
     selected        fleetprof_data.selection,
     markers         smallint[],
     wanted          bigint[],
-    -- The dictionary has stacks of all releases. Of so many, those that the selection has are found sooner by what it has.
+    -- The dictionary has stacks of all releases. Past this many, starting from the selection's stacks is faster.
     most            integer default 20000,
     out parents     integer[],
     out frame_ids   bigint[],
@@ -360,7 +361,7 @@ begin
     if stack_ids is null then
         return;
     end if;
-    -- A function in several builds of a script is one, as in hotspots.
+    -- The same function in several builds of a script counts as one, as in hotspots.
     shown_ids := shown_frames(frame_ids, self_sums);
     frame_ids := coalesce(shown_ids, frame_ids);
     if shown_ids is not null or call_tree.fold is not null then
@@ -413,7 +414,7 @@ begin
         ) as named using (frame_id)
         order by caller, total_us desc, name, stack_id
     ) as node;
-    -- A stack may cost more than its caller, since own times of events may be negative. It is left out with it.
+    -- A stack may cost more than its caller, since own times of events may be negative. It is left out with its caller.
     ordinals := array_fill(null::integer, array[cardinality(parents)]);
     ordinals[1] := 1;
     for rank in 1..coalesce(cardinality(ranked), 0) loop

@@ -1,4 +1,5 @@
--- Values of timings by name: what timings, vitals and the functions beside them share.
+-- SPDX-License-Identifier: Apache-2.0
+-- Values of timings by name; timings, vitals and related functions share them.
 
 create or replace function fleetprof_data.bin_middle_us(bin smallint)
 returns double precision
@@ -12,34 +13,6 @@ end;
 
 comment on function fleetprof_data.bin_middle_us is
     'Returns the middle of a log-linear bin in microseconds. It stands for all values of the bin, at most 1.6 % off.';
-
-create or replace function fleetprof_data.member_of(
-    dimension   text,
-    route       text,
-    release     text,
-    environment text,
-    variant     text,
-    browser     text,
-    os          text,
-    device      text,
-    thread      text
-)
-returns text
-language sql immutable parallel safe
-return case dimension
-    when 'route' then route
-    when 'release' then release
-    when 'environment' then environment
-    when 'variant' then variant
-    when 'browser' then browser
-    when 'os' then os
-    when 'device' then device
-    when 'thread' then thread
-    else ''
-end;
-
-comment on function fleetprof_data.member_of is
-    'Returns a segment''s value of the dimension with this name; an empty text without a dimension. The planner inlines it.';
 
 create or replace function fleetprof_data.timing_values(
     selected  fleetprof_data.selection,
@@ -68,7 +41,7 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    -- A few are worth looking for in all entries, before these are added up.
+    -- If only a few names are wanted, filtering all entries before they are summed is faster.
     few constant integer := 1000;
     timing_ids bigint[] := array(select timing_id from timing where kind = any(timing_values.kinds) limit few + 1);
 begin
@@ -79,19 +52,14 @@ begin
     if cardinality(timing_ids) > few then
         timing_ids := null;
     end if;
-    -- Far fewer entries are expected than there are. So what was added up is joined by its ids alone, which have
-    -- indexes, and put together by grouping.
+    -- The planner expects far fewer entries than there are. So sums are joined by their ids alone, which have indexes,
+    -- and combined by grouping.
     return query
     with total as (
         select
-            case
-                when timing_values.dimension is null then ''
-                else member_of(
-                    timing_values.dimension, coalesce(segment.route, cohort.route),
-                    coalesce(segment.release, cohort.release), coalesce(segment.environment, cohort.environment),
-                    coalesce(segment.variant, cohort.variant), coalesce(segment.browser, cohort.browser),
-                    coalesce(segment.os, cohort.os), coalesce(segment.device, cohort.device),
-                    coalesce(segment.thread, cohort.thread))
+            case timing_values.dimension
+                -- {{each: when '$name' then coalesce(segment.$name, cohort.$name)}}
+                else ''
             end as member,
             kind,
             name,
@@ -124,7 +92,7 @@ begin
             group by part_id, timing_id
         ) as timing_sum
         join timing using (timing_id)
-        -- The planner removes these where no dimension is asked for.
+        -- The planner removes these joins if the caller asks for no dimension.
         left join segment on segment_id = part_id
         left join cohort on cohort.group_id = part_id
         where kind = any(timing_values.kinds)
@@ -132,14 +100,9 @@ begin
     ),
     histogram as (
         select
-            case
-                when timing_values.dimension is null then ''
-                else member_of(
-                    timing_values.dimension, coalesce(segment.route, cohort.route),
-                    coalesce(segment.release, cohort.release), coalesce(segment.environment, cohort.environment),
-                    coalesce(segment.variant, cohort.variant), coalesce(segment.browser, cohort.browser),
-                    coalesce(segment.os, cohort.os), coalesce(segment.device, cohort.device),
-                    coalesce(segment.thread, cohort.thread))
+            case timing_values.dimension
+                -- {{each: when '$name' then coalesce(segment.$name, cohort.$name)}}
+                else ''
             end as member,
             kind,
             name,
@@ -162,7 +125,7 @@ begin
             group by part_id, timing_id, bin
         ) as timing_bin
         join timing using (timing_id)
-        -- The planner removes these where no dimension is asked for.
+        -- The planner removes these joins if the caller asks for no dimension.
         left join segment on segment_id = part_id
         left join cohort on cohort.group_id = part_id
         where kind = any(timing_values.kinds)
@@ -250,11 +213,9 @@ comment on function fleetprof_data.timing_values is
 
 revoke execute on function
     fleetprof_data.bin_middle_us,
-    fleetprof_data.member_of,
     fleetprof_data.timing_values
 from public;
 grant execute on function
     fleetprof_data.bin_middle_us,
-    fleetprof_data.member_of,
     fleetprof_data.timing_values
 to fleetprof_reader;

@@ -1,67 +1,57 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Percentiles of User Timing marks and measures, from histograms.
 
 create or replace function fleetprof.timings(
-    site        text,
-    since       timestamptz default now() - interval '1 day',
-    until       timestamptz default now(),
-    route       text default null,
-    release     text default null,
-    environment text default null,
-    variant     text default null,
-    browser     text default null,
-    os          text default null,
-    device      text default null,
-    thread      text default null,
-    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
-    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
-    exclude_device text default null, exclude_thread text default null
+    -- {{filters}}
 )
 returns table (
-    name    text,
-    kind    text,
-    count   bigint,
-    p50_ms  double precision,
-    p75_ms  double precision,
-    p95_ms  double precision,
-    p99_ms  double precision,
-    min_ms  double precision,
-    max_ms  double precision,
-    mean_ms double precision
+    name     text,
+    kind     text,
+    count    bigint,
+    p50_ms   double precision,
+    p75_ms   double precision,
+    p95_ms   double precision,
+    p99_ms   double precision,
+    min_ms   double precision,
+    max_ms   double precision,
+    mean_ms  double precision,
+    left_out bigint
 )
 language plpgsql stable parallel safe rows 100
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
 declare
-    selected selection := select_segments(
-        timings.site, timings.since, timings.until, timings.route, timings.release, timings.environment,
-        timings.variant, timings.browser, timings.os, timings.device, timings.thread,
-        exclude => array[
-            timings.exclude_route, timings.exclude_release, timings.exclude_environment, timings.exclude_variant,
-            timings.exclude_browser, timings.exclude_os, timings.exclude_device, timings.exclude_thread]);
+    -- {{given}}
+    selected selection := select_segments(given);
 begin
     return query
+    with value as materialized (
+        select * from timing_values(selected, '{mark,measure,left_out}')
+    )
     select
-        name,
-        kind::text,
-        count,
-        p50_us / 1000,
-        p75_us / 1000,
-        p95_us / 1000,
-        p99_us / 1000,
-        min_us / 1000::double precision,
-        max_us / 1000::double precision,
-        sum_us / count / 1000
-    from timing_values(selected, '{mark,measure}')
-    order by name collate "C", kind;
+        value.name,
+        value.kind::text,
+        value.count,
+        value.p50_us / 1000,
+        value.p75_us / 1000,
+        value.p95_us / 1000,
+        value.p99_us / 1000,
+        value.min_us / 1000::double precision,
+        value.max_us / 1000::double precision,
+        value.sum_us / value.count / 1000,
+        -- Without a source, the row counts omissions under any name.
+        case when value.name <> '' then coalesce(missing.sum_us, 0)::bigint end
+    from value
+    left join value as missing
+        on missing.kind = 'left_out' and missing.name = value.kind::text and missing.source = value.name
+    where value.kind <> 'left_out'
+    order by value.name collate "C", value.kind;
 end
 $$;
 
 comment on function fleetprof.timings is
-    'Returns User Timing by name: a mark''s start time, a measure''s duration, in milliseconds. Percentiles are nearest-rank over log-linear bins, at most 1.6 % off; negative values are in count, min_ms, max_ms and mean_ms, but not in percentiles, which are null when there is nothing else.';
+    -- {{comment of timings}};
 
 revoke execute on function fleetprof.timings from public;
 grant execute on function fleetprof.timings to fleetprof_reader;

@@ -1,6 +1,11 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- A function, a timing or a group over time.
 
-create or replace function fleetprof_data.trend_blocks(side fleetprof_data.selection, by_day boolean)
+create or replace function fleetprof_data.trend_blocks(
+    side   fleetprof_data.selection,
+    by_day boolean,
+    zone   text default 'UTC'
+)
 returns fleetprof_data.selection
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
@@ -15,21 +20,27 @@ declare
         (trend_blocks.side).sites, greatest(first_hour, hours_from), (trend_blocks.side).before,
         case
             when not trend_blocks.by_day then '{0}'::smallint[]
-            -- Segments have no blocks of four hours.
-            when (trend_blocks.side).group_ids = (trend_blocks.side).segment_ids then '{0,2}'
-            else '{0,1,2}'
+            -- Segments have no blocks of four hours; blocks of a day are UTC days.
+            when (trend_blocks.side).group_ids = (trend_blocks.side).segment_ids then
+                case when trend_blocks.zone = 'UTC' then '{0,2}'::smallint[] else '{0}' end
+            when trend_blocks.zone = 'UTC' then '{0,1,2}'
+            else '{0,1}'
         end);
 begin
     blocks.buckets := days.buckets || hours.buckets;
     blocks.spans := days.spans || hours.spans;
+    if trend_blocks.by_day and trend_blocks.zone <> 'UTC' then
+        blocks := without_midnights(blocks, trend_blocks.zone);
+    end if;
+    perform explain_selection(blocks);
     return blocks;
 end
 $$;
 
 comment on function fleetprof_data.trend_blocks is
-    'Returns the same selection in blocks of an hour, or of a day and less; of days where hours are gone.';
+    'Returns the same selection in blocks of an hour, or of a day of the zone and less; of UTC days where hours are gone.';
 
-create or replace function fleetprof_data.function_trend(selected fleetprof_data.selection, step interval, key text)
+create or replace function fleetprof_data.function_trend(selected fleetprof_data.selection, starts timestamptz[], key text)
 returns table (bucket timestamptz, value_ms double precision, low_ms double precision, high_ms double precision, uploads bigint)
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
@@ -49,7 +60,8 @@ begin
     return query
     with total as materialized (
         select
-            date_bin(function_trend.step, bucket, 'epoch') as bucket, sum(uploads)::double precision as uploads,
+            coalesce((function_trend.starts)[width_bucket(bucket, function_trend.starts)], bucket) as bucket,
+            sum(uploads)::double precision as uploads,
             sum(loads)::double precision as loads
         from (
             select bucket, unnest(uploads) as uploads, unnest(loads) as loads
@@ -62,7 +74,8 @@ begin
         select bucket, sum(self_us) as self_us, sum(sqrt(self_us2)) as spread, sum(uploads) as uploads
         from (
             select
-                date_bin(function_trend.step, bucket, 'epoch') as bucket, frame_id,
+                coalesce((function_trend.starts)[width_bucket(bucket, function_trend.starts)], bucket) as bucket,
+                frame_id,
                 sum(self_us)::double precision as self_us, sum(self_us2) as self_us2, sum(uploads) as uploads
             from (
                 select
@@ -89,7 +102,7 @@ begin
         select
             bucket,
             coalesce(self_us, 0) / 1000 as self_ms,
-            -- Of the sum: uploads vary as they do within the step.
+            -- The error of the sum, from the variance between uploads within the step.
             1.96 / 1000 * sqrt(greatest(0, coalesce(spread, 0) ^ 2 - coalesce(self_us, 0) ^ 2 / nullif(total.uploads, 0))
                 * total.uploads / nullif(total.uploads - 1, 0)) as error_ms,
             nullif(loads, 0) as loads,
@@ -110,7 +123,7 @@ comment on function fleetprof_data.function_trend is
 
 create or replace function fleetprof_data.timing_trend(
     selected fleetprof_data.selection,
-    step     interval,
+    starts   timestamptz[],
     kind     text,
     key      text
 )
@@ -123,12 +136,14 @@ declare
     wanted bigint[] := array(
         select timing_id from timing where name = timing_trend.key and kind::text = timing_trend.kind);
     share double precision := case timing_trend.kind when 'vital' then 0.75 else 0.5 end;
-    -- Ranks vary with the square root of the count.
+    -- The standard deviation of a rank grows with the square root of the count.
     error double precision := 1.96 * sqrt(share * (1 - share));
 begin
     return query
     with histogram as (
-        select date_bin(timing_trend.step, bucket, 'epoch') as bucket, bin, sum(count) as count
+        select
+            coalesce((timing_trend.starts)[width_bucket(bucket, timing_trend.starts)], bucket) as bucket,
+            bin, sum(count) as count
         from (
             select bucket, unnest(timing_id) as timing_id, unnest(bin) as bin, unnest(count) as count
             from timing_bin_packed
@@ -136,6 +151,8 @@ begin
         ) as entry
         where timing_id = any(wanted)
         group by 1, 2
+        -- Vitals that a later part replaced in another step leave no count.
+        having sum(count) > 0
     ),
     cumulative as (
         select
@@ -147,7 +164,8 @@ begin
     ),
     upload as (
         select
-            date_bin(timing_trend.step, bucket, 'epoch') as bucket, sum(uploads)::bigint as uploads,
+            coalesce((timing_trend.starts)[width_bucket(bucket, timing_trend.starts)], bucket) as bucket,
+            sum(uploads)::bigint as uploads,
             min(min_us) / 1000::double precision as min_ms, max(max_us) / 1000::double precision as max_ms
         from (
             select
@@ -161,8 +179,8 @@ begin
     )
     select
         bucket,
-        -- The percentile, between the values whose ranks it lies between with 95 %. The middle of a bin may lie beyond
-        -- all of its values.
+        -- The percentile and its 95 % interval, from the values at both ends of its interval of ranks. The middle of a
+        -- bin may lie beyond all of its values.
         least(greatest(min(value_ms) filter (where up_to >= share * count), min_ms), max_ms),
         least(greatest(
             min(value_ms) filter (where up_to >= greatest(1, floor(share * count - error * sqrt(count)))), min_ms), max_ms),
@@ -181,7 +199,7 @@ comment on function fleetprof_data.timing_trend is
 
 create or replace function fleetprof_data.group_trend(
     selected fleetprof_data.selection,
-    step     interval,
+    starts   timestamptz[],
     kind     text,
     key      text
 )
@@ -222,7 +240,8 @@ begin
     return query
     with total as materialized (
         select
-            date_bin(group_trend.step, bucket, 'epoch') as bucket, sum(uploads)::double precision as uploads,
+            coalesce((group_trend.starts)[width_bucket(bucket, group_trend.starts)], bucket) as bucket,
+            sum(uploads)::double precision as uploads,
             sum(loads)::double precision as loads, sum(self_us)::double precision as profiled_us,
             sum(profiled_us2) as profiled_us2,
             coalesce(sum(self_us) filter (where marker = any(markers)), 0)::double precision as self_us
@@ -240,7 +259,8 @@ begin
             bucket, sum(self_us)::double precision as self_us, sum(sqrt(self_us2)) as spread, sum(uploads) as uploads
         from (
             select
-                date_bin(group_trend.step, bucket, 'epoch') as bucket, frame_id, sum(self_us) as self_us,
+                coalesce((group_trend.starts)[width_bucket(bucket, group_trend.starts)], bucket) as bucket,
+                frame_id, sum(self_us) as self_us,
                 sum(self_us2)::double precision as self_us2, sum(uploads) as uploads
             from (
                 select
@@ -258,8 +278,8 @@ begin
         select
             bucket,
             case when of_scripts then coalesce(cost.self_us, 0) else total.self_us end as self_us,
-            -- The sum over uploads of squares is not stored for groups. It is at most that of functions which cost their most
-            -- in the same uploads; and at most that of uploads which are all or nothing of the group.
+            -- The sum of squares over uploads is not stored for groups. Two upper bounds are known: all functions of
+            -- the group peak in the same uploads; each upload spends either all of its time in the group, or none.
             least(
                 case when of_scripts then coalesce(spread, 0) ^ 2 end,
                 case when of_scripts then coalesce(cost.self_us, 0) else total.self_us end / nullif(profiled_us, 0) * profiled_us2
@@ -292,39 +312,25 @@ comment on function fleetprof_data.group_trend is
     'Returns fleetprof.trend for a group of scripts, a marker, or all that is selected (kind: another one), by the name that fleetprof.cost_by lists.';
 
 create or replace function fleetprof.trend(
-    by          text,
-    key         text,
-    step        text,
-    site        text,
-    since       timestamptz default now() - interval '1 day',
-    until       timestamptz default now(),
-    route       text default null,
-    release     text default null,
-    environment text default null,
-    variant     text default null,
-    browser     text default null,
-    os          text default null,
-    device      text default null,
-    thread      text default null,
-    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
-    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
-    exclude_device text default null, exclude_thread text default null
+    by   text,
+    key  text,
+    step text,
+    -- {{filters}}
 )
 returns table (bucket timestamptz, value_ms double precision, low_ms double precision, high_ms double precision, uploads bigint)
 language plpgsql stable parallel safe rows 100
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
 declare
-    dimensions constant text[] := '{route,release,environment,variant,browser,os,device,thread}';
-    of_dimension constant boolean := coalesce(trend.by = any(dimensions), false);
+    -- {{given}}
+    of_dimension constant boolean := coalesce(trend.by = any(dimensions()), false);
     selected selection;
-    length interval := case trend.step when 'hour' then interval '1 hour' when 'day' then interval '24 hours' end;
+    zone constant text := fleetprof.timezone_of(trend.site);
+    -- Null: each hour is a step.
+    starts timestamptz[];
 begin
-    if length is null then
+    if (trend.step = any('{hour,day}')) is not true then
         raise invalid_parameter_value using
             message = format('step is "%s"', coalesce(trend.step, 'null')),
             hint = 'step is hour or day.';
@@ -334,41 +340,39 @@ begin
             message = 'key is null',
             hint = 'Name what to follow: a function by its function_key or name, others by their name.';
     end if;
-    selected := select_segments(
-        trend.site, trend.since, trend.until, trend.route, trend.release, trend.environment, trend.variant,
-        trend.browser, trend.os, trend.device, trend.thread, by_segment => of_dimension,
-        exclude => array[
-            trend.exclude_route, trend.exclude_release, trend.exclude_environment, trend.exclude_variant,
-            trend.exclude_browser, trend.exclude_os, trend.exclude_device, trend.exclude_thread]);
+    selected := select_segments(listed_by(given, trend.by), by_segment => of_dimension);
     if of_dimension and trend.key <> '(unattributed)' then
-        -- All that uploads with this value have.
+        -- All time of uploads with this value.
         selected.segment_ids := (
             select array_agg(segment_id order by segment_id)
             from segment
             where segment_id = any(selected.segment_ids) and to_jsonb(segment) ->> trend.by = trend.key);
         selected.group_ids := selected.segment_ids;
     end if;
-    selected := trend_blocks(selected, trend.step = 'day');
+    selected := trend_blocks(selected, trend.step = 'day', zone);
+    if trend.step = 'day' then
+        starts := day_starts(selected, zone);
+    end if;
     case
-        when trend.by = 'function' then return query select * from function_trend(selected, length, trend.key);
+        when trend.by = 'function' then return query select * from function_trend(selected, starts, trend.key);
         when trend.by in ('mark', 'measure', 'vital') then
-            return query select * from timing_trend(selected, length, trend.by, trend.key);
+            return query select * from timing_trend(selected, starts, trend.by, trend.key);
         when of_dimension or trend.by in ('package', 'party', 'entity', 'host', 'resource', 'source', 'marker') then
             -- Citus has no plan for the joins if nothing is selected.
             if selected.segment_ids is not null then
-                return query select * from group_trend(selected, length, trend.by, trend.key);
+                return query select * from group_trend(selected, starts, trend.by, trend.key);
             end if;
         else
             raise invalid_parameter_value using
                 message = format('there is no trend by "%s"', coalesce(trend.by, 'null')),
                 hint = 'by is function, mark, measure or vital; package, party, entity, host, resource or source; '
-                    || array_to_string(dimensions, ', ') || '; or marker.';
+                    || array_to_string(dimensions(), ', ') || '; or marker.';
     end case;
 end
 $$;
 
 comment on function fleetprof.trend is
-    'Returns the time of a function, a mark, a measure, a vital or a group by hour or day (UTC; step). by function: key is its function_key or its name; value_ms is self time per page load in milliseconds, uploads those with the function (at most, where several places make it up). by mark, measure or vital: key is its name; value_ms is the median, of a vital the 75th percentile (of CLS the score x 1000); uploads those with it. by package, party, entity, host, resource, source or marker: key is a name that fleetprof.cost_by lists; value_ms is self time per page load. by route, release, environment, variant, browser, os, device or thread: key is the value, empty where absent; value_ms is attributed time per page load with this value. key (unattributed): time that belongs to no visible stack. uploads of a group: with it, at most; null by marker. low_ms, high_ms: where the value lies with 95 %, if uploads are independent; of a group rather too wide, because the spread of its uploads is not stored. Hours without uploads have no row; where hours are gone, their day has one.';
+    -- {{comment of trend}};
 
 revoke execute on function
     fleetprof_data.trend_blocks, fleetprof_data.function_trend, fleetprof_data.timing_trend, fleetprof_data.group_trend,

@@ -1,23 +1,10 @@
--- Hotspots inside the windows that made a web vital poor, with those of good ones beside.
+-- SPDX-License-Identifier: Apache-2.0
+-- Hotspots inside the windows that made a web vital poor, beside those of good page loads.
 
 create or replace function fleetprof.vital_hotspots(
-    vital       text,
-    site        text,
-    since       timestamptz default now() - interval '1 day',
-    until       timestamptz default now(),
-    route       text default null,
-    release     text default null,
-    environment text default null,
-    variant     text default null,
-    browser     text default null,
-    os          text default null,
-    device      text default null,
-    thread      text default null,
-    marker      text default null,
-    top         integer default 20,
-    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
-    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
-    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
+    vital text,
+    -- {{filters of samples}},
+    top   integer default 20
 )
 returns table (
     function              text,
@@ -45,21 +32,12 @@ returns table (
     generated_column      integer
 )
 language plpgsql stable parallel safe rows 20
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
 declare
-    selected selection := select_segments(
-        vital_hotspots.site, vital_hotspots.since, vital_hotspots.until, vital_hotspots.route,
-        vital_hotspots.release, vital_hotspots.environment, vital_hotspots.variant, vital_hotspots.browser,
-        vital_hotspots.os, vital_hotspots.device, vital_hotspots.thread,
-        exclude => array[
-            vital_hotspots.exclude_route, vital_hotspots.exclude_release, vital_hotspots.exclude_environment,
-            vital_hotspots.exclude_variant, vital_hotspots.exclude_browser, vital_hotspots.exclude_os,
-            vital_hotspots.exclude_device, vital_hotspots.exclude_thread]);
+    -- {{given}}
+    selected selection := select_segments(given);
     markers smallint[] := select_markers(vital_hotspots.marker, vital_hotspots.exclude_marker);
     -- Each site has timings of its own, and site may be a wildcard.
     good_ids bigint[] := array(
@@ -140,7 +118,7 @@ end
 $$;
 
 comment on function fleetprof.vital_hotspots is
-    'Returns the frames that cost the most self time inside the windows that made a web vital poor: for LCP, FCP and TTFB from the start of the page to the value, for INP the interaction, for CLS the window of the shifts where the page says it. Columns as in measure_hotspots. good_self_ms, good_uploads, good_self_ms_per_load: the same function inside such windows of good vitals, in another build of its script, too; null if there is no profiled one.';
+    -- {{comment of vital_hotspots}};
 
 revoke execute on function fleetprof.vital_hotspots from public;
 grant execute on function fleetprof.vital_hotspots to fleetprof_reader;

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Web vitals: percentiles, and shares of good and poor ones.
 
 create or replace function fleetprof_data.vital_values(
@@ -25,7 +26,9 @@ begin
     select
         member,
         name,
-        case name when 'CLS' then 'score x 1000' else 'ms' end,
+        case name
+            -- {{each vital: when '$name' then '$unit'}}
+        end,
         count,
         p50_us / 1000,
         p75_us / 1000,
@@ -52,30 +55,17 @@ end
 $$;
 
 comment on function fleetprof_data.vital_values is
-    'Returns the rows of fleetprof.vitals, in any order; with a dimension, by its values, too, and the selection must keep it apart.';
+    'Returns the rows of fleetprof.vitals, in any order. With a dimension, also by its values; the selection must then keep that dimension.';
 
 create or replace function fleetprof_data.vital_names()
 returns text[]
 language sql immutable parallel safe
-return '{LCP,INP,CLS,FCP,TTFB}'::text[];
+return '{{{vitals}}}'::text[];
 
 comment on function fleetprof_data.vital_names is 'Returns the names of web vitals, in the order in which they are listed.';
 
 create or replace function fleetprof.vitals(
-    site        text,
-    since       timestamptz default now() - interval '1 day',
-    until       timestamptz default now(),
-    route       text default null,
-    release     text default null,
-    environment text default null,
-    variant     text default null,
-    browser     text default null,
-    os          text default null,
-    device      text default null,
-    thread      text default null,
-    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
-    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
-    exclude_device text default null, exclude_thread text default null
+    -- {{filters}}
 )
 returns table (
     name                    text,
@@ -89,19 +79,12 @@ returns table (
     poor_share              double precision
 )
 language plpgsql stable parallel safe rows 5
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
 declare
-    selected selection := select_segments(
-        vitals.site, vitals.since, vitals.until, vitals.route, vitals.release, vitals.environment, vitals.variant,
-        vitals.browser, vitals.os, vitals.device, vitals.thread,
-        exclude => array[
-            vitals.exclude_route, vitals.exclude_release, vitals.exclude_environment, vitals.exclude_variant,
-            vitals.exclude_browser, vitals.exclude_os, vitals.exclude_device, vitals.exclude_thread]);
+    -- {{given}}
+    selected selection := select_segments(given);
 begin
     return query
     select name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share
@@ -111,24 +94,11 @@ end
 $$;
 
 comment on function fleetprof.vitals is
-    'Returns web vitals: LCP, INP, CLS, FCP and TTFB, as far as pages have sent them. count: values. p50, p75, p95: nearest-rank percentiles, at most 1.6 % off, in unit: milliseconds, or for CLS the score x 1000. good_share, needs_improvement_share, poor_share: of the values, 0 to 1, by the thresholds of web-vitals.';
+    -- {{comment of vitals}};
 
 create or replace function fleetprof.vitals_by(
-    dimension   text,
-    site        text,
-    since       timestamptz default now() - interval '1 day',
-    until       timestamptz default now(),
-    route       text default null,
-    release     text default null,
-    environment text default null,
-    variant     text default null,
-    browser     text default null,
-    os          text default null,
-    device      text default null,
-    thread      text default null,
-    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
-    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
-    exclude_device text default null, exclude_thread text default null
+    dimension text,
+    -- {{filters}}
 )
 returns table (
     value                   text,
@@ -143,34 +113,19 @@ returns table (
     poor_share              double precision
 )
 language plpgsql stable parallel safe rows 100
-set search_path = fleetprof_data, pg_temp
-set datestyle = 'ISO, YMD'
-set plan_cache_mode = force_custom_plan
-set jit = off
+-- {{settings}}
 as $$
 #variable_conflict use_column
 declare
-    dimensions constant text[] := '{route,release,environment,variant,browser,os,device,thread}';
-    filters text[] := array[
-        vitals_by.route, vitals_by.release, vitals_by.environment, vitals_by.variant, vitals_by.browser, vitals_by.os,
-        vitals_by.device, vitals_by.thread];
-    kept integer := array_position(dimensions, vitals_by.dimension);
+    -- {{given}}
     selected selection;
 begin
-    if kept is null then
+    if (vitals_by.dimension = any(dimensions())) is not true then
         raise invalid_parameter_value using
             message = coalesce('no dimension is named "' || vitals_by.dimension || '"', 'dimension is null'),
-            hint = format('Dimensions are %s.', array_to_string(dimensions, ', '));
+            hint = format('Dimensions are %s.', array_to_string(dimensions(), ', '));
     end if;
-    -- %% matches what % matches, but counts as a filter: so the groups of the selection keep the dimension apart.
-    filters[kept] := coalesce(nullif(filters[kept], '%'), '%%');
-    selected := select_segments(
-        vitals_by.site, vitals_by.since, vitals_by.until, filters[1], filters[2], filters[3], filters[4], filters[5],
-        filters[6], filters[7], filters[8],
-        exclude => array[
-            vitals_by.exclude_route, vitals_by.exclude_release, vitals_by.exclude_environment,
-            vitals_by.exclude_variant, vitals_by.exclude_browser, vitals_by.exclude_os, vitals_by.exclude_device,
-            vitals_by.exclude_thread]);
+    selected := select_segments(kept_apart(given, vitals_by.dimension));
     return query
     select member, name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share
     from vital_values(selected, vitals_by.dimension)
@@ -179,7 +134,7 @@ end
 $$;
 
 comment on function fleetprof.vitals_by is
-    'Returns web vitals as fleetprof.vitals does, for each value of a dimension: route, release, environment, variant, browser, os, device or thread. value: the dimension''s value; empty where it is absent. Values with the most counts come first.';
+    -- {{comment of vitals_by}};
 
 revoke execute on function
     fleetprof_data.vital_values,

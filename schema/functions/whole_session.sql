@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- A session as a whole: kept uploads that are parts of one long session, or of one page load, read like one upload.
 
 create or replace function fleetprof_data.parts_of(session_id bigint)
@@ -182,7 +183,7 @@ begin
         join part using (session_id)
         where is_dump and listed_events.has_detail and type in ('TIMER_INSTALLED', 'TIMER_FIRED') and detail ->> 'timerId' is not null
     ),
-    -- A timer that fires has what the last of its starts in an earlier part says.
+    -- A timer that fires has the attributes of its last start in an earlier part.
     fired as materialized (
         select place, event, max(start_place) over earlier as start_place, timer_id
         from (
@@ -211,7 +212,7 @@ begin
         event + part.events_before,
         timeline + part.timelines_before,
         parent + part.events_before,
-        -- A dump's events are numbered by us, and a service's by itself, through all of its lists.
+        -- The decoder numbers the events of a dump. A service numbers its own events through all of its lists.
         case when is_dump then event_id + part.events_before else event_id end,
         type,
         type_number,
@@ -227,7 +228,7 @@ begin
         line,
         case
             when not listed_events.has_detail then null
-            -- The event that was profiled, by its id. 0 and less count back from the end of the part before.
+            -- The profiled event, by its id. 0 and below count back from the end of the part before.
             when type = 'PROFILE_DATA' and is_dump and jsonb_typeof(detail -> 'profileOf') = 'number'
                 then case
                     when (detail ->> 'profileOf')::bigint > 0 or follows
@@ -319,7 +320,7 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    -- A session ends by itself after an hour without a part.
+    -- A session ends after an hour without a part.
     pause constant interval := '1 hour';
     of_load uuid;
     of_site text;
@@ -400,7 +401,7 @@ end
 $$;
 
 comment on function fleetprof.session_parts is
-    'Returns the parts of the session to which a kept upload belongs, in their order: part_id is the session_id of the part''s own row in sessions. A row with is_missing stands for the parts from part to last_part that did not arrive, or are not kept any more; a part after the last one that arrived cannot be missed. Parts in another format have no row, nor have those of another session in the browser. is_detached: it was decoded without what the part before it left, so samples of its JavaScript profile may be unattributed, or count twice. An upload that is a session by itself has one row.';
+    -- {{comment of session_parts}};
 
 revoke execute on function
     fleetprof_data.parts_of,

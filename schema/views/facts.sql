@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Facts of segments by hour as plain rows: fresh ones and sealed ones that retention.hours keeps.
 --
 -- They are for reading by hand and for tests. An hour that is still open may have several rows of one key; they add up.
@@ -12,7 +13,8 @@ select
     coalesce(sum(samples) filter (where marker < 0), 0)::bigint as unattributed_samples,
     sum(self_us)::bigint as profiled_us,
     sum(profiled_us2) as profiled_us2,
-    coalesce(sum(self_us) filter (where marker < 0), 0)::bigint as unattributed_us
+    coalesce(sum(self_us) filter (where marker < 0), 0)::bigint as unattributed_us,
+    coalesce(sum(unseen_us), 0)::bigint as unseen_us
 from (
     select
         segment_id,
@@ -22,7 +24,8 @@ from (
         unnest(loads) as loads,
         unnest(samples) as samples,
         unnest(self_us) as self_us,
-        unnest(profiled_us2) as profiled_us2
+        unnest(profiled_us2) as profiled_us2,
+        unnest(unseen_us) as unseen_us
     from fleetprof_data.total_packed
     join fleetprof_data.segment on segment_id = group_id
     where span = 0
@@ -42,7 +45,7 @@ from (
     join fleetprof_data.segment on segment_id = group_id
     where span = 0
 ) as entry
-where marker >= 0 and samples > 0;
+where marker >= 0 and (samples > 0 or self_us <> 0);
 
 create or replace view fleetprof_data.frame_fact with (security_invoker = true) as
 select
@@ -124,7 +127,9 @@ select
     unnest(samples) as samples,
     unnest(unattributed_samples) as unattributed_samples,
     unnest(profiled_us) as profiled_us,
-    unnest(unattributed_us) as unattributed_us
+    unnest(unattributed_us) as unattributed_us,
+    unnest(coalesce(loads, uploads))::bigint as loads,
+    unnest(coalesce(window_us, profiled_us)) as window_us
 from fleetprof_data.measure_packed
 join fleetprof_data.segment on segment_id = group_id
 where span = 0;
@@ -152,7 +157,7 @@ comment on view fleetprof_data.frame_marker_fact is 'The part of frame_fact from
 comment on view fleetprof_data.stack_fact is 'What whole stacks cost, by marker, of segments by hour.';
 comment on view fleetprof_data.timing_fact is 'Values of marks and measures, of segments by hour.';
 comment on view fleetprof_data.timing_bin_fact is 'Histograms of the non-negative values of timing_fact, of segments by hour.';
-comment on view fleetprof_data.measure_fact is 'Samples inside the windows of measures, of segments by hour.';
+comment on view fleetprof_data.measure_fact is 'What ran inside the windows of measures, of segments by hour.';
 comment on view fleetprof_data.measure_frame_fact is 'What frames cost inside the windows of measures, by marker, of segments by hour.';
 
 grant select on

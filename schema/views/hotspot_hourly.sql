@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Time per frame, hour and segment.
 
 create or replace view fleetprof.hotspot_hourly with (security_invoker = true) as
@@ -25,7 +26,9 @@ select
     function_key::text as function_key,
     generated_resource,
     generated_line,
-    generated_column
+    generated_column,
+    frame
+    -- {{each after frame: , $name}}
 from (
     -- Conditions on dimensions and hours find packed rows by index: segment is joined before rows are unpacked.
     select
@@ -42,15 +45,6 @@ from (
 ) as entry
 join fleetprof_data.named_frame using (frame_id);
 
-comment on view fleetprof.hotspot_hourly is
-    'Time in each frame by hour and segment. A frame may have several rows in an hour that is still open: they add up. Totals of different frames overlap: do not add those up. Hours reach back as far as retention.hours; functions reach further, by days.';
-comment on column fleetprof.hotspot_hourly.bucket is 'Start of the hour in which the uploads were received.';
-comment on column fleetprof.hotspot_hourly.uploads is 'Uploads with the frame in some sample.';
-comment on column fleetprof.hotspot_hourly.samples is 'Samples with the frame anywhere on the stack.';
-comment on column fleetprof.hotspot_hourly.self_ms is 'Milliseconds with the frame on top of the stack.';
-comment on column fleetprof.hotspot_hourly.total_ms is
-    'Milliseconds with the frame anywhere on the stack, once per sample, however often it recurs.';
-comment on column fleetprof.hotspot_hourly.function_key is 'What identifies the function across releases.';
-comment on column fleetprof.hotspot_hourly.generated_resource is 'URL of the script as the browser ran it; with generated_line and generated_column, where it saw the function.';
+-- {{comments of hotspot_hourly}}
 
 grant select on fleetprof.hotspot_hourly to fleetprof_reader;

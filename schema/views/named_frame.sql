@@ -1,4 +1,5 @@
--- Frames as they are shown: as people wrote them, where a function table knows them.
+-- SPDX-License-Identifier: Apache-2.0
+-- Frames as they are shown: with their original names, where a function table knows them.
 
 create or replace view fleetprof_data.named_resource with (security_invoker = true) as
 select
@@ -8,13 +9,15 @@ select
     fleetprof_data.script_name(url, template.patterns, replacements) as script,
     domain,
     ignored.patterns as ignored,
-    fleetprof_data.is_ignored_code(url, ignored.patterns) as is_ignored
+    fleetprof_data.is_ignored_code(url, ignored.patterns) as is_ignored,
+    template.patterns,
+    replacements
 from fleetprof_data.resource
 left join fleetprof_data.script_template as template using (site)
 left join fleetprof_data.ignored_code as ignored using (site);
 
 comment on view fleetprof_data.named_resource is
-    'Scripts, and what they are called across releases (script). ignored: the site''s patterns of ignored code, which sources may match, too; is_ignored: the URL matches one. Where many frames share few scripts, read this once for each script.';
+    'Scripts, and what they are called across releases (script). ignored: the site''s patterns of ignored code, which may also match sources; is_ignored: the URL matches one. patterns, replacements: of the site''s templates, for sources (source_name). Where many frames share few scripts, read this once for each script.';
 
 create or replace view fleetprof_data.original_frame with (security_invoker = true) as
 select
@@ -51,9 +54,9 @@ select
     column_number,
     kind,
     is_stable,
-    coalesce(source, script) as script,
+    coalesce(fleetprof_data.source_name(source, patterns, replacements), script) as script,
     fleetprof_data.function_key(
-        function, coalesce(source, url), coalesce(source, script), line, column_number, kind, is_stable) as function_key,
+        function, coalesce(source, url), coalesce(fleetprof_data.source_name(source, patterns, replacements), script), line, column_number, kind, is_stable) as function_key,
     url as generated_resource,
     generated_line,
     generated_column,
@@ -65,6 +68,6 @@ from fleetprof_data.original_frame as original
 left join fleetprof_data.named_resource as script using (resource_id);
 
 comment on view fleetprof_data.named_frame is
-    'Frames as they are shown: (anonymous) for a function without a name; resource, line and column_number null where absent. A function table gives the original function, source, line and column. script: the source, or the script without what a build adds to its name. generated_resource, generated_line, generated_column: where the browser saw it. is_ignored: the code is not the site''s own, by the function table, by the URL of a package, or by sites[].ignore.';
+    'Frames as they are shown: (anonymous) for a function without a name; resource, line and column_number null where absent. A function table gives the original function, source, line and column. script: what the source or the script is called across releases. generated_resource, generated_line, generated_column: where the browser saw it. is_ignored: the code is not the site''s own, by the function table, by the URL of a package, or by sites[].ignore.';
 
 grant select on fleetprof_data.named_resource, fleetprof_data.original_frame, fleetprof_data.named_frame to fleetprof_reader;

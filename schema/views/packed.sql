@@ -1,4 +1,5 @@
--- Packed rows (docs/schema.md), of each kind: KIND_sum has the sealed ones, KIND_packed has the fresh ones, too.
+-- SPDX-License-Identifier: Apache-2.0
+-- Packed rows (docs/internals/schema.md), per kind: KIND_sum has sealed rows, KIND_packed has sealed and fresh rows.
 
 create or replace view fleetprof_data.total_sum with (security_invoker = true) as
 select * from fleetprof_data.total_hours
@@ -11,7 +12,7 @@ from fleetprof_data.total_sum
 union all
 select
     false, group_id, bucket, 0::smallint,
-    marker, uploads, loads, samples, self_us, profiled_us2
+    marker, uploads, loads, samples, self_us, profiled_us2, unseen_us
 from fleetprof_data.total_recent;
 
 create or replace view fleetprof_data.frame_sum with (security_invoker = true) as
@@ -96,7 +97,7 @@ from fleetprof_data.measure_sum
 union all
 select
     false, group_id, bucket, 0::smallint,
-    timing_id, uploads, samples, unattributed_samples, profiled_us, unattributed_us
+    timing_id, uploads, samples, unattributed_samples, profiled_us, unattributed_us, loads, window_us
 from fleetprof_data.measure_recent;
 
 create or replace view fleetprof_data.measure_frame_sum with (security_invoker = true) as

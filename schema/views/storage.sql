@@ -1,11 +1,13 @@
--- What lies in the database, by site and day.
+-- SPDX-License-Identifier: Apache-2.0
+-- Stored rows and bytes, by site and day.
 
 create or replace view fleetprof.storage with (security_invoker = true) as
 with packed as (
     select
         group_id, bucket, sealed, span, cardinality(uploads) as rows,
         pg_column_size(marker) + pg_column_size(uploads) + pg_column_size(loads) + pg_column_size(samples)
-            + pg_column_size(self_us) + pg_column_size(profiled_us2) as bytes
+            + pg_column_size(self_us) + pg_column_size(profiled_us2)
+            + coalesce(pg_column_size(unseen_us), 0) as bytes
     from fleetprof_data.total_packed
     union all
     select
@@ -43,7 +45,8 @@ with packed as (
         group_id, bucket, sealed, span, cardinality(uploads) as rows,
         pg_column_size(timing_id) + pg_column_size(uploads) + pg_column_size(samples)
             + pg_column_size(unattributed_samples) + pg_column_size(profiled_us)
-            + pg_column_size(unattributed_us) as bytes
+            + pg_column_size(unattributed_us) + coalesce(pg_column_size(loads), 0)
+            + coalesce(pg_column_size(window_us), 0) as bytes
     from fleetprof_data.measure_packed
     union all
     select
@@ -83,13 +86,6 @@ select
 from stored
 group by site, day, kind;
 
-comment on view fleetprof.storage is
-    'What is stored, by site, day and kind. A query reads all rows of the sites that it asks for.';
-comment on column fleetprof.storage.day is 'UTC day; of blocks of eight days, the first one.';
-comment on column fleetprof.storage.kind is
-    'Named after the setting that says how long it is kept: recent (not sealed yet), hours (retention.hours), days (retention.facts), upload_log, sessions.';
-comment on column fleetprof.storage.rows is
-    'Entries of packed rows, which would be rows if they were not packed; else rows. Of sessions: sessions and events.';
-comment on column fleetprof.storage.bytes is 'Size of the columns as stored, compressed where they are; without indexes and headers.';
+-- {{comments of storage}}
 
 grant select on fleetprof.storage to fleetprof_reader;

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Timelines of kept uploads.
 
 create or replace view fleetprof.timelines with (security_invoker = true) as
@@ -24,15 +25,6 @@ cross join lateral (
         and e.timeline = t.timeline
 ) as span;
 
-comment on view fleetprof.timelines is
-    'Timelines of kept sessions: one per frame of the page (Opera Scope), or the whole dump (Speed Tracer). Several rows with one timeline_id are lists made with different modes or filters.';
-comment on column fleetprof.timelines.timeline is 'Number in its session, from 1.';
-comment on column fleetprof.timelines.timeline_id is 'As the upload says; what get_events takes.';
-comment on column fleetprof.timelines.frame_id is 'Frame of the page; null: not said.';
-comment on column fleetprof.timelines.mode is 'What was done to its events before they came: all (nothing), reduce_unique_types, reduce_unique_events, reduce_all. Only unreduced ones are in any sum.';
-comment on column fleetprof.timelines.events is 'Events.';
-comment on column fleetprof.timelines.start_ms is 'First start, milliseconds since the session began; null: not said.';
-comment on column fleetprof.timelines.end_ms is 'Last end, milliseconds since the session began; null: not said.';
-comment on column fleetprof.timelines.self_ms is 'Sum of own times, milliseconds.';
+-- {{comments of timelines}}
 
 grant select on fleetprof.timelines to fleetprof_reader;

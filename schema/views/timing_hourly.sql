@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- User Timing per name, hour and segment.
 
 -- The names that the drafts of User Timing recommend for marks.
@@ -29,7 +30,9 @@ select
         'mark_fully_loaded', 'mark_fully_visible', 'mark_above_the_fold', 'mark_time_to_user_action',
         -- Level 3
         'mark_interactive', 'mark_feature_usage'
-    ]) as well_known
+    ]) as well_known,
+    frame
+    -- {{each after frame: , $name}}
 from (
     -- Conditions on dimensions and hours find packed rows by index: segment is joined before rows are unpacked.
     select
@@ -49,17 +52,6 @@ from (
 join fleetprof_data.timing using (timing_id)
 where kind in ('mark', 'measure');
 
-comment on view fleetprof.timing_hourly is
-    'User Timing by hour, segment and name: a mark''s start time, a measure''s duration. A name may have several rows in an hour that is still open: they add up. Percentiles do not: take them from fleetprof.timings. Hours reach back as far as retention.hours.';
-comment on column fleetprof.timing_hourly.bucket is 'Start of the hour in which the uploads were received.';
-comment on column fleetprof.timing_hourly.kind is 'mark or measure.';
-comment on column fleetprof.timing_hourly.uploads is 'Uploads with this name.';
-comment on column fleetprof.timing_hourly.count is 'Values, negative ones included.';
-comment on column fleetprof.timing_hourly.negative is 'Of these, values below zero.';
-comment on column fleetprof.timing_hourly.sum_ms is 'Sum of the values in milliseconds; divided by count it is the mean.';
-comment on column fleetprof.timing_hourly.min_ms is 'Least value in milliseconds.';
-comment on column fleetprof.timing_hourly.max_ms is 'Greatest value in milliseconds.';
-comment on column fleetprof.timing_hourly.well_known is
-    'A mark whose name the specification recommends (drafts of 2011 and 2012, Level 3), whatever is kept of its detail.';
+-- {{comments of timing_hourly}}
 
 grant select on fleetprof.timing_hourly to fleetprof_reader;

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Requests and their responses as the hint rules see them.
 
 -- Not a cast: a cast accepts words such as infinity, and its errors cannot be caught in a parallel query.
@@ -78,8 +79,8 @@ declare
 begin
     -- Citus has no query that joins a function with a distributed table.
     select coalesce(started, received) into seen from session where session_id = cached_responses.session_id;
-    -- Reads all headers at once, and keeps of each request what is small: there may be many. Nothing depends on a language,
-    -- so the fast collation serves.
+    -- Reads all headers at once and keeps only small values, because there may be many requests. No value depends on a
+    -- language, so the fast collation is right.
     return query
     with request as (
         select start_ms, url, bytes, has_query, status, request_headers as asked, response_headers as answered
@@ -102,7 +103,7 @@ begin
             header_of(named, 'Expires', 'expires') as expires,
             header_of(named, 'Date', 'date') as dated
         from request
-        -- Most senders use one of two spellings, which an object finds at once. Others are joined and written in one.
+        -- Most senders use one of two spellings, which are fast lookups in an object. Other spellings take a join.
         cross join lateral (
             select case when not exists (
                 select
@@ -156,7 +157,7 @@ begin
     from stated
     cross join lateral (
         -- HTTP: a max-age that is not a number, or an Expires that is not a date, such as 0, is in the past. A regular
-        -- expression without a group is several times faster: what stands before the number is trimmed.
+        -- expression without a group is several times faster, so the text before the number is trimmed afterwards.
         select coalesce(
             case when cache_control like '%max-age%' then ltrim(
                 substring(cache_control from '\mmax-age\s*=\s*"?\d{1,12}'), E'max-ge=" \t\n\v\f\r')::double precision end,

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Own time by event type in a window.
 
 create or replace function fleetprof.event_summary(
@@ -63,7 +64,7 @@ end
 $$;
 
 comment on function fleetprof.event_summary is
-    'Returns own time by type between from_ms and to_ms (null: the whole session); events that cross an edge are cut there. The first row is the time in which the UI thread was available. share: of the window. Milliseconds.';
+    -- {{comment of event_summary}};
 
 revoke execute on function fleetprof.event_summary from public;
 grant execute on function fleetprof.event_summary to fleetprof_reader;

@@ -1,4 +1,5 @@
--- What Speed Tracer's reports share.
+-- SPDX-License-Identifier: Apache-2.0
+-- Helpers that Speed Tracer's reports share.
 --
 -- UI events are records with a duration. Times are milliseconds since the session began.
 

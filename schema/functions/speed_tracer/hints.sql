@@ -1,4 +1,5 @@
--- What Speed Tracer's rules find in a session.
+-- SPDX-License-Identifier: Apache-2.0
+-- Findings of Speed Tracer's rules in a session.
 
 create or replace function fleetprof.hints(session_id bigint)
 returns table (
@@ -77,7 +78,7 @@ begin
             select part, last_part from fleetprof.session_parts(hints.session_id) where is_missing order by part limit 20
         ) as first
     ),
-    -- The text of a hint is made of its wording and what it is about when it is known which are listed.
+    -- Composes the texts of hints last, and only for those that are listed.
     hint (rule, severity, at_ms, wording, about, figure, event_id) as (
         select 'Missing Parts', 1, null::double precision, 'parts %s of the session are missing', parts, null::text, null::bigint
         from missing
@@ -191,7 +192,7 @@ end
 $$;
 
 comment on function fleetprof.hints is
-    'Returns what Speed Tracer''s rules find in a session: severity 1 critical, 2 warning, 3 information; when, in milliseconds since the session began; the event or, in the text, the resource. Of a rule with a severity it lists the first 1,000 by time, and then one row without a time says how many more there are; rules about requests look at the first requests that have at most 10,000 records together, and a row says how many follow. Rules about responses need their headers, and the type of a response is what Content-Type says.';
+    -- {{comment of hints}};
 
 revoke execute on function fleetprof.hints from public;
 grant execute on function fleetprof.hints to fleetprof_reader;

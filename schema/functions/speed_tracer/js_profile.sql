@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The JavaScript profile of a session: V8's ticks by function.
 
 create or replace function fleetprof_data.js_profile_stacks(
@@ -38,8 +39,9 @@ begin
         raise no_data_found using
             message = format('session %s has no event %s', js_profile_stacks.session_id, js_profile_stacks.event_id);
     end if;
-    -- Each profile lists the functions and stacks that no profile before it in its part of the session has. In the order of
-    -- profiles these lists are arrays by number. Their texts are joined, so that the lists of many profiles are read as one.
+    -- Each profile lists only functions and stacks that no earlier profile in its part of the session has. Concatenated
+    -- in the order of profiles, the lists are arrays by number. Their texts are joined, so that all lists are read as
+    -- one.
     with profile as (
         select
             session_id as part,
@@ -131,7 +133,8 @@ begin
         js_profile_stacks.parents, js_profile_stacks.recursive, js_profile_stacks.run_stacks, js_profile_stacks.run_ticks
     from (select count(*) as parts from part) as counted;
 
-    -- Two may have become equal when their URLs lost their queries. Few dumps have such: to count is cheaper than to sort.
+    -- Two functions may have become equal when their URLs lost their queries. Few dumps have any, and counting is
+    -- cheaper than sorting.
     if cardinality(js_profile_stacks.names) > (
         select count(*)
         from (
@@ -184,7 +187,7 @@ declare
     recursive_stacks integer[];
     run_stacks integer[];
     run_ticks integer[];
-    -- By stack: its ticks and those of all stacks inside. Element -1 takes what is around no stack.
+    -- By stack: its ticks and those of all stacks inside. Element -1 takes ticks without a stack.
     below bigint[];
     outside bigint; -- ticks outside all known code
     every double precision; -- ticks
@@ -208,7 +211,7 @@ begin
         end if;
     end loop;
     outside := below[-1];
-    -- Few statements, of which each costs: there may be many stacks.
+    -- Few statements, because each is expensive when there are many stacks.
     for stack in reverse cardinality(below) - 2..0 loop
         below[stack_parents[stack + 1]] := below[stack_parents[stack + 1]] + below[stack];
         totals[stack_functions[stack + 1]] := totals[stack_functions[stack + 1]] + below[stack];
@@ -244,7 +247,7 @@ end
 $$;
 
 comment on function fleetprof.js_profile is
-    'Returns the ticks of the V8 profiles of a session by function, as Speed Tracer''s flat profile: self_ticks with the function on top, total_ticks with it anywhere on the stack, once per tick; ticks outside all known code are (unattributed). event_id: only the profiles of this event (null: all). state: only ticks in this state of the engine (null: all). Shares are of the selected ticks.';
+    -- {{comment of js_profile}};
 
 create or replace function fleetprof.js_profile_bottom_up(
     session_id bigint,
@@ -283,14 +286,14 @@ declare
     outside bigint;
     every bigint; -- ticks
     least_ticks double precision;
-    -- The nodes of the tree so far: a level after the other, siblings by ticks. Node 0 is around the first level. Ticks are whole
-    -- numbers as double precision: each sum of bigint is a numeric, which takes longer.
+    -- The nodes of the tree so far, level by level, siblings by ticks. Node 0 is the parent of the first level. Ticks
+    -- are whole numbers in double precision: a sum of bigint is a numeric, which is slower.
     -- A function's number counts from 0.
     node_functions integer[] := '{}';
     node_parents integer[] := '{}';
     node_levels integer[] := '{}';
     node_ticks double precision[] := '{}';
-    -- The ticks of the last level: by node, and by where on its stack each is.
+    -- The ticks of the last level: by node, and by position on the stack.
     at_nodes integer[];
     at_stacks integer[];
     at_ticks double precision[];
@@ -322,7 +325,7 @@ begin
     into at_stacks, at_ticks, outside, every
     from (
         select stack, sum(ticks)::double precision as ticks
-        -- Not in the from clause, where rows would be stored first.
+        -- In the select list: in the from clause, the rows would be stored first.
         from (select unnest(run_stacks) as stack, unnest(run_ticks) as ticks) as run
         group by stack
         order by stack
@@ -348,7 +351,7 @@ begin
             group by 1, 2
             having sum(ticks) >= least_ticks
         ),
-        -- None if there are too many: then the answer is an error.
+        -- No rows if there are too many steps: the caller then raises an error.
         next as materialized (
             select parent, function, ticks, row_number() over (order by parent, ticks desc, function)::integer as place
             from summed
@@ -425,7 +428,7 @@ end
 $$;
 
 comment on function fleetprof.js_profile_bottom_up is
-    'Returns the ticks of the V8 profiles of a session as a tree from the function on top of the stack (level 1) to its callers, as Speed Tracer''s bottom-up profile: depth first, most ticks first; at last the ticks outside all known code, (unattributed). ticks: those that end in this chain of calls. event_id and state: as in js_profile. Nodes below min_share of the ticks are left out. Raises an error for more than 100,000 nodes, and for ticks in many deep stacks, whose callers would take more than 1,000,000 steps to follow.';
+    -- {{comment of js_profile_bottom_up}};
 
 revoke execute on function
     fleetprof_data.js_profile_stacks, fleetprof.js_profile, fleetprof.js_profile_bottom_up

@@ -1,4 +1,5 @@
--- What pages logged.
+-- SPDX-License-Identifier: Apache-2.0
+-- Messages that pages logged.
 
 create or replace function fleetprof.log_messages(session_id bigint)
 returns table (
@@ -28,7 +29,7 @@ end
 $$;
 
 comment on function fleetprof.log_messages is
-    'Returns what pages logged (console.timeStamp): when, the text, its event, and the event at the top level in which it was logged. Milliseconds since the session began.';
+    -- {{comment of log_messages}};
 
 revoke execute on function fleetprof.log_messages from public;
 grant execute on function fleetprof.log_messages to fleetprof_reader;

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- How many requests were open.
 
 create or replace function fleetprof.network_graph(session_id bigint)
@@ -12,7 +13,7 @@ set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 begin
-    -- The requests that redirects make are one: it opens with the first and closes with the last.
+    -- A chain of redirects counts as one request: it opens with the first and closes with the last.
     return query
     with request as (
         select min(start_ms) as start_ms, (array_agg(end_ms))[count(*)] as end_ms
@@ -38,7 +39,7 @@ end
 $$;
 
 comment on function fleetprof.network_graph is
-    'Returns how many requests of a session were open, at each moment at which one opened or closed. at_ms: milliseconds since the session began. A request without a start is left out; one without an end stays open.';
+    -- {{comment of network_graph}};
 
 revoke execute on function fleetprof.network_graph from public;
 grant execute on function fleetprof.network_graph to fleetprof_reader;

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Requests of a session.
 
 create or replace function fleetprof_data.span_ms(begin_ms double precision, end_ms double precision)
@@ -341,7 +342,7 @@ end
 $$;
 
 comment on function fleetprof.network_resources is
-    'Returns the requests of a session, each merged from all its records. attempt numbers the requests with one id: redirects make several. request_time_ms is from start to response, response_time_ms from response to end; the phases are null where there was none (a reused connection, no TLS). Times are milliseconds since the session began, bytes are those of the body. has_query: the URL had one, whether it is kept or not.';
+    -- {{comment of network_resources}};
 
 revoke execute on function
     fleetprof_data.span_ms,

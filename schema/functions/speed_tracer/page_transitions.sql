@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Pages that were shown.
 
 create or replace function fleetprof.page_transitions(session_id bigint)
@@ -38,7 +39,7 @@ begin
     select
         start_us / 1000::double precision,
         resource,
-        -- The stored URL cannot tell: its query is dropped.
+        -- The stored URL does not show this, because its query was dropped.
         coalesce(detail -> 'isRefresh' = 'true', false),
         (dom_content_us - start_us) / 1000::double precision,
         (load_us - start_us) / 1000::double precision
@@ -49,7 +50,7 @@ end
 $$;
 
 comment on function fleetprof.page_transitions is
-    'Returns the pages that were shown: when (milliseconds since the session began), their URL, whether it reloads the page before, and how long until DOMContentLoaded and load (milliseconds since then; null: not seen).';
+    -- {{comment of page_transitions}};
 
 revoke execute on function fleetprof.page_transitions from public;
 grant execute on function fleetprof.page_transitions to fleetprof_reader;

@@ -1,4 +1,5 @@
--- What servers did for the requests of a session.
+-- SPDX-License-Identifier: Apache-2.0
+-- Work of servers for the requests of a session.
 
 create or replace function fleetprof.server_events(session_id bigint)
 returns table (
@@ -50,8 +51,8 @@ begin
         select *, row_number() over (partition by trace_url order by start_ms nulls first, request_id, attempt) as number
         from traced
     ),
-    -- Of several requests with one trace, the last that began before the server did, or else the last. Not a join of
-    -- times: one trace may have many of both.
+    -- If several requests share a trace, takes the last one that began before the server did, or else the last. This is
+    -- not a join by time, because one trace may have many requests and many server events.
     found as (
         select event, trace_url, coalesce(max(number) over before, max(number) over (partition by trace_url)) as number
         from (
@@ -88,7 +89,7 @@ end
 $$;
 
 comment on function fleetprof.server_events is
-    'Returns the SERVER_EVENT trees of a session, parents first, each with the request whose response named its trace (X-TraceUrl); request_id is null where none did. Times are milliseconds, start_ms since the session began.';
+    -- {{comment of server_events}};
 
 revoke execute on function fleetprof.server_events from public;
 grant execute on function fleetprof.server_events to fleetprof_reader;

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- How busy the UI thread was.
 
 create or replace function fleetprof.ui_thread_use(
@@ -56,7 +57,7 @@ begin
         group by number
     ),
     moment (at_us, running, begin_us, is_end) as (
-        -- Whole numbers, which doubles add up exactly and faster than numeric does.
+        -- Whole numbers, which double precision sums exactly, and faster than numeric.
         select (begin_us - first_us + case when is_end then width_us else 0 end)::double precision, 0, begin_us, is_end
         from generate_series(first_us, last_us, step_us) as begin_us
         cross join (values (false), (true)) as edge (is_end)
@@ -88,7 +89,7 @@ end
 $$;
 
 comment on function fleetprof.ui_thread_use is
-    'Returns how busy the UI thread was: the share (0 to 1) of windows of 75 ms, one every 35 ms, that events at the top level cover, each moment once, and the same smoothed (0.7 of it, 0.2 of the one before, 0.1 of that before; nothing is before the first).';
+    -- {{comment of ui_thread_use}};
 
 revoke execute on function fleetprof.ui_thread_use from public;
 grant execute on function fleetprof.ui_thread_use to fleetprof_reader;

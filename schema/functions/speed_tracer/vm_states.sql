@@ -1,4 +1,5 @@
--- What the engine did while it was profiled.
+-- SPDX-License-Identifier: Apache-2.0
+-- States of the engine while it was profiled.
 
 create or replace function fleetprof.vm_states(session_id bigint)
 returns table (
@@ -24,7 +25,7 @@ end
 $$;
 
 comment on function fleetprof.vm_states is
-    'Returns how many ticks of the V8 profiles of a session fell into each state of the engine (js, gc, compiler, other, external, unknown), most first. share: of all ticks.';
+    -- {{comment of vm_states}};
 
 revoke execute on function fleetprof.vm_states from public;
 grant execute on function fleetprof.vm_states to fleetprof_reader;
