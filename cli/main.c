@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fleetprof, the operator's and analyst's command line: finds the command and runs it.
  */
-#include "cli/command.h"
+#include "cli/kit/command.h"
 #include "collector/base/streams.h"
 
 #include <errno.h>
@@ -23,16 +24,15 @@ static const struct command commands[] = {
     {"migrate", "bring a database to this version's schema", fp_migrate_command},
     {"top", "the functions that cost the most time", fp_top_command},
     {"flame", "a flame graph in the terminal", fp_flame_command},
-    {"timings", "percentiles of User Timing marks and measures", fp_timings_command},
-    {"vitals", "web vitals: percentiles, and shares of good and poor ones", fp_vitals_command},
-    {"interactions", "what visitors clicked and typed, and how long it took",
-     fp_interactions_command},
-    {"long-frames", "scripts of long animation frames", fp_long_frames_command},
-    {"cost", "time by package, party, host, page, browser and the like", fp_cost_command},
+    {"timings", "percentiles of User Timing marks and measures", fp_report_command},
+    {"vitals", "web vitals: percentiles, and shares of good and poor ones", fp_report_command},
+    {"interactions", "what visitors clicked and typed, and how long it took", fp_report_command},
+    {"long-frames", "scripts of long animation frames", fp_report_command},
+    {"cost", "time by package, party, host, page, browser and the like", fp_report_command},
     {"third-parties", "hosts that pages load from: script time, requests, bytes",
-     fp_third_parties_command},
-    {"markers", "time by what the thread did: script, layout, painting", fp_markers_command},
-    {"coverage", "how many page loads are profiled, and why not all", fp_coverage_command},
+     fp_report_command},
+    {"markers", "time by what the thread did: script, layout, painting", fp_report_command},
+    {"coverage", "how many page loads are profiled, and why not all", fp_report_command},
     {"callers", "who calls a function, or what it calls", fp_callers_command},
     {"trend", "a function, a timing or a group by hour or day", fp_trend_command},
     {"compare", "two releases, or two periods, function by function", fp_compare_command},

@@ -1,19 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fleetprof migrate: brings a database to this version's schema.
  */
 #include "collector/store/migrate.h"
-#include "cli/command.h"
-#include "cli/query.h"
+#include "cli/kit/command.h"
+#include "cli/kit/query.h"
 
 struct migrate_options {
     struct fp_database_options database;
     bool citus;
+    bool repair;
 };
 
-enum { OPTION_CITUS = FP_OPTION_FIRST };
+enum { OPTION_CITUS = FP_OPTION_FIRST, OPTION_REPAIR };
 
 static const struct argp_option options[] = {
     {"citus", OPTION_CITUS, NULL, 0, "Distribute the tables over the nodes of Citus", 0},
+    {"repair", OPTION_REPAIR, NULL, 0,
+     "Make all functions, views and rights again, also those that this version has made", 0},
     {0},
 };
 
@@ -27,6 +31,9 @@ static error_t parse_migrate(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_CITUS:
         given->citus = true;
+        return 0;
+    case OPTION_REPAIR:
+        given->repair = true;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -64,7 +71,7 @@ enum fp_exit fp_migrate_command(int argc, char **argv)
     char *conninfo = fp_database_choose(&given.database);
     if (conninfo == NULL)
         return FP_EXIT_TROUBLE;
-    enum fp_migrate_result result = fp_migrate(conninfo, given.citus, report, NULL);
+    enum fp_migrate_result result = fp_migrate(conninfo, given.citus, given.repair, report, NULL);
     free(conninfo);
     if (result == FP_MIGRATE_OK)
         return FP_EXIT_FINE;

@@ -1,12 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checks on the collector's machine. What the collector reads and connects to is tried as its user,
  * the owner of the spool, if this process may become that user.
  */
-#include "cli/config_file.h"
 #include "cli/doctor/doctor.h"
-#include "cli/memory.h"
-#include "cli/message.h"
-#include "cli/query.h"
+#include "cli/doctor/status.h"
+#include "cli/doctor/trial.h"
+#include "cli/kit/config_file.h"
+#include "cli/kit/memory.h"
+#include "cli/kit/message.h"
+#include "cli/kit/query.h"
 #include "collector/base/clock.h"
 #include "collector/config/config.h"
 #include "collector/store/store.h"
@@ -30,6 +33,7 @@ enum {
     BACKLOG_WINDOWS = 10, /* each at most flush.max_window: then the database does not keep up */
     METRICS_MAX = 16 * 1024 * 1024,
     DATABASE_TIMEOUT_S = 10,
+    UPLOAD_TIMEOUT_S = 10,
     PARTITIONS_LOOKS = 25,
     PARTITIONS_PAUSE_NS = 200000000,
 };
@@ -43,6 +47,7 @@ struct machine {
     uid_t uid;
     gid_t gid;
     char *home; /* of root, while we are the collector's user; NULL: HOME was not set */
+    enum fp_trial_collector state; /* of the running collector */
 };
 
 /* ---- the collector's user ---- */
@@ -169,6 +174,7 @@ static enum fp_finding_id id_of_state(enum fp_database_state state)
     case FP_DATABASE_CONNECTING:
     case FP_DATABASE_REACHABLE:
     case FP_DATABASE_UNREACHABLE:
+    case FP_DATABASE_REFUSING:
     case FP_DATABASE_FAILING:
         break;
     }
@@ -188,21 +194,25 @@ static void report_store(struct machine *machine, const struct fp_store *store)
 
 static void check_clock(struct machine *machine, struct fp_store *store)
 {
-    struct fp_rollup_clock clock;
-    if (fp_store_read_clock(store, &clock) != FP_STORE_OK)
+    int64_t database_us;
+    if (fp_store_read_database_clock(store, &database_us) != FP_STORE_OK)
         return;
-    int64_t ahead_s = (clock.now_us - fp_clock_real_us()) / FP_US_PER_S;
+    int64_t ahead_s = (database_us - fp_clock_real_us()) / FP_US_PER_S;
     if (ahead_s > SKEW_MAX_S || ahead_s < -SKEW_MAX_S)
         fp_finding_add(machine->findings, FP_FINDING_CLOCK_DATABASE, "database",
                        "its clock is %" PRId64 " s %s", ahead_s < 0 ? -ahead_s : ahead_s,
                        ahead_s < 0 ? "behind" : "ahead");
 }
 
-/* Asks a question with a text for an answer; NULL: no row, null, or no answer. The caller frees
- * it. */
+/* Asks a question with a text for an answer; NULL: no row, null, or no answer in time. The caller
+ * frees it. */
 static char *ask(PGconn *connection, const char *question)
 {
-    PGresult *answer = PQexec(connection, question);
+    struct fp_sql_query query;
+    fp_sql_init(&query, question);
+    PGresult *answer = fp_sql_ask_until(connection, &query,
+                                        fp_clock_monotonic_us() + DATABASE_TIMEOUT_S * FP_US_PER_S);
+    fp_sql_release(&query);
     const bool has_row = PQresultStatus(answer) == PGRES_TUPLES_OK && PQntuples(answer) > 0 &&
                          !PQgetisnull(answer, 0, 0);
     char *text = has_row ? fp_memory_copy(PQgetvalue(answer, 0, 0)) : NULL;
@@ -210,7 +220,7 @@ static char *ask(PGconn *connection, const char *question)
     return text;
 }
 
-/* What fleetprof_writer may do and the connected role may not. */
+/* Rights that fleetprof_writer has and the connected role lacks. */
 static const char missing_rights[] =
     "select string_agg(format('%s on %s', privilege, c.oid::regclass), ', ' order by 1) "
     "from pg_class as c join pg_namespace as n on n.oid = c.relnamespace "
@@ -236,7 +246,20 @@ static char *find_missing_partitions(PGconn *connection)
 
 static void check_rights(struct machine *machine)
 {
-    PGconn *connection = fp_database_begin(machine->config->database.ptr, DATABASE_TIMEOUT_S);
+    char why[FP_DATABASE_WHY_MAX];
+    PGconn *connection = fp_database_begin(
+        machine->config->database.ptr, fp_clock_monotonic_us() + DATABASE_TIMEOUT_S * FP_US_PER_S,
+        why, sizeof(why));
+    if (connection == NULL) {
+        fp_finding_add(machine->findings, FP_FINDING_DATABASE_UNREACHABLE, "database", "%s", why);
+        return;
+    }
+    char *read_only = ask(connection, "select 'yes' where current_setting('transaction_read_only')"
+                                      "::boolean");
+    if (read_only != NULL)
+        fp_finding_add(machine->findings, id_of_state(FP_DATABASE_READ_ONLY), "database", "%s",
+                       fp_database_state_text(FP_DATABASE_READ_ONLY));
+    free(read_only);
     char *rights = ask(connection, missing_rights);
     if (rights != NULL)
         fp_finding_add(machine->findings, FP_FINDING_DATABASE_RIGHTS, "database",
@@ -250,11 +273,27 @@ static void check_rights(struct machine *machine)
     PQfinish(connection);
 }
 
+/* Asks what the report asks. */
+static void check_questions(struct machine *machine)
+{
+    struct fp_status_database reader = {.conninfo = fp_memory_copy(machine->config->database.ptr),
+                                        .may_change_role = true};
+    const int64_t end_us = fp_clock_monotonic_us() + DATABASE_TIMEOUT_S * FP_US_PER_S;
+    PGconn *connection = fp_status_connect(&reader, end_us);
+    if (connection != NULL)
+        fp_trial_ask(connection, "database", machine->config, end_us, machine->findings);
+    PQfinish(connection);
+    fp_status_forget_database(&reader);
+    free(reader.conninfo);
+}
+
 static void check_database(struct machine *machine)
 {
     const bool was_other = become_user(machine);
     const struct fp_store_settings settings = {.database = machine->config->database.ptr,
-                                               .interrupt_fd = -1};
+                                               .interrupt_fd = -1,
+                                               .end_us = fp_clock_monotonic_us() +
+                                                         DATABASE_TIMEOUT_S * FP_US_PER_S};
     struct fp_store *store = fp_memory_need(fp_store_create(&settings));
     if (fp_store_connect(store) != FP_STORE_OK) {
         report_store(machine, store);
@@ -264,6 +303,8 @@ static void check_database(struct machine *machine)
                            fp_database_state_text(fp_store_state(store)));
         check_clock(machine, store);
         check_rights(machine);
+        if (fp_store_state(store) == FP_DATABASE_REACHABLE)
+            check_questions(machine);
     }
     fp_store_close(store);
     become_root(machine, was_other);
@@ -338,7 +379,7 @@ static bool is_loopback(const struct fp_address *address)
     return IN6_IS_ADDR_LOOPBACK(&sa.sin6_addr);
 }
 
-static void get(struct machine *machine, const char *path, struct fp_fetch_reply *reply)
+static void get(struct machine *machine, const char *path, struct fp_client_reply *reply)
 {
     const struct fp_address *admin = &machine->config->admin;
     struct fp_buf text;
@@ -366,7 +407,7 @@ static double metric_of(const char *text, const char *name)
 
 static void check_metrics(struct machine *machine)
 {
-    struct fp_fetch_reply reply;
+    struct fp_client_reply reply;
     get(machine, "/metrics", &reply);
     const char *text = fp_memory_text(&reply.body);
     const double age_s = metric_of(text, "fleetprof_spool_backlog_age_seconds");
@@ -374,11 +415,11 @@ static void check_metrics(struct machine *machine)
         fp_finding_add(machine->findings, FP_FINDING_BACKLOG, "fleetprof_spool_backlog_age_seconds",
                        "the oldest upload has waited for %.0f s; %.0f requests wait", age_s,
                        metric_of(text, "fleetprof_spool_backlog_records"));
-    fp_fetch_release(&reply);
+    fp_client_release(&reply);
 }
 
 /* Checks the two lines of /readyz. */
-static void check_readiness(struct machine *machine, struct fp_fetch_reply *reply)
+static void check_readiness(struct machine *machine, struct fp_client_reply *reply)
 {
     char *rest = (char *)(uintptr_t)fp_memory_text(&reply->body);
     const char *first = strsep(&rest, "\n");
@@ -405,8 +446,11 @@ static void check_collector(struct machine *machine)
                        fp_memory_text(&text));
         fp_buf_release(&text);
     }
-    struct fp_fetch_reply reply;
+    struct fp_client_reply reply;
     get(machine, "/readyz", &reply);
+    machine->state = reply.status == 0     ? FP_TRIAL_STOPPED
+                     : reply.status == 503 ? FP_TRIAL_NOT_READY
+                                           : FP_TRIAL_UNKNOWN;
     if (reply.status == 0) {
         fp_finding_add(machine->findings, FP_FINDING_COLLECTOR_STOPPED, machine->file, "%s",
                        reply.error);
@@ -414,7 +458,7 @@ static void check_collector(struct machine *machine)
         check_readiness(machine, &reply);
         check_metrics(machine);
     }
-    fp_fetch_release(&reply);
+    fp_client_release(&reply);
 }
 
 bool fp_doctor_check_machine(struct fp_doctor *doctor)
@@ -432,6 +476,8 @@ bool fp_doctor_check_machine(struct fp_doctor *doctor)
         check_database(&machine);
         check_spool(&machine);
         check_collector(&machine);
+        fp_trial_upload(machine.config, machine.state,
+                        fp_clock_monotonic_us() + UPLOAD_TIMEOUT_S * FP_US_PER_S, machine.findings);
         fp_config_free(machine.config);
     }
     return true;

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checks of the document: policy, decision, rate, caches.
  */
 #include "cli/doctor/doctor.h"
 #include "cli/doctor/interval.h"
 #include "cli/doctor/web_address.h"
-#include "cli/memory.h"
-#include "cli/message.h"
+#include "cli/kit/memory.h"
+#include "cli/kit/message.h"
 #include "collector/base/clock.h"
 
 #include "header_policy/response.h"
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <strings.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { SKEW_MAX_S = 60, NONCES_MAX = 1000, PAGE_MAX = 2 * 1024 * 1024 };
 
@@ -43,7 +45,7 @@ static struct fleetprof_slice slice(const char *text)
 
 /* ---- one reply ---- */
 
-/* What one reply says. Its texts are owned. */
+/* The facts of one reply. Owns its texts. */
 struct look {
     char *policy_text; /* NULL: no field */
     char *timing_text;
@@ -51,7 +53,7 @@ struct look {
     struct fp_decision decision;
 };
 
-static struct look look_at(const struct fp_fetch_reply *reply)
+static struct look look_at(const struct fp_client_reply *reply)
 {
     struct look look = {
         .policy_text = fp_fetch_joined(reply, "Document-Policy"),
@@ -107,7 +109,7 @@ static void report_contradiction(struct fp_doctor *doctor, const struct look *lo
                        "Server-Timing says no; Document-Policy: %s", look->policy_text);
 }
 
-static void report_report_only(struct fp_doctor *doctor, const struct fp_fetch_reply *reply)
+static void report_report_only(struct fp_doctor *doctor, const struct fp_client_reply *reply)
 {
     char *text = fp_fetch_joined(reply, "Document-Policy-Report-Only");
     if (fp_policy_judge(text).state == FP_POLICY_YES)
@@ -118,7 +120,7 @@ static void report_report_only(struct fp_doctor *doctor, const struct fp_fetch_r
 
 /* ---- caches ---- */
 
-static bool has_directive(const struct fp_fetch_reply *reply, const char *directive)
+static bool has_directive(const struct fp_client_reply *reply, const char *directive)
 {
     char *text = fp_fetch_joined(reply, "Cache-Control");
     bool found = text != NULL && strcasestr(text, directive) != NULL;
@@ -127,12 +129,12 @@ static bool has_directive(const struct fp_fetch_reply *reply, const char *direct
 }
 
 /* Returns the field that lets shared caches store the reply, NULL if they may not. */
-static const struct fp_fetch_field *shared_by(const struct fp_fetch_reply *reply)
+static const struct fp_client_field *shared_by(const struct fp_client_reply *reply)
 {
     struct fleetprof_cache_control control = {0};
-    const struct fp_fetch_field *by = NULL;
+    const struct fp_client_field *by = NULL;
     for (size_t i = 0; i < reply->field_count; i++) {
-        const struct fp_fetch_field *field = &reply->fields[i];
+        const struct fp_client_field *field = &reply->fields[i];
         fleetprof_cache_control_add(&control, slice(field->name), slice(field->value));
         if (strcasecmp(field->name, "Expires") == 0)
             control.expires = curl_getdate(field->value, NULL) > time(NULL);
@@ -144,20 +146,20 @@ static const struct fp_fetch_field *shared_by(const struct fp_fetch_reply *reply
     return by;
 }
 
-static bool has_validator(const struct fp_fetch_reply *reply)
+static bool has_validator(const struct fp_client_reply *reply)
 {
-    return fp_fetch_nth(reply, "ETag", 0) != NULL ||
-           fp_fetch_nth(reply, "Last-Modified", 0) != NULL;
+    return fp_client_nth(reply, "ETag", 0) != NULL ||
+           fp_client_nth(reply, "Last-Modified", 0) != NULL;
 }
 
 /* Reports what Cache-Control of one reply does to sampling. */
-static void report_caching(struct fp_doctor *doctor, const struct fp_fetch_reply *reply,
+static void report_caching(struct fp_doctor *doctor, const struct fp_client_reply *reply,
                            const struct look *look)
 {
     struct fp_findings *findings = &doctor->findings;
-    const char *control = fp_fetch_field(reply, "Cache-Control");
+    const char *control = fp_client_field(reply, "Cache-Control");
     const bool no_store = has_directive(reply, "no-store");
-    const struct fp_fetch_field *shared = shared_by(reply);
+    const struct fp_client_field *shared = shared_by(reply);
     if (shared != NULL && !fp_decision_is_yes(&look->decision))
         fp_finding_add(findings, FP_FINDING_PAGE_CACHEABLE, doctor->url, "%s: %s", shared->name,
                        shared->value);
@@ -213,25 +215,25 @@ static void count(struct fp_doctor_tally *tally, const struct look *look)
 }
 
 /* Keeps the reply that the other checks are about: a sampled one rather than another. */
-static void keep(struct fp_doctor *doctor, struct fp_fetch_reply *reply, struct look *look)
+static void keep(struct fp_doctor *doctor, struct fp_client_reply *reply, struct look *look)
 {
     const bool is_first = doctor->tally.answered == 1;
     const bool is_better =
         fp_decision_is_yes(&look->decision) && !fp_decision_is_yes(&doctor->decision);
     if (is_first || is_better) {
-        fp_fetch_release(&doctor->reply);
+        fp_client_release(&doctor->reply);
         free(doctor->timing);
         doctor->reply = *reply;
         doctor->timing = look->timing_text;
         doctor->decision = look->decision;
-        *reply = (struct fp_fetch_reply){0};
+        *reply = (struct fp_client_reply){0};
         look->timing_text = NULL;
     }
-    fp_fetch_release(reply);
+    fp_client_release(reply);
     look_away(look);
 }
 
-static void judge(struct fp_doctor *doctor, struct fp_fetch_reply *reply, struct nonces *nonces)
+static void judge(struct fp_doctor *doctor, struct fp_client_reply *reply, struct nonces *nonces)
 {
     struct look look = look_at(reply);
     count(&doctor->tally, &look);
@@ -293,20 +295,20 @@ static void revalidate(struct fp_doctor *doctor, const char *condition, bool by_
     };
     const struct fp_fetch_request request = {
         .method = "GET", .url = doctor->url, .fields = fields, .body_max = PAGE_MAX};
-    struct fp_fetch_reply reply;
+    struct fp_client_reply reply;
     fp_fetch(doctor->fetcher, &request, &reply);
-    if (reply.status == 304 && fp_fetch_nth(&reply, "Document-Policy", 0) == NULL)
+    if (reply.status == 304 && fp_client_nth(&reply, "Document-Policy", 0) == NULL)
         fp_finding_add(&doctor->findings, FP_FINDING_REVALIDATION_KEEPS_YES, doctor->url,
                        "a 304 without Document-Policy to %s%s", condition,
                        by_worker ? ", as from a service worker" : "");
-    fp_fetch_release(&reply);
+    fp_client_release(&reply);
 }
 
 /* Revalidates a sampled page. */
 static void check_revalidation(struct fp_doctor *doctor)
 {
-    const char *etag = fp_fetch_nth(&doctor->reply, "ETag", 0);
-    const char *modified = fp_fetch_nth(&doctor->reply, "Last-Modified", 0);
+    const char *etag = fp_client_nth(&doctor->reply, "ETag", 0);
+    const char *modified = fp_client_nth(&doctor->reply, "Last-Modified", 0);
     if (!fp_decision_is_yes(&doctor->decision) || (etag == NULL && modified == NULL))
         return;
     char *condition = etag != NULL ? fp_memory_print("If-None-Match: %s", etag)
@@ -318,25 +320,28 @@ static void check_revalidation(struct fp_doctor *doctor)
 
 /* ---- the page ---- */
 
-static bool is_html(const struct fp_fetch_reply *reply)
+static bool is_html(const struct fp_client_reply *reply)
 {
-    const char *type = fp_fetch_field(reply, "Content-Type");
+    const char *type = fp_client_field(reply, "Content-Type");
     return strncasecmp(type, "text/html", 9) == 0 ||
            strncasecmp(type, "application/xhtml+xml", 21) == 0;
 }
 
 /* Reports replies that cannot be judged. False for one of them. */
-static bool is_page(struct fp_doctor *doctor, const struct fp_fetch_reply *reply)
+static bool is_page(struct fp_doctor *doctor, const struct fp_client_reply *reply)
 {
     struct fp_findings *findings = &doctor->findings;
-    if (reply->status >= 300 && reply->status < 400)
+    if (doctor->is_elsewhere)
+        fp_finding_add(findings, FP_FINDING_PAGE_ELSEWHERE, doctor->url, "status %ld, Location: %s",
+                       reply->status, fp_client_field(reply, "Location"));
+    else if (reply->status >= 300 && reply->status < 400)
         fp_finding_add(findings, FP_FINDING_PAGE_REDIRECTS, doctor->url, "status %ld, Location: %s",
-                       reply->status, fp_fetch_field(reply, "Location"));
+                       reply->status, fp_client_field(reply, "Location"));
     else if (reply->status >= 400)
         fp_finding_add(findings, FP_FINDING_PAGE_STATUS, doctor->url, "status %ld", reply->status);
     else if (!is_html(reply))
         fp_finding_add(findings, FP_FINDING_PAGE_NOT_HTML, doctor->url, "Content-Type: %s",
-                       fp_fetch_field(reply, "Content-Type"));
+                       fp_client_field(reply, "Content-Type"));
     else
         return true;
     return false;
@@ -347,7 +352,7 @@ static void repeat(struct fp_doctor *doctor, struct nonces *nonces)
     const struct fp_fetch_request request = {
         .method = "GET", .url = doctor->url, .fields = navigation, .body_max = PAGE_MAX};
     while (doctor->tally.asked < doctor->options->repeat && fp_doctor_has_time(doctor)) {
-        struct fp_fetch_reply reply;
+        struct fp_client_reply reply;
         fp_fetch(doctor->fetcher, &request, &reply);
         doctor->tally.asked++;
         if (reply.status == 200 && is_html(&reply)) {
@@ -359,8 +364,50 @@ static void repeat(struct fp_doctor *doctor, struct nonces *nonces)
             fp_finding_add(&doctor->findings, FP_FINDING_PAGE_UNSTEADY, doctor->url, "%s%ld%s%s",
                            reply.status != 0 ? "status " : "no reply, ", reply.status,
                            reply.error[0] != '\0' ? ": " : "", reply.error);
-        fp_fetch_release(&reply);
+        fp_client_release(&reply);
     }
+}
+
+/* True for http to https on the host's usual ports: the same server, only encrypted. */
+static bool is_upgrade(const char *url, const char *target)
+{
+    struct fp_web_address from, to;
+    if (!fp_web_address_parse(url, &from))
+        return false;
+    bool upgrade = fp_web_address_parse(target, &to);
+    if (upgrade) {
+        upgrade = strcmp(from.host, to.host) == 0 && strcmp(from.scheme, "http") == 0 &&
+                  strcmp(from.port, "80") == 0 && strcmp(to.scheme, "https") == 0 &&
+                  strcmp(to.port, "443") == 0;
+        fp_web_address_release(&to);
+    }
+    fp_web_address_release(&from);
+    return upgrade;
+}
+
+/* Asks on a terminal. */
+static bool may_leave(const char *url, const char *target)
+{
+    if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1)
+        return false;
+    char *from = fp_message_make_plain(fp_memory_copy(url));
+    char *to = fp_message_make_plain(fp_memory_copy(target));
+    (void)fprintf(stderr, "%s redirects to another origin: %s\nFollow it? [y/N] ", from, to);
+    free(from);
+    free(to);
+    char answer[16] = "";
+    return fgets(answer, sizeof(answer), stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+/* A redirect to another origin needs a yes: a page must not choose whom we ask. */
+static bool follow(void *context, const char *url, const char *target,
+                   const struct fp_client_reply *reply)
+{
+    struct fp_doctor *doctor = context;
+    (void)reply;
+    doctor->is_elsewhere = !doctor->options->follows && !fp_web_same_origin(url, target) &&
+                           !is_upgrade(url, target) && !may_leave(url, target);
+    return !doctor->is_elsewhere;
 }
 
 bool fp_doctor_check_page(struct fp_doctor *doctor)
@@ -368,19 +415,19 @@ bool fp_doctor_check_page(struct fp_doctor *doctor)
     char *first = fp_web_resolve(doctor->options->url, "");
     const struct fp_fetch_request request = {
         .method = "GET", .url = first, .fields = navigation, .body_max = PAGE_MAX};
-    struct fp_fetch_reply reply;
-    doctor->url = fp_fetch_following(doctor->fetcher, &request, &reply, NULL, NULL);
+    struct fp_client_reply reply;
+    doctor->url = fp_fetch_following(doctor->fetcher, &request, &reply, follow, doctor);
     doctor->origin = fp_web_origin(doctor->url);
     free(first);
     doctor->tally.asked = 1;
     if (reply.status == 0) {
         fp_message_error("could not fetch %s", doctor->url);
         fp_message_detail("%s", reply.error);
-        fp_fetch_release(&reply);
+        fp_client_release(&reply);
         return false;
     }
     if (!is_page(doctor, &reply)) {
-        fp_fetch_release(&reply);
+        fp_client_release(&reply);
         return true;
     }
     struct nonces nonces = {fp_memory_need(calloc(NONCES_MAX, sizeof(*nonces.items))), 0};
@@ -402,7 +449,7 @@ void fp_doctor_check_direct(struct fp_doctor *doctor)
         return;
     const struct fp_fetch_request request = {
         .method = "GET", .url = doctor->url, .fields = navigation, .body_max = PAGE_MAX};
-    struct fp_fetch_reply reply;
+    struct fp_client_reply reply;
     fp_fetcher_direct(doctor->fetcher, doctor->options->direct);
     fp_fetch(doctor->fetcher, &request, &reply);
     fp_fetcher_direct(doctor->fetcher, NULL);
@@ -410,10 +457,10 @@ void fp_doctor_check_direct(struct fp_doctor *doctor)
         fp_finding_add(&doctor->findings, FP_FINDING_DIRECT_DIFFERS, doctor->options->direct,
                        "no reply: %s", reply.error);
     for (size_t i = 0; reply.status != 0 && i < FP_COUNT(names); i++)
-        if (fp_fetch_nth(&reply, names[i], 0) != NULL &&
-            fp_fetch_nth(&doctor->reply, names[i], 0) == NULL)
+        if (fp_client_nth(&reply, names[i], 0) != NULL &&
+            fp_client_nth(&doctor->reply, names[i], 0) == NULL)
             fp_finding_add(&doctor->findings, FP_FINDING_DIRECT_DIFFERS, doctor->url,
-                           "%s: %s comes from %s only", names[i], fp_fetch_field(&reply, names[i]),
+                           "%s: %s comes from %s only", names[i], fp_client_field(&reply, names[i]),
                            doctor->options->direct);
-    fp_fetch_release(&reply);
+    fp_client_release(&reply);
 }

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checks of the page's scripts: do they load, and may profiles and timings show them?
  */
 #include "cli/doctor/doctor.h"
 #include "cli/doctor/web_address.h"
-#include "cli/memory.h"
+#include "cli/kit/memory.h"
 
 #include <openssl/evp.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ struct script_fetch {
     const struct fp_page_script *script;
     bool has_left;  /* one of its addresses is on another origin than the page */
     bool is_hidden; /* one of these has no Timing-Allow-Origin for the page */
-    struct fp_fetch_reply reply;
+    struct fp_client_reply reply;
     char *url; /* the last address */
 };
 
@@ -47,7 +48,7 @@ static bool names_origin(const char *list, const char *origin)
     return false;
 }
 
-static bool allows_timing(const struct fp_fetch_reply *reply, const char *origin)
+static bool allows_timing(const struct fp_client_reply *reply, const char *origin)
 {
     char *list = fp_fetch_joined(reply, "Timing-Allow-Origin");
     bool allowed = list != NULL && names_origin(list, origin);
@@ -57,7 +58,7 @@ static bool allows_timing(const struct fp_fetch_reply *reply, const char *origin
 
 static bool allows_cors(const struct script_fetch *fetch)
 {
-    const char *allowed = fp_fetch_field(&fetch->reply, "Access-Control-Allow-Origin");
+    const char *allowed = fp_client_field(&fetch->reply, "Access-Control-Allow-Origin");
     const char *mode = fetch->script->crossorigin;
     const bool with_credentials = mode != NULL && strcasecmp(mode, "use-credentials") == 0;
     return strcmp(allowed, fetch->doctor->origin) == 0 ||
@@ -65,13 +66,21 @@ static bool allows_cors(const struct script_fetch *fetch)
 }
 
 /* Looks at one address of the chain. */
-static void see_hop(void *context, const char *url, const struct fp_fetch_reply *reply)
+static void see(struct script_fetch *fetch, const char *url, const struct fp_client_reply *reply)
 {
-    struct script_fetch *fetch = context;
     if (fp_web_same_origin(url, fetch->doctor->url))
         return;
     fetch->has_left = true;
     fetch->is_hidden = fetch->is_hidden || !allows_timing(reply, fetch->doctor->origin);
+}
+
+/* Follows any redirect, as browsers do: the page could as well name its target. */
+static bool see_hop(void *context, const char *url, const char *target,
+                    const struct fp_client_reply *reply)
+{
+    (void)target;
+    see(context, url, reply);
+    return true;
 }
 
 /* ---- source maps ---- */
@@ -91,10 +100,10 @@ static bool is_minified(const struct fp_buf *body)
 }
 
 /* Returns the address of the script's source map as written; NULL: none. The caller frees it. */
-static char *map_of(const struct fp_fetch_reply *reply)
+static char *map_of(const struct fp_client_reply *reply)
 {
     static const char mark[] = "# sourceMappingURL=";
-    const char *field = fp_fetch_nth(reply, "SourceMap", 0);
+    const char *field = fp_client_nth(reply, "SourceMap", 0);
     if (field != NULL)
         return fp_memory_copy(field);
     const struct fp_buf *body = &reply->body;
@@ -123,12 +132,12 @@ static void check_map(struct script_fetch *fetch)
     char *url = strncmp(map, "data:", 5) != 0 ? fp_web_resolve(fetch->url, map) : NULL;
     if (url != NULL && fp_doctor_has_time(doctor)) {
         const struct fp_fetch_request request = {.method = "GET", .url = url, .body_max = 1};
-        struct fp_fetch_reply reply;
+        struct fp_client_reply reply;
         fp_fetch(doctor->fetcher, &request, &reply);
         if (reply.status != 200)
             fp_finding_add(&doctor->findings, FP_FINDING_SOURCE_MAP_UNREACHABLE, url,
                            "status %ld %s", reply.status, reply.error);
-        fp_fetch_release(&reply);
+        fp_client_release(&reply);
     }
     free(url);
     free(map);
@@ -144,9 +153,9 @@ static void check_workers(struct fp_doctor *doctor, const struct fp_buf *body, c
 
 /* ---- the agent ---- */
 
-static bool is_javascript(const struct fp_fetch_reply *reply)
+static bool is_javascript(const struct fp_client_reply *reply)
 {
-    const char *type = fp_fetch_field(reply, "Content-Type");
+    const char *type = fp_client_field(reply, "Content-Type");
     return strcasestr(type, "javascript") != NULL || strcasestr(type, "ecmascript") != NULL;
 }
 
@@ -173,11 +182,11 @@ static bool has_integrity(const struct fp_buf *body, const char *integrity)
 static void check_agent_file(struct script_fetch *fetch)
 {
     struct fp_findings *findings = &fetch->doctor->findings;
-    const struct fp_fetch_reply *reply = &fetch->reply;
+    const struct fp_client_reply *reply = &fetch->reply;
     if (reply->status != 200 || !is_javascript(reply))
         fp_finding_add(findings, FP_FINDING_AGENT_NOT_SERVED, fetch->url,
                        "status %ld, Content-Type: %s %s", reply->status,
-                       fp_fetch_field(reply, "Content-Type"), reply->error);
+                       fp_client_field(reply, "Content-Type"), reply->error);
     else if (fetch->script->integrity != NULL && !reply->is_cut &&
              !has_integrity(&reply->body, fetch->script->integrity))
         fp_finding_add(findings, FP_FINDING_AGENT_INTEGRITY, fetch->url, "integrity=\"%s\"",
@@ -191,16 +200,16 @@ static void judge(struct script_fetch *fetch)
     struct fp_doctor *doctor = fetch->doctor;
     struct fp_findings *findings = &doctor->findings;
     const struct fp_page_script *script = fetch->script;
-    see_hop(fetch, fetch->url, &fetch->reply);
+    see(fetch, fetch->url, &fetch->reply);
     if (fetch->has_left && !uses_cors(script))
         fp_finding_add(findings, FP_FINDING_SCRIPT_BLIND, fetch->url, "%s", script->tag);
     if (fetch->has_left && uses_cors(script) && !allows_cors(fetch))
         fp_finding_add(findings, FP_FINDING_SCRIPT_BLOCKED, fetch->url,
                        "Access-Control-Allow-Origin: %s",
-                       fp_fetch_field(&fetch->reply, "Access-Control-Allow-Origin"));
+                       fp_client_field(&fetch->reply, "Access-Control-Allow-Origin"));
     if (fetch->has_left && fetch->is_hidden)
         fp_finding_add(findings, FP_FINDING_TIMING_HIDDEN, fetch->url, "Timing-Allow-Origin: %s",
-                       fp_fetch_field(&fetch->reply, "Timing-Allow-Origin"));
+                       fp_client_field(&fetch->reply, "Timing-Allow-Origin"));
     if (script == doctor->agent || fp_page_is_agent(script->src))
         return;
     check_workers(doctor, &fetch->reply.body, fetch->url);
@@ -233,7 +242,7 @@ static void check_script(struct fp_doctor *doctor, const struct fp_page_script *
     else if (script != doctor->agent)
         fp_finding_add(&doctor->findings, FP_FINDING_SCRIPT_UNREACHABLE, fetch.url, "status %ld %s",
                        fetch.reply.status, fetch.reply.error);
-    fp_fetch_release(&fetch.reply);
+    fp_client_release(&fetch.reply);
     free(fetch.url);
     free(referer);
     free(origin);

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checks of the agent's tag, and of the Content-Security-Policy against it.
  */
 #include "cli/doctor/csp.h"
 #include "cli/doctor/doctor.h"
 #include "cli/doctor/web_address.h"
-#include "cli/memory.h"
+#include "cli/kit/memory.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static bool is_between(const char *value, double least, double most)
     return end != value && *end == '\0' && number >= least && number <= most;
 }
 
-/* What the agent counts as absent outside of these limits. */
+/* Limits of numbers: outside of them, the agent treats a number as absent. */
 
 static bool is_interval(const char *value)
 {
@@ -103,6 +104,7 @@ static const struct {
     {"environment", NULL},
     {"variant", NULL},
     {"route", NULL},
+    {"hash-routes", NULL},
     {"sample-interval", is_interval},
     {"part-length", is_length},
     {"max-duration", is_length},
@@ -168,7 +170,7 @@ static void ask_all(struct fp_doctor *doctor, enum fp_finding_id id,
 {
     const char *policy;
     for (size_t i = 0;
-         (policy = fp_fetch_nth(&doctor->reply, "Content-Security-Policy", i)) != NULL; i++)
+         (policy = fp_client_nth(&doctor->reply, "Content-Security-Policy", i)) != NULL; i++)
         ask(doctor, policy, id, question);
     for (size_t i = 0; i < doctor->page.csp_count; i++)
         ask(doctor, doctor->page.csp[i], id, question);
@@ -178,7 +180,7 @@ static void check_sandbox(struct fp_doctor *doctor)
 {
     const char *policy;
     for (size_t i = 0;
-         (policy = fp_fetch_nth(&doctor->reply, "Content-Security-Policy", i)) != NULL; i++)
+         (policy = fp_client_nth(&doctor->reply, "Content-Security-Policy", i)) != NULL; i++)
         if (fp_csp_sandboxes(policy, "allow-scripts") ||
             fp_csp_sandboxes(policy, "allow-same-origin"))
             fp_finding_add(&doctor->findings, FP_FINDING_CSP_SANDBOX, doctor->url, "%s", policy);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CSP: source lists as CSP Level 3 §6.7.2 matches them.
  */
@@ -232,20 +233,23 @@ static bool allows(const char *policies, const char *const names[], struct sourc
     return true;
 }
 
+/* The first that a policy has decides. */
+static const char *const script_directives[] = {"script-src-elem", "script-src", "default-src",
+                                                NULL};
+static const char *const connect_directives[] = {"connect-src", "default-src", NULL};
+
 bool fp_csp_allows_script(const char *policy, const struct fp_csp_question *question,
                           struct fp_str *directive)
 {
-    static const char *const names[] = {"script-src-elem", "script-src", "default-src", NULL};
     struct sources list = {.question = question, .is_script = true};
-    return allows(policy, names, &list, directive);
+    return allows(policy, script_directives, &list, directive);
 }
 
 bool fp_csp_allows_connect(const char *policy, const struct fp_csp_question *question,
                            struct fp_str *directive)
 {
-    static const char *const names[] = {"connect-src", "default-src", NULL};
     struct sources list = {.question = question};
-    return allows(policy, names, &list, directive);
+    return allows(policy, connect_directives, &list, directive);
 }
 
 bool fp_csp_sandboxes(const char *policies, const char *flag)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CSP: whether a Content-Security-Policy lets the agent load and upload (CSP Level 3).
  *
@@ -8,7 +9,7 @@
 
 #include "collector/base/base.h"
 
-/* What a policy is asked about. */
+/* A page's load of a script or an upload, which a policy allows or forbids. */
 struct fp_csp_question {
     const char *page_url;
     const char *url;       /* that of the script or of the upload */

@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fleetprof doctor: finds out why a site has no profiles.
  */
 #include "cli/doctor/doctor.h"
 
-#include "cli/command.h"
 #include "cli/doctor/interval.h"
 #include "cli/doctor/web_address.h"
-#include "cli/memory.h"
-#include "cli/options.h"
+#include "cli/kit/command.h"
+#include "cli/kit/memory.h"
+#include "cli/kit/options.h"
 #include "collector/base/clock.h"
 
 #include "header_policy/sampling.h"
@@ -20,6 +21,7 @@ enum {
     OPTION_RATE,
     OPTION_ENDPOINT,
     OPTION_DIRECT,
+    OPTION_FOLLOW,
     OPTION_CA,
     OPTION_TIMEOUT,
     OPTION_IGNORE,
@@ -35,9 +37,13 @@ static const struct argp_option options[] = {
     {"repeat", OPTION_REPEAT, "N", 0, "fetch the page N times (20), to see the sample rate", 0},
     {"rate", OPTION_RATE, "RATE", 0, "the rate that the server is configured with, such as 1%", 0},
     {"endpoint", OPTION_ENDPOINT, "URL", 0,
-     "where the agent uploads to, if no tag says it (the agent is in a bundle)", 0},
+     "where the agent uploads to, if no tag says it (the agent is in a bundle), or the tag names "
+     "another site",
+     0},
+    {"follow", OPTION_FOLLOW, NULL, 0,
+     "follow the page's redirects to other origins, without a question", 0},
     {"direct", OPTION_DIRECT, "HOST:PORT", 0,
-     "a server behind the proxy or CDN: fetch the page there, too, and compare", 0},
+     "a server behind the proxy or CDN: also fetch the page there, and compare", 0},
     {"ca", OPTION_CA, "FILE", 0, "trust the certificates in FILE", 0},
     {"timeout", OPTION_TIMEOUT, "SECONDS", 0, "end after SECONDS (60) at the latest", 0},
     {"ignore", OPTION_IGNORE, "ID", 0, "do not report this finding; may be repeated", 0},
@@ -94,6 +100,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_ENDPOINT:
         given->endpoint = arg;
+        return 0;
+    case OPTION_FOLLOW:
+        given->follows = true;
         return 0;
     case OPTION_DIRECT:
         given->direct = arg;
@@ -198,7 +207,7 @@ static enum fp_exit print(struct fp_doctor *doctor)
 
 static void release(struct fp_doctor *doctor)
 {
-    fp_fetch_release(&doctor->reply);
+    fp_client_release(&doctor->reply);
     fp_findings_release(&doctor->findings);
     fp_arena_release(&doctor->arena);
     free(doctor->url);
@@ -213,6 +222,7 @@ static enum fp_exit examine(const struct fp_doctor_options *given)
         .url = given->url != NULL ? given->url : "",
         .ca_file = given->ca_file,
         .deadline_us = fp_clock_monotonic_us() + given->timeout_s * FP_US_PER_S,
+        .is_guarded = given->url != NULL,
     };
     struct fp_doctor doctor = {.options = given, .fetcher = fp_fetcher_create(&settings)};
     fp_arena_init(&doctor.arena, ARENA_MAX);

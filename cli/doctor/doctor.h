@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Doctor: what the checks of a page share. Private to cli/doctor.
  *
@@ -27,6 +28,7 @@ struct fp_doctor_options {
     const char *url;      /* of the page; NULL: check this machine */
     const char *endpoint; /* instead of the tag's; NULL: the tag's */
     const char *direct;   /* HOST:PORT of the server behind the proxy; NULL: unknown */
+    bool follows;         /* redirects to other origins, without a question */
     const char *ca_file;
     const char *config_file;
     unsigned repeat;
@@ -54,8 +56,9 @@ struct fp_doctor {
     struct fp_arena arena;
     struct fp_doctor_tally tally;
     char *url;                          /* of the page, after redirects */
+    bool is_elsewhere;                  /* a redirect to another origin was not followed */
     char *origin;                       /* the page's */
-    struct fp_fetch_reply reply;        /* a sampled one, if there was one */
+    struct fp_client_reply reply;       /* a sampled one, if there was one */
     char *timing;                       /* its Server-Timing, NULL: none */
     struct fp_decision decision;        /* points into `timing` */
     struct fp_page page;                /* the reply's HTML */

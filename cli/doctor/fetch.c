@@ -1,77 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fetch: sets libcurl up, and copies a reply's fields.
+ * Fetch: which request may go where, with what; and redirects.
  */
 #include "cli/doctor/fetch.h"
 
+#include "cli/doctor/network.h"
 #include "cli/doctor/web_address.h"
-#include "cli/memory.h"
+#include "cli/kit/memory.h"
 #include "collector/base/clock.h"
 
-#include <curl/curl.h>
 #include <stdlib.h>
-#include <strings.h>
 
 enum {
-    CONNECT_TIMEOUT_MS = 10 * 1000,
     REQUEST_TIMEOUT_MS = 30 * 1000,
-    FIELDS_MAX = 200, /* of one reply; libcurl limits their bytes */
 };
 
 struct fp_fetcher {
-    CURL *curl;
+    struct fp_client *client;
     struct fp_fetch_settings settings;
     struct fp_web_address first; /* has the credentials */
     char *first_origin;
-    struct curl_slist *direct;
-    char error[CURL_ERROR_SIZE];
+    char *direct;
+    bool is_outside;                        /* the first request went to a public address */
+    bool has_answer;                        /* so it is known whether it did */
+    const struct fp_fetch_request *request; /* being sent */
 };
 
-/* libcurl refuses our options only when it has no memory for them. */
-static void need(CURLcode code)
+/* ---- where to ---- */
+
+static bool is_refused(const struct fp_fetcher *fetcher, enum fp_network network)
 {
-    if (code != CURLE_OK)
-        fp_memory_end();
+    return fetcher->is_outside && fp_network_is_inside(network) && fetcher->direct == NULL &&
+           !fetcher->request->is_named;
 }
 
-void fp_fetcher_direct(struct fp_fetcher *fetcher, const char *direct)
+/* Judges the address of a connection. */
+static bool admits(void *context, const struct sockaddr *address, char *why, size_t size)
 {
-    curl_slist_free_all(fetcher->direct);
-    fetcher->direct = NULL;
-    if (direct != NULL) {
-        char *entry = fp_memory_print("::%s", direct);
-        fetcher->direct = fp_memory_need(curl_slist_append(NULL, entry));
-        free(entry);
-    }
-    need(curl_easy_setopt(fetcher->curl, CURLOPT_CONNECT_TO, fetcher->direct));
+    const struct fp_fetcher *fetcher = context;
+    const enum fp_network network = fp_network_of(address);
+    if (!is_refused(fetcher, network))
+        return true;
+    (void)snprintf(why, size, "not asked: the address is %s, and that of the page is public",
+                   fp_network_name(network));
+    return false;
+}
+
+/* Notes where the first request went. */
+static void learn_place(struct fp_fetcher *fetcher, const struct fp_client_reply *reply)
+{
+    if (fetcher->has_answer || !fetcher->settings.is_guarded || reply->address[0] == '\0')
+        return;
+    fetcher->has_answer = true;
+    fetcher->is_outside = !fp_network_is_inside(fp_network_of_text(reply->address));
 }
 
 struct fp_fetcher *fp_fetcher_create(const struct fp_fetch_settings *settings)
 {
     struct fp_fetcher *fetcher = fp_memory_need(calloc(1, sizeof(*fetcher)));
+    const struct fp_client_settings client = {
+        .is_decoded = true, .ca_file = settings->ca_file, .admits = admits, .context = fetcher};
     fetcher->settings = *settings;
-    fetcher->curl = fp_memory_need(curl_easy_init());
+    fetcher->client = fp_client_create(&client);
     fetcher->first_origin = fp_web_origin(settings->url);
     if (!fp_web_address_parse(settings->url, &fetcher->first))
         fetcher->first = (struct fp_web_address){0};
-    CURL *curl = fetcher->curl;
-    need(curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https"));
-    need(curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L));
-    need(curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "")); /* all that libcurl can decode */
-    need(curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS));
-    need(curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS));
-    need(curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, fetcher->error));
-    if (settings->ca_file != NULL)
-        need(curl_easy_setopt(curl, CURLOPT_CAINFO, settings->ca_file));
     return fetcher;
 }
 
 void fp_fetcher_free(struct fp_fetcher *fetcher)
 {
-    curl_easy_cleanup(fetcher->curl);
-    curl_slist_free_all(fetcher->direct);
+    fp_client_free(fetcher->client);
     fp_web_address_release(&fetcher->first);
     free(fetcher->first_origin);
+    free(fetcher->direct);
     free(fetcher);
+}
+
+void fp_fetcher_direct(struct fp_fetcher *fetcher, const char *direct)
+{
+    free(fetcher->direct);
+    fetcher->direct = direct != NULL ? fp_memory_copy(direct) : NULL;
 }
 
 bool fp_fetcher_is_late(const struct fp_fetcher *fetcher)
@@ -81,136 +90,52 @@ bool fp_fetcher_is_late(const struct fp_fetcher *fetcher)
 
 /* ---- one request ---- */
 
-/* Takes what fits, and ends the transfer at the first byte that does not. */
-static size_t take_body(char *bytes, size_t size, size_t count, void *context)
+/* True if a URL has the origin of the first one, whose credentials no other may get. */
+static bool is_first_origin(const struct fp_fetcher *fetcher, const char *url)
 {
-    struct fp_fetch_reply *reply = context;
-    const size_t len = size * count, room = reply->body.max - reply->body.len;
-    fp_buf_add(&reply->body, bytes, len < room ? len : room);
-    if (reply->body.failed)
-        fp_memory_end();
-    if (len <= room)
-        return len;
-    reply->is_cut = true;
-    return 0; /* ends the transfer */
-}
-
-/* Sends the first URL's credentials to its origin, and to no other. */
-static void set_credentials(struct fp_fetcher *fetcher, const char *url)
-{
-    const struct fp_web_address *first = &fetcher->first;
     char *origin = fp_web_origin(url);
     const bool is_own = origin != NULL && fetcher->first_origin != NULL &&
                         strcmp(origin, fetcher->first_origin) == 0;
-    need(curl_easy_setopt(fetcher->curl, CURLOPT_USERNAME, is_own ? first->user : NULL));
-    need(curl_easy_setopt(fetcher->curl, CURLOPT_PASSWORD, is_own ? first->password : NULL));
     free(origin);
+    return is_own;
 }
 
-static void set_method(CURL *curl, const struct fp_fetch_request *request)
-{
-    const bool is_post = strcmp(request->method, "POST") == 0;
-    const bool is_get = strcmp(request->method, "GET") == 0;
-    need(curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L)); /* forgets what was set before */
-    need(curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, is_post || is_get ? NULL : request->method));
-    if (!is_post)
-        return;
-    need(curl_easy_setopt(curl, CURLOPT_POST, 1L));
-    need(curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.len));
-    need(
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request->body.len > 0 ? request->body.ptr : ""));
-}
-
-static struct curl_slist *make_fields(const struct fp_fetch_request *request)
-{
-    struct curl_slist *list = fp_memory_need(curl_slist_append(NULL, "Expect:"));
-    if (strcmp(request->method, "POST") == 0)
-        list = fp_memory_need(curl_slist_append(list, "Content-Type:"));
-    for (size_t i = 0; request->fields != NULL && request->fields[i] != NULL; i++)
-        list = fp_memory_need(curl_slist_append(list, request->fields[i]));
-    return list;
-}
-
-static void copy_fields(CURL *curl, struct fp_fetch_reply *reply)
-{
-    reply->fields = fp_memory_need(calloc(FIELDS_MAX, sizeof(*reply->fields)));
-    struct curl_header *field = NULL;
-    while (reply->field_count < FIELDS_MAX &&
-           (field = curl_easy_nextheader(curl, CURLH_HEADER, -1, field)) != NULL)
-        reply->fields[reply->field_count++] =
-            (struct fp_fetch_field){fp_memory_copy(field->name), fp_memory_copy(field->value)};
-}
-
-static long timeout_ms(const struct fp_fetcher *fetcher)
+static int64_t timeout_ms(const struct fp_fetcher *fetcher)
 {
     int64_t left_ms = (fetcher->settings.deadline_us - fp_clock_monotonic_us()) / 1000;
     if (left_ms < 1)
         left_ms = 1;
-    return (long)(left_ms < REQUEST_TIMEOUT_MS ? left_ms : REQUEST_TIMEOUT_MS);
+    return left_ms < REQUEST_TIMEOUT_MS ? left_ms : REQUEST_TIMEOUT_MS;
 }
 
 void fp_fetch(struct fp_fetcher *fetcher, const struct fp_fetch_request *request,
-              struct fp_fetch_reply *reply)
+              struct fp_client_reply *reply)
 {
-    CURL *curl = fetcher->curl;
-    *reply = (struct fp_fetch_reply){0};
-    fp_buf_init(&reply->body, request->body_max);
-    fetcher->error[0] = '\0';
-    struct curl_slist *fields = make_fields(request);
-    set_method(curl, request);
-    set_credentials(fetcher, request->url);
-    need(curl_easy_setopt(curl, CURLOPT_URL, request->url));
-    need(curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, request->unix_socket));
-    need(curl_easy_setopt(curl, CURLOPT_HTTPHEADER, fields));
-    need(curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, timeout_ms(fetcher)));
-    need(curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body));
-    need(curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply));
-    CURLcode result = curl_easy_perform(curl);
-    if (result == CURLE_OUT_OF_MEMORY)
-        fp_memory_end();
-    (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply->status);
-    (void)curl_easy_getinfo(curl, CURLINFO_HTTP_VERSION, &reply->version);
-    copy_fields(curl, reply);
-    if (result != CURLE_OK && !reply->is_cut) {
-        reply->status = 0;
-        (void)snprintf(reply->error, sizeof(reply->error), "%s",
-                       fetcher->error[0] != '\0' ? fetcher->error : curl_easy_strerror(result));
-    }
-    curl_slist_free_all(fields);
-}
-
-void fp_fetch_release(struct fp_fetch_reply *reply)
-{
-    for (size_t i = 0; i < reply->field_count; i++) {
-        free(reply->fields[i].name);
-        free(reply->fields[i].value);
-    }
-    free(reply->fields);
-    fp_buf_release(&reply->body);
-    *reply = (struct fp_fetch_reply){0};
+    const bool is_first = is_first_origin(fetcher, request->url);
+    const struct fp_client_request sent = {
+        .method = request->method,
+        .url = request->url,
+        .user = is_first ? fetcher->first.user : NULL,
+        .password = is_first ? fetcher->first.password : NULL,
+        .fields = request->fields,
+        .body = request->body,
+        .body_max = request->body_max,
+        .unix_socket = request->unix_socket,
+        .connect_to = fetcher->direct,
+        .timeout_ms = timeout_ms(fetcher),
+    };
+    fetcher->request = request;
+    fp_client_send(fetcher->client, &sent, reply);
+    learn_place(fetcher, reply);
 }
 
 /* ---- fields ---- */
 
-const char *fp_fetch_nth(const struct fp_fetch_reply *reply, const char *name, size_t nth)
+char *fp_fetch_joined(const struct fp_client_reply *reply, const char *name)
 {
-    for (size_t i = 0; i < reply->field_count; i++)
-        if (strcasecmp(reply->fields[i].name, name) == 0 && nth-- == 0)
-            return reply->fields[i].value;
-    return NULL;
-}
-
-const char *fp_fetch_field(const struct fp_fetch_reply *reply, const char *name)
-{
-    const char *value = fp_fetch_nth(reply, name, 0);
-    return value != NULL ? value : "";
-}
-
-char *fp_fetch_joined(const struct fp_fetch_reply *reply, const char *name)
-{
-    const char *value = fp_fetch_nth(reply, name, 0);
+    const char *value = fp_client_nth(reply, name, 0);
     char *joined = value != NULL ? fp_memory_copy(value) : NULL;
-    for (size_t nth = 1; (value = fp_fetch_nth(reply, name, nth)) != NULL; nth++) {
+    for (size_t nth = 1; (value = fp_client_nth(reply, name, nth)) != NULL; nth++) {
         char *longer = fp_memory_print("%s, %s", joined, value);
         free(joined);
         joined = longer;
@@ -226,25 +151,24 @@ static bool is_redirect(long status)
 }
 
 char *fp_fetch_following(struct fp_fetcher *fetcher, const struct fp_fetch_request *request,
-                         struct fp_fetch_reply *reply,
-                         void (*hop)(void *context, const char *url,
-                                     const struct fp_fetch_reply *reply),
-                         void *context)
+                         struct fp_client_reply *reply, fp_fetch_hop_fn *hop, void *context)
 {
     char *url = fp_memory_copy(request->url);
     for (int hops = 0;; hops++) {
         struct fp_fetch_request next = *request;
         next.url = url;
         fp_fetch(fetcher, &next, reply);
-        const char *location = fp_fetch_field(reply, "Location");
+        const char *location = fp_client_field(reply, "Location");
         char *target = is_redirect(reply->status) && location[0] != '\0' && hops < FP_FETCH_HOPS_MAX
                            ? fp_web_resolve(url, location)
                            : NULL;
         if (target == NULL)
             return url;
-        if (hop != NULL)
-            hop(context, url, reply);
-        fp_fetch_release(reply);
+        if (!hop(context, url, target, reply)) {
+            free(target);
+            return url;
+        }
+        fp_client_release(reply);
         free(url);
         url = target;
     }

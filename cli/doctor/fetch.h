@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fetch: one HTTP request after another by libcurl, bounded in time, size and number.
  *
- * Credentials of the first URL go to its origin only. Nothing is followed: fp_fetch_page does that
- * step by step. One thread.
+ * Credentials of the first URL go to its origin only. Nothing is followed: fp_fetch_following does
+ * that step by step. One thread.
  */
 #ifndef FP_CLI_DOCTOR_FETCH_H
 #define FP_CLI_DOCTOR_FETCH_H
 
+#include "cli/kit/client.h"
 #include "collector/base/buf.h"
 
 enum { FP_FETCH_HOPS_MAX = 10 };
@@ -15,6 +17,9 @@ struct fp_fetch_settings {
     const char *url;     /* absolute; may contain user and password */
     const char *ca_file; /* trusted certificates; NULL: the system's */
     int64_t deadline_us; /* monotonic: when all requests must have ended */
+    /* If the first request went to a public address, none goes to this machine or its neighbours:
+     * a page must not steer us there. Judges the address of each connection. */
+    bool is_guarded;
 };
 
 struct fp_fetcher;
@@ -36,44 +41,23 @@ struct fp_fetch_request {
     struct fp_str body;        /* of a POST */
     size_t body_max;           /* bytes of the reply's body that are read */
     const char *unix_socket;   /* connect to this path instead of the host; NULL: to the host */
+    bool is_named;             /* the user has named this address: it is not guarded */
 };
 
-struct fp_fetch_field {
-    char *name;
-    char *value;
-};
-
-struct fp_fetch_reply {
-    long status;     /* 0: no reply */
-    char error[300]; /* why there is none, "" otherwise */
-    long version;    /* CURL_HTTP_VERSION_… */
-    struct fp_fetch_field *fields;
-    size_t field_count;
-    struct fp_buf body;
-    bool is_cut; /* the body is longer than body_max */
-};
-
-/* Sends one request and waits for its reply. The caller calls fp_fetch_release. */
+/* Sends one request and waits for its reply. The caller calls fp_client_release. */
 void fp_fetch(struct fp_fetcher *fetcher, const struct fp_fetch_request *request,
-              struct fp_fetch_reply *reply);
-void fp_fetch_release(struct fp_fetch_reply *reply);
-
-/* Returns the value of the nth field of this name (from 0), NULL if there are fewer. */
-const char *fp_fetch_nth(const struct fp_fetch_reply *reply, const char *name, size_t nth);
-
-/* Returns the value of the first field of this name, "" if there is none. */
-const char *fp_fetch_field(const struct fp_fetch_reply *reply, const char *name);
+              struct fp_client_reply *reply);
 
 /* Returns all values of this name joined by ", "; NULL if there is none. The caller frees it. */
-char *fp_fetch_joined(const struct fp_fetch_reply *reply, const char *name) FP_MUST_CHECK;
+char *fp_fetch_joined(const struct fp_client_reply *reply, const char *name) FP_MUST_CHECK;
 
-/* Sends a GET and follows redirects. `hop` is called with each redirect and its URL. Returns the
- * URL of the last reply, which the caller frees. If there are too many hops, the last reply is a
- * redirect. */
+/* Looks at one redirect, from `url` to `target`. False: do not follow it. */
+typedef bool fp_fetch_hop_fn(void *context, const char *url, const char *target,
+                             const struct fp_client_reply *reply);
+
+/* Sends a GET and follows redirects. Returns the URL of the last reply, which the caller frees. If
+ * there are too many hops, or `hop` says no, the last reply is a redirect. */
 char *fp_fetch_following(struct fp_fetcher *fetcher, const struct fp_fetch_request *request,
-                         struct fp_fetch_reply *reply,
-                         void (*hop)(void *context, const char *url,
-                                     const struct fp_fetch_reply *reply),
-                         void *context);
+                         struct fp_client_reply *reply, fp_fetch_hop_fn *hop, void *context);
 
 #endif

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finding: collects findings and prints them.
  */
 #include "cli/doctor/finding.h"
 
-#include "cli/grid.h"
-#include "cli/memory.h"
-#include "cli/message.h"
+#include "cli/kit/grid.h"
+#include "cli/kit/memory.h"
+#include "cli/kit/message.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -26,11 +27,6 @@ static const struct {
 const char *fp_finding_name(enum fp_finding_id id)
 {
     return kinds[id].name;
-}
-
-enum fp_severity fp_finding_severity(enum fp_finding_id id)
-{
-    return kinds[id].severity;
 }
 
 bool fp_finding_of(const char *name, enum fp_finding_id *id)

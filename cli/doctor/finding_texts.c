@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The words of each finding: what, why, what to do, and the lines to add.
  */
@@ -18,7 +19,8 @@
     "proxy_hide_header Content-Security-Policy;\n"                                                 \
     "add_header Content-Security-Policy \"script-src 'self'; connect-src 'self'\";  "              \
     "# and the rest of the page's policy"
-#define TAG "<script src=\"/fleetprof-0.1.0.js\" data-endpoint=\"/v1/ingest/KEY\"></script>"
+#define AGENT "fleetprof-" FP_VERSION ".js"
+#define TAG "<script src=\"/" AGENT "\" data-endpoint=\"/v1/ingest/KEY\"></script>"
 
 const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
     [FP_FINDING_PAGE_STATUS] =
@@ -39,8 +41,15 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
     [FP_FINDING_PAGE_REDIRECTS] =
         {
             .what = "The page redirects too often, or to an address that is not http or https.",
-            .why = "A browser gives up, too.",
+            .why = "A browser also gives up.",
             .fix = "Give the URL that the chain should end at, and repair the redirects.",
+        },
+    [FP_FINDING_PAGE_ELSEWHERE] =
+        {
+            .what = "The page redirects to another origin, and doctor did not follow.",
+            .why = "Whoever controls the page chooses the target, which could be a machine in your "
+                   "own network.",
+            .fix = "If the target is yours, give its URL, or the option --follow.",
         },
     [FP_FINDING_PAGE_UNSTEADY] =
         {
@@ -276,7 +285,7 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
         {
             .what = "The agent's file has another name.",
             .why = "It works, but its own functions count as the page's: the analysis knows them "
-                   "by a name such as fleetprof.js or fleetprof-0.1.0.js.",
+                   "by a name such as fleetprof.js or " AGENT ".",
             .fix = "Give the file such a name; a version or a hash may follow.",
         },
     [FP_FINDING_AGENT_LATE] =
@@ -316,8 +325,8 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
             .what = "The agent's script does not arrive as JavaScript.",
             .why = "The browser cannot run it, so nothing is profiled.",
             .fix = "Copy agent/dist/fleetprof.js to the address in the tag.",
-            .nginx = "location = /fleetprof-0.1.0.js { root /var/www/shop; }",
-            .httpd = "Alias /fleetprof-0.1.0.js /var/www/shop/fleetprof-0.1.0.js",
+            .nginx = "location = /" AGENT " { root /var/www/shop; }",
+            .httpd = "Alias /" AGENT " /var/www/shop/" AGENT,
             .express = "app.use(express.static('/var/www/shop'));",
         },
     [FP_FINDING_AGENT_INTEGRITY] =
@@ -437,6 +446,13 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
             .httpd = HTTPD_INGEST,
             .express = EXPRESS_INGEST,
         },
+    [FP_FINDING_ENDPOINT_ELSEWHERE] =
+        {
+            .what = "The agent uploads to another site, and doctor sent nothing there.",
+            .why = "Whoever controls the page chooses the endpoint, so doctor posts only to the "
+                   "page's own site: the same registrable domain.",
+            .fix = "If the endpoint is yours, name it: --endpoint URL",
+        },
     [FP_FINDING_ENDPOINT_UNREACHABLE] =
         {
             .what = "Nobody answers at the endpoint.",
@@ -545,7 +561,8 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
         {
             .what = "Uploads are limited, and the limit is reached.",
             .why = "The site's budget or the proxy's limit_req answered 429; the agent retries.",
-            .fix = "Raise `budgets`, or the burst of the proxy, if visitors meet it, too.",
+            .fix = "Raise `budgets`, `http.threads` (reason budget_decoding) or the burst of the "
+                   "proxy, if visitors also meet it.",
             .nginx = "limit_req zone=fleetprof burst=20 nodelay;",
         },
     [FP_FINDING_UPLOAD_REFUSED] =
@@ -570,7 +587,7 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
         {
             .what = "The collector's configuration is invalid.",
             .why = "The collector does not start with it.",
-            .fix = "Correct the places; `fleetprofd --check-config` shows them, too.",
+            .fix = "Correct the places; `fleetprofd --check-config` also shows them.",
         },
     [FP_FINDING_CONFIG_UNREADABLE] =
         {
@@ -583,6 +600,14 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
             .what = "The database cannot be reached.",
             .why = "Uploads wait in the spool until it is full.",
             .fix = "Start PostgreSQL, and correct `database` in fleetprof.yaml.",
+        },
+    [FP_FINDING_DATABASE_POOLER] =
+        {
+            .what = "The database is behind a pooler in statement mode.",
+            .why = "It has no transactions: nothing is counted or answered, and uploads wait in "
+                   "the spool.",
+            .fix = "In PgBouncer, set pool_mode = transaction for this database, or name "
+                   "PostgreSQL's own address in `database`.",
         },
     [FP_FINDING_DATABASE_LOGIN] =
         {
@@ -621,6 +646,14 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
             .what = "The database's clock differs from this machine's.",
             .why = "Uploads are counted in the wrong hour, or in the database's.",
             .fix = "Run an NTP client on both machines.",
+        },
+    [FP_FINDING_RETENTION_REFUSED] =
+        {
+            .what = "Retention does not believe the clocks and destroys nothing.",
+            .why = "Clocks that differ, or that jumped by more than two days, would cost what is "
+                   "stored. The database grows meanwhile.",
+            .fix = "Set the wrong clock. If the database's is right, run the command as a "
+                   "superuser (docs/operations.md#clocks-jump).",
         },
     [FP_FINDING_SPOOL_PATH] =
         {
@@ -662,7 +695,8 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
         {
             .what = "The collector cannot write to the database.",
             .why = "Uploads are accepted and wait in the spool until it is full.",
-            .fix = "The state says why; the other findings and the log have details.",
+            .fix = "The state says why, and what ends it if somebody changed the tables; the other "
+                   "findings and the log have details.",
         },
     [FP_FINDING_BACKLOG] =
         {
@@ -689,6 +723,16 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
             .why = "The disk or the memory of the machine may fail.",
             .fix = "Run fleetprof spool verify, read the log, and check the disk "
                    "(docs/operations.md#the-spool-is-damaged).",
+        },
+    [FP_FINDING_UPLOADS_LOST] =
+        {
+            .what = "The database has lost uploads that the spool no longer keeps.",
+            .why = "A standby was promoted before it had them, or a backup was restored that is "
+                   "older than spool.keep, "
+                   "or the collector writes to another database than before.",
+            .fix = "They are on the former primary, if anywhere (docs/postgresql.md#failover). "
+                   "Raise spool.keep for the next time. The finding goes when the collector is "
+                   "restarted.",
         },
     [FP_FINDING_UPLOADS_REFUSED] =
         {
@@ -738,5 +782,45 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
             .fix = "Connect as a reader: -d 'dbname=fleetprof user=fleetprof_reader'. With peer "
                    "authentication, map the system user in pg_ident.conf: fleetprof USER "
                    "fleetprof_reader.",
+        },
+    [FP_FINDING_QUESTION_FAILED] =
+        {
+            .what = "A question to the database fails.",
+            .why = "Uploads are counted, and the report, the command line and dashboards cannot "
+                   "show them.",
+            .fix = "Do what is said after the database's message. `fleetprof migrate --repair` "
+                   "makes functions, views and their rights again; it needs the rights of a "
+                   "migration.",
+        },
+    [FP_FINDING_QUESTION_UNASKED] =
+        {
+            .what = "No question could be asked as a reader.",
+            .why = "Whether the numbers can be read is unknown; collectors have a role of their "
+                   "own, which cannot.",
+            .fix = "Let this system user in as fleetprof_reader, in pg_ident.conf: fleetprof USER "
+                   "fleetprof_reader. Or give status another login with -d.",
+        },
+    [FP_FINDING_SCHEMA_INCOMPLETE] =
+        {
+            .what = "Functions or views of fleetprof are missing in the database.",
+            .why = "Somebody dropped them, or restored a part of a dump; questions that need them "
+                   "fail.",
+            .fix = "Run `fleetprof migrate`; it makes again what is missing.",
+        },
+    [FP_FINDING_TIMEZONE_UNKNOWN] =
+        {
+            .what = "PostgreSQL does not know the time zone of a site.",
+            .why = "Trends by day take the days of the zone that the site had before, or of UTC; "
+                   "if that zone is the unknown one, they fail.",
+            .fix = "Update the time zones of the database's machine (package tzdata), or write a "
+                   "name of pg_timezone_names into `sites[].timezone`. Then: systemctl reload "
+                   "fleetprofd.",
+        },
+    [FP_FINDING_UPLOAD_FAILED] =
+        {
+            .what = "An upload to the collector's own listener is refused.",
+            .why = "Uploads of the site's visitors are also refused.",
+            .fix = "Do what is said after the reason. If the configuration was changed: systemctl "
+                   "reload fleetprofd. If another program answers: compare `listen` with ss -ltnp.",
         },
 };

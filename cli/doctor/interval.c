@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Interval: Wilson's score interval. Unlike the normal approximation it holds for 0 hits, too.
+ * Interval: Wilson's score interval. Unlike the normal approximation it also holds for 0 hits.
  */
 #include "cli/doctor/interval.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Interval: how far a share that was seen in a few trials tells the true share.
  *

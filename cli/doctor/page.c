@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Page: walks Gumbo's tree without recursion, so that depth costs nothing.
  */
 #include "cli/doctor/page.h"
 
-#include "cli/memory.h"
+#include "cli/kit/memory.h"
 
 #include <gumbo.h>
 #include <stdlib.h>
@@ -48,19 +49,20 @@ bool fp_page_is_agent(const char *src)
 }
 
 /* The types of classic scripts (HTML, "JavaScript MIME type") that pages use. */
+static const char *const classic_types[] = {
+    "",
+    "text/javascript",
+    "application/javascript",
+    "application/x-javascript",
+    "application/ecmascript",
+    "text/ecmascript",
+    "text/jscript",
+};
+
 static bool is_classic(const char *type)
 {
-    static const char *const types[] = {
-        "",
-        "text/javascript",
-        "application/javascript",
-        "application/x-javascript",
-        "application/ecmascript",
-        "text/ecmascript",
-        "text/jscript",
-    };
-    for (size_t i = 0; i < FP_COUNT(types); i++)
-        if (strcasecmp(type, types[i]) == 0)
+    for (size_t i = 0; i < FP_COUNT(classic_types); i++)
+        if (strcasecmp(type, classic_types[i]) == 0)
             return true;
     return false;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Page: what a document's HTML says about scripts, parsed as browsers parse it (Gumbo).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Policy: header_policy reads the dictionary; the rest is what browsers make of it.
  */

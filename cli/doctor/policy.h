@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Policy: what the fields of one document say about profiling: Document-Policy to the browser, and
  * Server-Timing to the agent.

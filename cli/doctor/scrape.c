@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scrape: splits a page into samples and looks them up.
  */
 #include "cli/doctor/scrape.h"
 
-#include "cli/memory.h"
+#include "cli/kit/memory.h"
 
 #include <math.h>
 #include <stdlib.h>

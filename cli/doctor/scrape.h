@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scrape: one page of /metrics (Prometheus text format 0.0.4), parsed. One thread.
  */

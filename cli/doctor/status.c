@@ -1,15 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fleetprof status: how collectors and their database are, and what is wrong.
  */
 #include "cli/doctor/status.h"
 
-#include "cli/command.h"
-#include "cli/config_file.h"
 #include "cli/doctor/fetch.h"
+#include "cli/doctor/trial.h"
 #include "cli/doctor/web_address.h"
-#include "cli/memory.h"
-#include "cli/message.h"
-#include "cli/options.h"
+#include "cli/kit/command.h"
+#include "cli/kit/config_file.h"
+#include "cli/kit/memory.h"
+#include "cli/kit/message.h"
+#include "cli/kit/options.h"
 #include "collector/base/clock.h"
 
 #include <curl/curl.h>
@@ -33,6 +35,7 @@ enum {
     SECONDS_MAX = 3600,
     LATE_WINDOWS = 10, /* each at most flush.max_window: then the database does not keep up */
     LATE_DEFAULT_S = 100,
+    TRIAL_PERIOD_S = 60, /* of --watch */
 };
 
 struct options {
@@ -143,38 +146,6 @@ static const struct argp status_argp = {
     .children = children,
 };
 
-/* ---- numbers of a collector ---- */
-
-void fp_status_database_state(const struct fp_scrape *scrape, char *state, size_t size)
-{
-    state[0] = '\0';
-    for (size_t i = 0; i < scrape->count; i++) {
-        const struct fp_scrape_sample *sample = &scrape->samples[i];
-        if (strcmp(sample->name, "fleetprof_database_state") == 0 && sample->value == 1 &&
-            fp_scrape_label(sample, "state", state, size))
-            return;
-    }
-}
-
-/* Returns how much all samples of a name have risen since the earlier page; NaN: unknown. */
-static double rise_of(const struct fp_status_collector *collector, const char *name)
-{
-    double rise = (double)NAN;
-    for (size_t i = 0; i < collector->latest.count; i++) {
-        const struct fp_scrape_sample *sample = &collector->latest.samples[i];
-        if (strcmp(sample->name, name) == 0)
-            rise = (isnan(rise) ? 0 : rise) +
-                   fp_scrape_rise(&collector->earlier, &collector->latest, sample);
-    }
-    return rise;
-}
-
-double fp_status_rate(const struct fp_status_collector *collector, const char *name)
-{
-    const int64_t span_us = collector->latest.at_us - collector->earlier.at_us;
-    return rise_of(collector, name) * FP_US_PER_S / (double)span_us;
-}
-
 /* ---- asking ---- */
 
 /* Returns a URL beside that of the metrics. */
@@ -185,7 +156,7 @@ static char *beside_metrics(const struct fp_status_collector *collector, const c
 }
 
 static void get(struct fp_fetcher *fetcher, const struct fp_status_collector *collector,
-                const char *name, struct fp_fetch_reply *reply)
+                const char *name, struct fp_client_reply *reply)
 {
     char *beside = beside_metrics(collector, name);
     char *url = fp_web_resolve(beside, beside); /* without credentials */
@@ -199,7 +170,7 @@ static void get(struct fp_fetcher *fetcher, const struct fp_status_collector *co
 }
 
 /* Keeps the metrics of a reply, or why there are none. */
-static void take_metrics(struct fp_status_collector *collector, struct fp_fetch_reply *reply)
+static void take_metrics(struct fp_status_collector *collector, struct fp_client_reply *reply)
 {
     collector->answers = reply->status != 0;
     if (reply->status == 200 && !reply->is_cut)
@@ -221,13 +192,22 @@ static void take_metrics(struct fp_status_collector *collector, struct fp_fetch_
         collector->error = fp_memory_copy("its page has no metrics of fleetprof");
 }
 
-static void take_readiness(struct fp_status_collector *collector, struct fp_fetch_reply *reply)
+static void take_readiness(struct fp_status_collector *collector, struct fp_client_reply *reply)
 {
-    if (reply->status != 503)
+    static const char database[] = "\ndatabase: ";
+    if (reply->status != 503 && reply->status != 200)
         return;
     char *text = fp_memory_copy(fp_memory_text(&reply->body));
+    const char *second = strstr(text, database);
+    if (second != NULL) {
+        collector->database = fp_memory_copy(second + sizeof(database) - 1);
+        collector->database[strcspn(collector->database, "\n")] = '\0';
+    }
     text[strcspn(text, "\n")] = '\0';
-    collector->not_ready = text;
+    if (reply->status == 503)
+        collector->not_ready = text;
+    else
+        free(text);
 }
 
 /* Forgets the earlier page; the latest one becomes the earlier one. */
@@ -236,10 +216,12 @@ static void age(struct fp_status_collector *collector)
     fp_scrape_release(&collector->earlier);
     free(collector->error);
     free(collector->not_ready);
+    free(collector->database);
     collector->earlier = collector->latest;
     collector->latest = (struct fp_scrape){0};
     collector->error = NULL;
     collector->not_ready = NULL;
+    collector->database = NULL;
 }
 
 static void ask_collector(struct fp_status_collector *collector)
@@ -249,15 +231,15 @@ static void ask_collector(struct fp_status_collector *collector)
         .deadline_us = fp_clock_monotonic_us() + ANSWER_S * FP_US_PER_S,
     };
     struct fp_fetcher *fetcher = fp_fetcher_create(&settings);
-    struct fp_fetch_reply reply;
+    struct fp_client_reply reply;
     age(collector);
     get(fetcher, collector, "metrics", &reply);
     take_metrics(collector, &reply);
-    fp_fetch_release(&reply);
+    fp_client_release(&reply);
     if (collector->error == NULL) {
         get(fetcher, collector, "readyz", &reply);
         take_readiness(collector, &reply);
-        fp_fetch_release(&reply);
+        fp_client_release(&reply);
     }
     fp_fetcher_free(fetcher);
 }
@@ -329,13 +311,15 @@ static bool choose(const struct options *given, struct fp_status *status)
         add_collector(status, given->collectors[i], LATE_DEFAULT_S * FP_US_PER_S);
     if (given->collector_count == 0 && config != NULL)
         add_configured(status, config);
+    status->config = given->collector_count == 0 ? config : NULL;
     const char *named = fp_database_given(&given->database, NULL);
     const char *conninfo = fp_database_given(&given->database, config);
     if (conninfo != NULL && conninfo[0] != '\0') {
         status->database.conninfo = fp_memory_copy(conninfo);
         status->database.may_change_role = named == NULL;
     }
-    fp_config_free(config);
+    if (status->config == NULL)
+        fp_config_free(config);
     if (status->collector_count > 0 || status->database.conninfo != NULL)
         return true;
     fp_message_error("neither a collector nor a database was named");
@@ -354,10 +338,10 @@ static void release(struct fp_status *status)
         free(collector->unix_socket);
     }
     free(status->collectors);
-    PQclear(status->database.answer);
+    fp_status_forget_database(&status->database);
     free(status->database.conninfo);
-    free(status->database.place);
-    free(status->database.error);
+    fp_config_free(status->config);
+    fp_findings_release(&status->trial);
     fp_findings_release(&status->findings);
 }
 
@@ -370,10 +354,44 @@ static void sleep_s(unsigned seconds)
         continue;
 }
 
+/* Returns the collector's known state: an upload's answer that follows from it is not a finding. */
+static enum fp_trial_collector state_of(const struct fp_status *status)
+{
+    const struct fp_status_collector *collector =
+        status->collector_count > 0 ? &status->collectors[0] : NULL;
+    if (collector == NULL)
+        return FP_TRIAL_UNKNOWN;
+    if (collector->not_ready != NULL)
+        return FP_TRIAL_NOT_READY;
+    return collector->answers ? FP_TRIAL_UNKNOWN : FP_TRIAL_STOPPED;
+}
+
+/* True if questions and uploads are to be tried in this round. */
+static bool is_trial_due(struct fp_status *status)
+{
+    const int64_t now_us = fp_clock_monotonic_us();
+    if (status->tried_us > 0 && now_us - status->tried_us < TRIAL_PERIOD_S * FP_US_PER_S)
+        return false;
+    status->tried_us = now_us;
+    fp_findings_release(&status->trial);
+    return true;
+}
+
+static void ask_all(struct fp_status *status)
+{
+    const bool is_due = is_trial_due(status);
+    ask_collectors(status);
+    status->database.trial = is_due ? &status->trial : NULL;
+    status->database.config = status->config;
+    fp_status_ask_database(&status->database, ANSWER_S);
+    if (is_due && status->config != NULL)
+        fp_trial_upload(status->config, state_of(status),
+                        fp_clock_monotonic_us() + ANSWER_S * FP_US_PER_S, &status->trial);
+}
+
 static void show(struct fp_status *status, const struct options *given)
 {
-    ask_collectors(status);
-    fp_status_ask_database(&status->database, ANSWER_S);
+    ask_all(status);
     fp_status_judge(status);
     /* On a terminal, each round takes the place of the one before it. */
     if (given->watch_s > 0 && !given->json && isatty(STDOUT_FILENO) == 1)

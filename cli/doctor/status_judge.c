@@ -1,22 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Status: finds what is wrong in the numbers of collectors and database.
  */
 #include "cli/doctor/status.h"
 
-#include "cli/memory.h"
+#include "cli/doctor/thresholds.h"
+#include "cli/kit/memory.h"
 #include "collector/base/clock.h"
 #include "collector/base/hash.h"
 #include "collector/base/map.h"
+#include "collector/store/store.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define SILENT_S (3600.0) /* a site without an upload */
-#define SEALING_LATE_S (2 * 3600.0)
-#define REFUSED_MIN (10.0) /* fewer refusals since the start are not worth a note */
-#define SPOOL_SHARE_MAX 0.8
-#define REFUSED_SHARE_MAX 0.1
 #define MIB (1024.0 * 1024)
 
 static double value_of(const struct fp_status_collector *collector, const char *name)
@@ -28,9 +26,14 @@ static void judge_database_of(struct fp_status *status, const struct fp_status_c
 {
     char state[64];
     fp_status_database_state(&collector->latest, state, sizeof(state));
-    if (state[0] != '\0' && strcmp(state, "reachable") != 0 && strcmp(state, "connecting") != 0)
-        fp_finding_add(&status->findings, FP_FINDING_COLLECTOR_DATABASE, collector->address,
-                       "fleetprof_database_state: %s", state);
+    if (state[0] == '\0' || strcmp(state, "reachable") == 0 || strcmp(state, "connecting") == 0)
+        return;
+    /* The number may be older than the sentence. */
+    const bool is_said =
+        collector->database != NULL && strncmp(collector->database, state, strlen(state)) == 0;
+    fp_finding_add(&status->findings, FP_FINDING_COLLECTOR_DATABASE, collector->address,
+                   is_said ? "%s" : "fleetprof_database_state: %s",
+                   is_said ? collector->database : state);
 }
 
 static void judge_spool(struct fp_status *status, const struct fp_status_collector *collector)
@@ -45,7 +48,7 @@ static void judge_spool(struct fp_status *status, const struct fp_status_collect
         fp_finding_add(&status->findings, FP_FINDING_BACKLOG, collector->address,
                        "the oldest upload has waited for %.0f s; %.0f requests wait", age_s,
                        value_of(collector, "fleetprof_spool_backlog_records"));
-    if (used > SPOOL_SHARE_MAX * max)
+    if (used > FP_SPOOL_FILLING_SHARE * max)
         fp_finding_add(&status->findings, FP_FINDING_SPOOL_FILLING, collector->address,
                        "%.0f of %.0f MiB", used / MIB, max / MIB);
     if (free_bytes < max - used)
@@ -62,12 +65,32 @@ static void judge_writing(struct fp_status *status, const struct fp_status_colle
 {
     const double quarantined = value_of(collector, "fleetprof_uploads_quarantined_total");
     const double unsealed_s = value_of(collector, "fleetprof_unsealed_age_seconds");
+    const double lost = value_of(collector, "fleetprof_spool_records_out_of_reach_total");
+    if (lost > 0)
+        fp_finding_add(&status->findings, FP_FINDING_UPLOADS_LOST, collector->address,
+                       "at most %.0f requests since the start", lost);
     if (quarantined > 0)
         fp_finding_add(&status->findings, FP_FINDING_UPLOADS_QUARANTINED, collector->address,
                        "%.0f uploads since the start", quarantined);
-    if (unsealed_s > SEALING_LATE_S)
+    if (unsealed_s > FP_SEALING_LATE_S)
         fp_finding_add(&status->findings, FP_FINDING_SEALING_LATE, collector->address,
                        "the oldest hour that waits began %.1f h ago", unsealed_s / 3600);
+}
+
+/* Collectors may see different clocks, and the database notes the latest look alone. */
+static void judge_clock_of(struct fp_status *status, const struct fp_status_collector *collector)
+{
+    static const char *const reasons[] = FP_RETENTION_REFUSAL_NAMES;
+    const PGresult *answer = status->database.answer;
+    if (answer != NULL && !PQgetisnull(answer, 0, FP_STATUS_REFUSED))
+        return;
+    for (size_t i = 1; i < FP_COUNT(reasons); i++) {
+        char labels[64];
+        (void)snprintf(labels, sizeof(labels), "reason=\"%s\"", reasons[i]);
+        if (fp_scrape_value(&collector->latest, "fleetprof_retention_refused", labels) > 0)
+            fp_finding_add(&status->findings, FP_FINDING_RETENTION_REFUSED, collector->address,
+                           "fleetprof_retention_refused: %s", reasons[i]);
+    }
 }
 
 /* ---- refusals ---- */
@@ -149,7 +172,7 @@ static void add_sample(struct all_shares *all, const struct fp_status_collector 
 static bool is_much(const struct refused_share *refusals)
 {
     return refusals->refused > 0 &&
-           refusals->refused >= REFUSED_SHARE_MAX * (refusals->refused + refusals->accepted);
+           refusals->refused >= FP_REFUSED_SHARE * (refusals->refused + refusals->accepted);
 }
 
 static void judge_shares(struct fp_status *status, const struct fp_status_collector *collector,
@@ -161,7 +184,7 @@ static void judge_shares(struct fp_status *status, const struct fp_status_collec
         fp_finding_add(&status->findings, FP_FINDING_UPLOADS_REFUSED, collector->address,
                        "site %s: %.0f of %.0f just now, most for the reason %s", name, now->refused,
                        now->refused + now->accepted, now->reason);
-    else if (is_much(ever) && ever->refused >= REFUSED_MIN)
+    else if (is_much(ever) && ever->refused >= FP_REFUSED_COUNT)
         fp_finding_add(&status->findings, FP_FINDING_UPLOADS_REFUSED_EARLIER, collector->address,
                        "site %s: %.0f of %.0f, most for the reason %s", name, ever->refused,
                        ever->refused + ever->accepted, ever->reason);
@@ -212,7 +235,7 @@ static void judge_silence(struct fp_status *status, const struct fp_scrape_sampl
     const double now_s = (double)fp_clock_real_us() / FP_US_PER_S;
     double start_s = now_s;
     const double upload_s = latest_upload(status, sample->labels, &start_s);
-    if (now_s - start_s < SILENT_S || now_s - upload_s < SILENT_S)
+    if (now_s - start_s < FP_SITE_SILENT_S || now_s - upload_s < FP_SITE_SILENT_S)
         return;
     if (upload_s > 0)
         fp_finding_add(&status->findings, FP_FINDING_SITE_SILENT, site,
@@ -270,6 +293,14 @@ static void judge_versions(struct fp_status *status)
 
 /* ---- everything ---- */
 
+static void judge_trial(struct fp_status *status)
+{
+    for (size_t i = 0; i < status->trial.count; i++) {
+        const struct fp_finding *found = &status->trial.items[i];
+        fp_finding_add(&status->findings, found->id, found->where, "%s", found->seen);
+    }
+}
+
 static void judge_collector(struct fp_status *status, const struct fp_status_collector *collector)
 {
     if (collector->error != NULL && !collector->answers) {
@@ -288,6 +319,7 @@ static void judge_collector(struct fp_status *status, const struct fp_status_col
     judge_database_of(status, collector);
     judge_spool(status, collector);
     judge_writing(status, collector);
+    judge_clock_of(status, collector);
     judge_sites(status, collector);
 }
 
@@ -300,6 +332,13 @@ static void judge_database(struct fp_status *status)
     if (database->answer != NULL && !PQgetisnull(database->answer, 0, FP_STATUS_MISSING))
         fp_finding_add(&status->findings, FP_FINDING_DATABASE_PARTITIONS, database->place, "%.300s",
                        PQgetvalue(database->answer, 0, FP_STATUS_MISSING));
+    if (database->answer != NULL && !PQgetisnull(database->answer, 0, FP_STATUS_REFUSED))
+        fp_finding_add(&status->findings, FP_FINDING_RETENTION_REFUSED, database->place,
+                       "%.300s. If it is %s UTC now: %s -c \"select "
+                       "fleetprof_data.trust_clock('%s+00')\"",
+                       PQgetvalue(database->answer, 0, FP_STATUS_REFUSED),
+                       PQgetvalue(database->answer, 0, FP_STATUS_NOW), database->psql,
+                       PQgetvalue(database->answer, 0, FP_STATUS_NOW));
 }
 
 void fp_status_judge(struct fp_status *status)
@@ -309,4 +348,5 @@ void fp_status_judge(struct fp_status *status)
         judge_collector(status, &status->collectors[i]);
     judge_database(status);
     judge_versions(status);
+    judge_trial(status);
 }

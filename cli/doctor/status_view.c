@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Status: prints collectors, sites, refusals, database and findings.
  */
 #include "cli/doctor/status.h"
 
-#include "cli/grid.h"
-#include "cli/memory.h"
+#include "cli/kit/grid.h"
+#include "cli/kit/memory.h"
 #include "collector/base/clock.h"
 #include "collector/base/hash.h"
 #include "collector/base/map.h"

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Web address: a thin cover of curl_url.
  */
 #include "cli/doctor/web_address.h"
 
-#include "cli/memory.h"
+#include "cli/kit/memory.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>

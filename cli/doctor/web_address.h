@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Web address: URLs as browsers resolve and compare them, by libcurl's parser.
  *

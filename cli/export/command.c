@@ -1,13 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fleetprof export: stacks of an aggregate, a comparison or a kept session, for other tools.
  */
-#include "cli/command.h"
-#include "cli/analysis.h"
+#include "cli/kit/command.h"
+#include "cli/ask/analysis.h"
+#include "cli/ask/period.h"
 #include "cli/export/format.h"
 #include "cli/export/size.h"
 #include "cli/export/source.h"
-#include "cli/output_file.h"
-#include "cli/period.h"
+#include "cli/kit/output_file.h"
+#include "cli/kit/terminal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -96,7 +98,7 @@ static void check_comparison(const struct export_options *export, const struct a
     if (export->before == NULL && !has_period)
         argp_error(state, "name two releases, or two periods by --before-since, --before-until, "
                           "--since and --until");
-    for (enum fp_filter filter = FP_FILTER_MARKER; filter <= FP_FILTER_RELEASE; filter++) {
+    for (enum fp_filter filter = 0; filter < FP_FILTER_SINCE; filter++) {
         if (filters->values[filter] != NULL || filters->excluded[filter] != NULL)
             argp_error(state, "a comparison has no filter %s", fp_filter_name(filter));
     }
@@ -249,7 +251,7 @@ static void put_line(void *context, const PGresult *row)
         fp_message_progress_end();
     if (lines->shows_progress && lines->count % LINES_PER_STEP == 0)
         fp_message_progress("%zu stacks", lines->count);
-    (void)fputs(PQgetvalue(row, 0, 0), lines->file.stream);
+    fp_terminal_write_line(lines->file.stream, fp_str_of(PQgetvalue(row, 0, 0)));
     (void)fputc('\n', lines->file.stream);
 }
 
@@ -389,9 +391,9 @@ static bool open_source(struct export_options *export)
     if (analysis->connection == NULL)
         return false;
     bool fine = source_of(export) == FP_EXPORT_SESSION ||
-                (fp_period_check_sides(&analysis->filters, export->before_since,
-                                       export->before_until, analysis->connection) &&
-                 fp_filters_choose_site(&analysis->filters, analysis->connection));
+                (fp_filters_choose_site(&analysis->filters, analysis->connection) &&
+                 fp_period_check_sides(&analysis->filters, export->before_since,
+                                       export->before_until, analysis->connection));
     if (!fine)
         fp_analysis_close(analysis);
     return fine;
@@ -404,13 +406,11 @@ static bool open_database(struct export_options *export)
     static const char begin[] = "begin transaction isolation level repeatable read, read only";
     if (!open_source(export))
         return false;
-    PGresult *answer = PQexec(analysis->connection, begin);
-    bool fine = PQresultStatus(answer) == PGRES_COMMAND_OK;
+    bool fine = fp_sql_begin(analysis->connection, begin);
     if (!fine) {
-        fp_sql_complain(analysis->connection, answer);
+        fp_sql_complain(analysis->connection, NULL);
         fp_analysis_close(analysis);
     }
-    PQclear(answer);
     return fine;
 }
 

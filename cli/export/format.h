@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Format: the table of formats that stacks are exported in. Another format is another row, and a
  * writer in a file of its own.

@@ -1,9 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON: documents whose memory ends the process when it is out.
  */
 #include "cli/export/json.h"
 
-#include "cli/memory.h"
+#include "cli/kit/memory.h"
+#include "cli/kit/terminal.h"
+#include "collector/base/assert.h"
 
 #include <stdlib.h>
 
@@ -36,10 +39,13 @@ yyjson_mut_doc *fp_export_json_begin(void)
 void fp_export_json_end(yyjson_mut_doc *doc, yyjson_mut_val *root, FILE *out)
 {
     yyjson_mut_doc_set_root(doc, root);
-    /* A failure is the stream's: texts are valid, and numbers finite. */
-    (void)yyjson_mut_write_fp(out, doc, YYJSON_WRITE_NOFLAG, &memory, NULL);
-    (void)fputc('\n', out);
+    size_t len;
+    char *text = yyjson_mut_write_opts(doc, YYJSON_WRITE_NOFLAG, &memory, &len, NULL);
+    FP_ASSERT(text != NULL); /* texts are valid, and numbers finite */
     yyjson_mut_doc_free(doc);
+    fp_terminal_write_json(out, (struct fp_str){text, len});
+    (void)fputc('\n', out);
+    free(text);
 }
 
 yyjson_mut_val *fp_export_json_text(yyjson_mut_doc *doc, struct fp_str text)

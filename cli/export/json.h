@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON: what the formats that are JSON have in common.
  *
@@ -14,7 +15,8 @@
 /* Returns an empty document. Texts that are added must live as long as it. */
 yyjson_mut_doc *fp_export_json_begin(void);
 
-/* Writes the document with this root, and frees it. */
+/* Writes the document with this root, and frees it. A terminal gets it with escapes, as
+ * fp_terminal_write_json says. */
 void fp_export_json_end(yyjson_mut_doc *doc, yyjson_mut_val *root, FILE *out);
 
 /* Returns a text as a value. */

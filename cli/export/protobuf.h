@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Protocol Buffers: appends fields in their wire format. The format has no more than this: a
  * varint, and bytes with their length (https://protobuf.dev/programming-guides/encoding/).

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Size: counts what a file would list before it is written.
  */
 #include "cli/export/size.h"
 
-#include "cli/memory.h"
-#include "cli/message.h"
+#include "cli/kit/memory.h"
+#include "cli/kit/message.h"
 
 #include <stdlib.h>
 

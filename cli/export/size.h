@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Size: what a file of stacks may have. Writers need no limits of their own within it.
  *

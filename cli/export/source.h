@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Source: fills stacks from the database.
  *
@@ -7,8 +8,8 @@
 #ifndef FP_CLI_EXPORT_SOURCE_H
 #define FP_CLI_EXPORT_SOURCE_H
 
-#include "cli/analysis.h"
-#include "cli/comparison.h"
+#include "cli/ask/analysis.h"
+#include "cli/ask/comparison.h"
 #include "cli/export/stacks.h"
 
 /* Reads all that the filters select, as one track. */

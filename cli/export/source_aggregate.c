@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Source, aggregate: the tree of fleetprof.flamegraph_columns, and the time outside it.
  */
 #include "cli/export/source.h"
-#include "cli/memory.h"
+#include "cli/kit/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <yyjson.h>
 
-/* What a tree may have; time of the nodes that it leaves out is `(omitted)`. */
+/* Maximum of a tree's nodes; time of further nodes is `(omitted)`. */
 #define NODES_MAX "200000"
 
 /* Takes times in order and scales them so that their sum is that of the scaled whole, rounded. */

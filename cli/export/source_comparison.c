@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Source, comparison: the trees of both sides in the hours that compare_summary names, and their
  * page loads.
  */
 #include "cli/export/source.h"
-#include "cli/memory.h"
+#include "cli/kit/memory.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Source, events: a kept session of a format with events. Each event is a sample that weighs its
  * own time, on the stack of the events around it. It stands where the event begins, or where the
  * sample before it ends. Points in time are marks.
  */
 #include "cli/export/source.h"
-#include "cli/memory.h"
+#include "cli/kit/memory.h"
 #include "collector/base/hash.h"
 #include "collector/base/map.h"
 

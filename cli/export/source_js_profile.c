@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Source, JavaScript profile: the ticks of V8's sampler in a Speed Tracer dump, as sums. A tick has
  * no length of its own; the sampler's interval was a millisecond.
  */
 #include "cli/export/source.h"
-#include "cli/memory.h"
+#include "cli/kit/memory.h"
 
 #include <stdlib.h>
 

@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Source, session: a kept trace is decoded and folded as the collector does, so that samples weigh
  * what they count in the sums. Names are those that the database shows: of original functions.
  */
+#include "cli/ask/session_content.h"
 #include "cli/export/source.h"
-#include "cli/memory.h"
-#include "cli/session_content.h"
+#include "cli/kit/memory.h"
 #include "collector/base/map.h"
 #include "collector/format/format.h"
-#include "collector/profile/fold.h"
+#include "collector/profile/fold/fold.h"
 #include "collector/profile/text.h"
-#include "collector/profile/vital.h"
+#include "collector/rollup/vital.h"
 
 #include <stdlib.h>
 
@@ -69,10 +70,18 @@ static bool decode(struct session *session, struct fp_str content)
         fp_message_error("session %s cannot be read: %s", session->id, error.detail);
         return false;
     }
-    /* What is not kept as it was sent has been scrubbed, by the site's own rules. */
+    static const struct fp_scrub_rules done = {.keep_query = true,
+                                               .kept = {.path_parameters = true,
+                                                        .path_addresses = true,
+                                                        .path_hashes = true,
+                                                        .path_numbers = true,
+                                                        .path_tokens = true,
+                                                        .names = true}};
+    const bool is_raw = strcmp(fact(session, IS_RAW), "true") == 0;
+    /* Content that is not kept as sent has been scrubbed already, by the site's own rules. */
     const struct fp_fold_context context = {
         .site = fp_str_of(fact(session, SITE)),
-        .rules = {.keep_query = strcmp(fact(session, IS_RAW), "true") != 0},
+        .rules = is_raw ? (struct fp_scrub_rules){0} : done,
         .part = &session->part,
     };
     if (!fp_fold(&session->profile, &context, &session->arena, &session->delta))
@@ -175,9 +184,9 @@ static void add_samples(const struct session *session, struct fp_export_track *t
             unattributed = fp_export_unattributed(stacks);
         const struct fp_export_sample sample = {
             .node = from->stack != FP_INDEX_NONE ? from->stack : unattributed,
-            .time_us = from->time_us,
+            .time_us = from->start_us,
             .weight_us = from->weight_us,
-            .count = 1,
+            .count = from->is_evidence,
         };
         fp_export_add_sample(stacks, track, &sample);
     }
@@ -188,7 +197,7 @@ static void add_samples(const struct session *session, struct fp_export_track *t
 static bool add_vital(const struct fp_profile_vital *vital, struct fp_export_track *track,
                       struct fp_export_stacks *stacks)
 {
-    bool is_score = vital->vital == FP_VITAL_CLS;
+    bool is_score = fp_vital_is_score(vital->vital);
     if (!vital->has_window && (is_score || !vital->is_of_start))
         return false;
     char *name = is_score ? fp_memory_print("%s %.3f", fp_vital_name(vital->vital),

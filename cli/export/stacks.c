@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stacks: growing lists of frames, nodes, samples and marks.
  */
 #include "cli/export/stacks.h"
 
-#include "cli/memory.h"
+#include "cli/kit/memory.h"
 #include "collector/base/assert.h"
 
 #include <stdlib.h>

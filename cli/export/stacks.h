@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stacks: what an export is about, the same for every source and every format.
  *
@@ -105,7 +106,7 @@ uint32_t *fp_export_path_room(const struct fp_export_stacks *stacks);
 void fp_export_path(const struct fp_export_stacks *stacks, uint32_t node, uint32_t *path);
 
 /*
- * What a track uses: the nodes of its samples, the nodes below them, and their frames. Each has a
+ * The parts of a tree that a track uses: nodes of its samples, nodes below them, frames. Each has a
  * number in the track, from 0 in the order of indices; FP_INDEX_NONE: not used.
  */
 struct fp_export_use {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chrome: trace events, as the Performance panel of Chrome's DevTools saves and loads them.
  *
@@ -9,7 +10,7 @@
  */
 #include "cli/export/format.h"
 #include "cli/export/json.h"
-#include "cli/memory.h"
+#include "cli/kit/memory.h"
 
 #include <stdlib.h>
 

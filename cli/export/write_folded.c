@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * folded: one line per stack, "root;child;leaf WEIGHT"; of a comparison "… BEFORE AFTER".
  */
 #include "cli/export/format.h"
-#include "cli/memory.h"
+#include "cli/kit/memory.h"
+#include "cli/kit/terminal.h"
 
 #include <stdlib.h>
 
@@ -136,7 +138,7 @@ static size_t list_lines(const struct fp_export_stacks *stacks, struct line *lin
 
 static void put_line(const struct line *line, bool is_comparison, FILE *out)
 {
-    (void)fwrite(line->path.ptr, 1, line->path.len, out);
+    fp_terminal_write_line(out, line->path);
     (void)fprintf(out, " %lld", (long long)line->sums[0]);
     if (is_comparison)
         (void)fprintf(out, " %lld", (long long)line->sums[1]);

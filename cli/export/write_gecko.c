@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gecko: a processed profile, as profiler.firefox.com saves and loads it.
  *

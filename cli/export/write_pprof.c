@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pprof: a gzipped profile.proto (https://github.com/google/pprof/blob/main/proto/profile.proto).
  *
@@ -6,8 +7,8 @@
  */
 #include "cli/export/format.h"
 #include "cli/export/protobuf.h"
-#include "cli/input_file.h"
-#include "cli/memory.h"
+#include "cli/kit/input_file.h"
+#include "cli/kit/memory.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * speedscope: the app's own file format, https://www.speedscope.app/file-format-schema.json.
  */
 #include "cli/export/format.h"
 #include "cli/export/json.h"
-#include "cli/memory.h"
+#include "cli/kit/memory.h"
 
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Answer: writes rows as they arrive; text goes through a JSON library.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Answer: an inquiry's answer as JSON, asked from the database. Any thread.
  */

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fitness: two questions to a new connection, and a table of SQLSTATEs.
  */
 #include "cli/serve/fitness.h"
 
 #include "collector/base/hash.h"
+#include "collector/store/diagnosis.h"
 #include "collector/store/schema_files.h"
 
 #include <inttypes.h>
@@ -181,6 +183,12 @@ bool fp_fitness_explain(const PGconn *connection, const PGresult *result,
     const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
+    if (message != NULL && fp_failure_is_statement_pooler(message)) {
+        fp_trouble_set(trouble, 503, "The database is behind a pooler in statement mode.");
+        fp_trouble_hint(trouble, "%s", fp_failure_pooler_hint);
+        trouble->retry_s = FP_TROUBLE_AWAY_S;
+        return true;
+    }
     if (sqlstate == NULL || PQstatus(connection) != CONNECTION_OK) {
         /* libpq's own error: the connection broke, or memory ran out. */
         fp_trouble_set(trouble, 503, "The database went away while it worked on the answer.");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fitness: whether a database and a role are what a report needs, and what the database's errors
  * mean to a reader of the report. Any thread; each fitness belongs to one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Guard: compares whole names and parsed addresses, never prefixes: 127.0.0.1.evil.example is not
  * loopback.

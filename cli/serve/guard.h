@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Guard: which requests get in. Pure; any thread.
  *
@@ -14,7 +15,7 @@ enum { FP_GUARD_MAX_NAMES = 16 };
 struct fp_guard {
     const char *names[FP_GUARD_MAX_NAMES]; /* --allow-host, without ports */
     size_t name_count;
-    bool is_loopback; /* listens on loopback: its literal names are fine, too */
+    bool is_loopback; /* listens on loopback: its literal names are also allowed */
     bool any_host;    /* a unix socket without --allow-host: who reaches it checked already */
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pack: a tree becomes columns of varints, which deflate well and lose nothing.
  *
@@ -6,7 +7,7 @@
  */
 #include "cli/serve/pack.h"
 
-#include "cli/memory.h"
+#include "cli/kit/memory.h"
 #include "collector/base/hash.h"
 
 #include <endian.h>
@@ -153,7 +154,7 @@ static void release_tree(struct pack_tree *tree)
     free(tree->parents);
 }
 
-/* Reads a tree of an answer. False if it is not one that can be packed; release it then, too. */
+/* Reads a tree of an answer. False if it cannot be packed; release it even then. */
 static bool read_tree(struct pack_tree *tree, yyjson_val *json)
 {
     *tree = (struct pack_tree){.count = yyjson_arr_size(yyjson_obj_get(json, "level"))};

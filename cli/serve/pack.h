@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pack: answers for a file, where trees share what they have in common: frames, and which
  * functions each one calls.
@@ -14,7 +15,7 @@
 enum { FP_PACK_FRAME_COLUMNS = 8 };
 
 struct fp_packing {
-    struct fp_buf text;                          /* JSON; at the end the numbers, too */
+    struct fp_buf text;                          /* JSON; at the end also the numbers */
     struct fp_buf numbers;                       /* columns of trees, one after the other */
     struct fp_buf frames[FP_PACK_FRAME_COLUMNS]; /* JSON, a comma before each value */
     struct fp_buf frame_keys;                    /* by frame: where its function_key is */

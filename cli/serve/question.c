@@ -1,230 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Question: the table of routes, and the check of what a request asks.
+ * Question: the routes of schema/questions, and the check of what a request asks.
  */
 #include "cli/serve/question.h"
 
+#include "cli/ask/filter_rows.h"
+#include "cli/serve/question_rows.h"
 #include "cli/serve/value.h"
 #include "collector/base/ascii.h"
 
-enum {
-    ROWS_MOST = 10 * 1000,
-    NODES_MOST = 200 * 1000,
-    DEPTH_MOST = 2000,
+#define PARAMETER(name_, type_, presence_, most_, option_)                                         \
+    {.name = (name_),                                                                              \
+     .type = FP_VALUE_##type_,                                                                     \
+     .presence = FP_PRESENCE_##presence_,                                                          \
+     .most = (most_),                                                                              \
+     .option = (option_)}
+
+/* Each set has the filters of the sets before it. */
+#define FIRST_LOADS FP_FILTERS_BOTH_SIDES
+#define FIRST_SIDES FP_FILTERS_LOADS
+#define FIRST_SAMPLES FP_FILTERS_WITH_MARKER
+#define FILTER(id, of, name, ...) {FIRST_##of, PARAMETER(name, TEXT, FREE, 0, "--" name)}
+#define TWIN(id, of, name, ...) {FIRST_##of, PARAMETER("exclude_" name, TEXT, FREE, 0, "--exclude")}
+
+static const struct {
+    enum fp_filter_set first; /* the first set that has it */
+    struct fp_parameter parameter;
+} filters[] = {
+    {FP_FILTERS_BOTH_SIDES, PARAMETER("site", TEXT, NEEDED, 0, "--site")},
+    {FP_FILTERS_BOTH_SIDES, PARAMETER("since", TIME, FREE, 0, "--since")},
+    {FP_FILTERS_BOTH_SIDES, PARAMETER("until", TIME, FREE, 0, "--until")},
+    FP_FILTERS(FILTER),
+    FP_FILTERS(TWIN),
 };
 
-#define TEXT(name_, option_) {.name = (name_), .type = FP_VALUE_TEXT, .option = (option_)}
-#define NEEDED(name_, type_, option_)                                                              \
-    {.name = (name_), .type = (type_), .presence = FP_PRESENCE_NEEDED, .option = (option_)}
-#define OR_NULL(name_, option_)                                                                    \
-    {.name = (name_), .type = FP_VALUE_TEXT, .presence = FP_PRESENCE_NULL, .option = (option_)}
-#define TIME(name_, option_) {.name = (name_), .type = FP_VALUE_TIME, .option = (option_)}
-#define ID(name_) {.name = (name_), .type = FP_VALUE_ID}
-#define NUMBER(name_) {.name = (name_), .type = FP_VALUE_NUMBER}
-#define COUNT(name_, most_, option_)                                                               \
-    {.name = (name_), .type = FP_VALUE_COUNT, .most = (most_), .option = (option_)}
-#define NEEDED_COUNT(name_)                                                                        \
-    {.name = (name_), .type = FP_VALUE_COUNT, .most = INT32_MAX, .presence = FP_PRESENCE_NEEDED}
-#define FOLD TEXT("fold", "--fold")
-#define TOP COUNT("top", ROWS_MOST, "--top")
-#define SESSION NEEDED("session_id", FP_VALUE_ID, NULL)
+#define QUESTION(route_, relation_, command_, shape_, filters_, order_, time_, ...)                \
+    {.name = (route_),                                                                             \
+     .relation = (relation_),                                                                      \
+     .command = (command_),                                                                        \
+     .order = (order_),                                                                            \
+     .time = (time_),                                                                              \
+     .own = {__VA_ARGS__},                                                                         \
+     .shape = FP_SHAPE_##shape_,                                                                   \
+     .filters = FP_FILTERS_##filters_}
+#define NO_MORE {.name = NULL}
 
-static const struct fp_parameter filters[] = {
-    NEEDED("site", FP_VALUE_TEXT, "--site"),
-    TIME("since", "--since"),
-    TIME("until", "--until"),
-    TEXT("route", "--route"),
-    TEXT("release", "--release"),
-    TEXT("environment", "--environment"),
-    TEXT("variant", "--variant"),
-    TEXT("browser", "--browser"),
-    TEXT("os", "--os"),
-    TEXT("device", "--device"),
-    TEXT("thread", "--thread"),
-    TEXT("marker", "--marker"),
-    TEXT("exclude_route", "--exclude"),
-    TEXT("exclude_release", "--exclude"),
-    TEXT("exclude_environment", "--exclude"),
-    TEXT("exclude_variant", "--exclude"),
-    TEXT("exclude_browser", "--exclude"),
-    TEXT("exclude_os", "--exclude"),
-    TEXT("exclude_device", "--exclude"),
-    TEXT("exclude_thread", "--exclude"),
-    TEXT("exclude_marker", "--exclude"),
-};
-
-enum {
-    RELEASE = 1U << 4 | 1U << 13, /* and its twin, exclude_release */
-    MARKER = 1U << 11 | 1U << 20,
-    WITH_MARKER = (1U << FP_COUNT(filters)) - 1,
-    LOADS = WITH_MARKER & ~MARKER,
-    BOTH_SIDES = LOADS & ~RELEASE,
-};
-
-const struct fp_question fp_questions[] = {
-    {.name = "sites", .relation = "sites"},
-    {.name = "values",
-     .relation = "field_values",
-     .filters = LOADS,
-     .own = {NEEDED("field", FP_VALUE_TEXT, NULL)}},
-    {.name = "summary", .relation = "summary", .filters = LOADS},
-    {.name = "releases", .relation = "releases", .filters = BOTH_SIDES},
-    {.name = "hotspots",
-     .relation = "hotspots",
-     .command = "top",
-     .filters = WITH_MARKER,
-     .own = {TOP}},
-    {.name = "measure_hotspots",
-     .relation = "measure_hotspots",
-     .command = "top",
-     .filters = WITH_MARKER,
-     .own = {NEEDED("measure_name", FP_VALUE_TEXT, "--measure"), TOP}},
-    {.name = "estimated_hotspots",
-     .relation = "estimated_hotspots",
-     .filters = WITH_MARKER,
-     .own = {TOP}},
-    {.name = "vital_hotspots",
-     .relation = "vital_hotspots",
-     .filters = WITH_MARKER,
-     .own = {NEEDED("vital", FP_VALUE_TEXT, NULL), TOP}},
-    {.name = "flamegraph_columns",
-     .relation = "flamegraph_columns",
-     .shape = FP_SHAPE_TREE,
-     .command = "export --format folded",
-     .filters = WITH_MARKER,
-     .own = {COUNT("max_nodes", NODES_MOST, FP_OPTION_DROPPED), ID("root"), FOLD}},
-    {.name = "callers",
-     .relation = "callers",
-     .command = "callers",
-     .filters = WITH_MARKER,
-     .own = {OR_NULL("function_name", ""), TEXT("key", "--key"), FOLD}},
-    {.name = "callees",
-     .relation = "callees",
-     .command = "callers --callees",
-     .filters = WITH_MARKER,
-     .own = {OR_NULL("function_name", ""), TEXT("key", "--key"), FOLD}},
-    {.name = "compare_releases",
-     .relation = "compare_releases",
-     .command = "compare",
-     .filters = BOTH_SIDES,
-     .own = {TEXT("before", ""), TEXT("after", ""), TIME("before_since", "--before-since"),
-             TIME("before_until", "--before-until"), TOP}},
-    {.name = "compare_summary",
-     .relation = "compare_summary",
-     .command = "compare",
-     .filters = BOTH_SIDES,
-     .own = {TEXT("before", ""), TEXT("after", ""), TIME("before_since", "--before-since"),
-             TIME("before_until", "--before-until")}},
-    {.name = "compare_timings",
-     .relation = "compare_timings",
-     .command = "compare --timings",
-     .filters = BOTH_SIDES,
-     .own = {TEXT("before", ""), TEXT("after", ""), TIME("before_since", "--before-since"),
-             TIME("before_until", "--before-until")}},
-    {.name = "compare_vitals",
-     .relation = "compare_vitals",
-     .command = "compare --vitals",
-     .filters = BOTH_SIDES,
-     .own = {TEXT("before", ""), TEXT("after", ""), TIME("before_since", "--before-since"),
-             TIME("before_until", "--before-until")}},
-    {.name = "regressions",
-     .relation = "regressions",
-     .command = "regressions",
-     .filters = BOTH_SIDES,
-     .own = {TEXT("release", ""), NUMBER("least_change")}},
-    {.name = "trend",
-     .relation = "trend",
-     .command = "trend",
-     .filters = LOADS,
-     .own = {NEEDED("by", FP_VALUE_TEXT, "--by"), NEEDED("key", FP_VALUE_TEXT, ""),
-             NEEDED("step", FP_VALUE_TEXT, "--step")}},
-    {.name = "function_by",
-     .relation = "function_by",
-     .filters = LOADS,
-     .own = {NEEDED("by", FP_VALUE_TEXT, NULL), NEEDED("key", FP_VALUE_TEXT, NULL)}},
-    {.name = "histogram",
-     .relation = "histogram",
-     .filters = LOADS,
-     .own = {NEEDED("kind", FP_VALUE_TEXT, NULL), NEEDED("timing_name", FP_VALUE_TEXT, NULL)}},
-    {.name = "cost_by",
-     .relation = "cost_by",
-     .command = "cost",
-     .filters = WITH_MARKER,
-     .own = {NEEDED("by", FP_VALUE_TEXT, "")}},
-    {.name = "function_origin",
-     .relation = "function_origin",
-     .own = {NEEDED("site", FP_VALUE_TEXT, NULL), NEEDED("generated_resource", FP_VALUE_TEXT, NULL),
-             NEEDED_COUNT("generated_line"), NEEDED_COUNT("generated_column"),
-             TEXT("release", NULL)}},
-    {.name = "markers", .relation = "markers", .command = "markers", .filters = WITH_MARKER},
-    {.name = "event_breakdown", .relation = "event_breakdown", .filters = WITH_MARKER},
-    {.name = "timings", .relation = "timings", .command = "timings", .filters = LOADS},
-    {.name = "vitals", .relation = "vitals", .command = "vitals", .filters = LOADS},
-    {.name = "vitals_by",
-     .relation = "vitals_by",
-     .command = "vitals",
-     .filters = LOADS,
-     .own = {NEEDED("dimension", FP_VALUE_TEXT, "--by")}},
-    {.name = "interactions",
-     .relation = "interactions",
-     .command = "interactions",
-     .filters = LOADS},
-    {.name = "long_frames", .relation = "long_frames", .command = "long-frames", .filters = LOADS},
-    {.name = "third_parties",
-     .relation = "third_parties",
-     .command = "third-parties",
-     .filters = LOADS},
-    {.name = "coverage", .relation = "coverage", .command = "coverage", .filters = LOADS},
-    {.name = "refusals", .relation = "refusals", .filters = LOADS},
-    {.name = "sessions",
-     .relation = "sessions",
-     .shape = FP_SHAPE_VIEW,
-     .order = "received desc, session_id",
-     .time = "received",
-     .filters = LOADS,
-     .own = {{.name = "session_id", .type = FP_VALUE_ID}}},
-    {.name = "timelines",
-     .relation = "timelines",
-     .shape = FP_SHAPE_VIEW,
-     .order = "timeline",
-     .own = {SESSION}},
-    {.name = "get_events",
-     .relation = "get_events",
-     .own = {SESSION,
-             NEEDED("timeline_id", FP_VALUE_ID, NULL),
-             TEXT("mode", NULL),
-             {.name = "event_id", .type = FP_VALUE_ID},
-             NUMBER("from_ms"),
-             NUMBER("to_ms"),
-             COUNT("max_depth", DEPTH_MOST, NULL),
-             {.name = "types", .type = FP_VALUE_TEXTS}}},
-    {.name = "session_content",
-     .relation = "session_content",
-     .command = "session export",
-     .own = {NEEDED("session_id", FP_VALUE_ID, "")}},
-    {.name = "session_parts", .relation = "session_parts", .own = {SESSION}},
-    {.name = "event_summary",
-     .relation = "event_summary",
-     .own = {SESSION, NUMBER("from_ms"), NUMBER("to_ms")}},
-    {.name = "ui_thread_use",
-     .relation = "ui_thread_use",
-     .own = {SESSION, NUMBER("from_ms"), NUMBER("to_ms")}},
-    {.name = "log_messages", .relation = "log_messages", .own = {SESSION}},
-    {.name = "page_transitions", .relation = "page_transitions", .own = {SESSION}},
-    {.name = "network_resources", .relation = "network_resources", .own = {SESSION}},
-    {.name = "network_graph", .relation = "network_graph", .own = {SESSION}},
-    {.name = "server_events", .relation = "server_events", .own = {SESSION}},
-    {.name = "vm_states", .relation = "vm_states", .own = {SESSION}},
-    {.name = "js_profile",
-     .relation = "js_profile",
-     .own = {SESSION, {.name = "event_id", .type = FP_VALUE_ID}, TEXT("state", NULL)}},
-    {.name = "js_profile_bottom_up",
-     .relation = "js_profile_bottom_up",
-     .own = {SESSION,
-             {.name = "event_id", .type = FP_VALUE_ID},
-             TEXT("state", NULL),
-             NUMBER("min_share")}},
-    {.name = "hints", .relation = "hints", .own = {SESSION}},
-};
+const struct fp_question fp_questions[] = {FP_QUESTIONS(QUESTION, PARAMETER, NO_MORE)};
 const size_t fp_question_count = FP_COUNT(fp_questions);
 
 const struct fp_question *fp_question_find(const char *name)
@@ -236,15 +57,16 @@ const struct fp_question *fp_question_find(const char *name)
     return NULL;
 }
 
-size_t fp_question_parameters(const struct fp_question *question,
+/* Lists a question's parameters, its own ones first; returns how many. */
+static size_t list_parameters(const struct fp_question *question,
                               const struct fp_parameter *parameters[FP_PARAMETERS_MAX])
 {
     size_t count = 0;
-    for (size_t i = 0; i < FP_OWN_PARAMETERS && question->own[i].name != NULL; i++)
+    for (size_t i = 0; question->own[i].name != NULL; i++)
         parameters[count++] = &question->own[i];
     for (size_t i = 0; i < FP_COUNT(filters); i++) {
-        if ((question->filters & (1U << i)) != 0)
-            parameters[count++] = &filters[i];
+        if (question->filters >= filters[i].first)
+            parameters[count++] = &filters[i].parameter;
     }
     return count;
 }
@@ -255,7 +77,7 @@ enum { LIST_MAX = 32 * 1024 };
 void fp_inquiry_init(struct fp_inquiry *inquiry, const struct fp_question *question)
 {
     *inquiry = (struct fp_inquiry){.question = question};
-    inquiry->count = fp_question_parameters(question, inquiry->parameters);
+    inquiry->count = list_parameters(question, inquiry->parameters);
     fp_buf_init(&inquiry->list, LIST_MAX);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Question: the routes below /api/v1/, their parameters, and what SQL and which command answer
  * them.
@@ -42,7 +43,15 @@ enum fp_shape {
     FP_SHAPE_VIEW, /* rows; parameters are conditions on columns */
 };
 
-enum { FP_OWN_PARAMETERS = 8, FP_PARAMETERS_MAX = 32 };
+/* The filters that a question takes, of schema/filters; each set has those of the one before. */
+enum fp_filter_set {
+    FP_FILTERS_NONE,
+    FP_FILTERS_BOTH_SIDES, /* site, period, and the filters of loads */
+    FP_FILTERS_LOADS,      /* and of sides */
+    FP_FILTERS_WITH_MARKER /* and of samples */
+};
+
+enum { FP_OWN_PARAMETERS = 9, FP_PARAMETERS_MAX = 64 };
 
 struct fp_question {
     const char *name;     /* the route: /api/v1/NAME */
@@ -50,9 +59,9 @@ struct fp_question {
     const char *command;  /* of fleetprof; NULL: none */
     const char *order;    /* of a view's rows */
     const char *time;     /* a view's column that since and until bound; NULL: none */
-    struct fp_parameter own[FP_OWN_PARAMETERS]; /* up to the first without a name */
+    struct fp_parameter own[FP_OWN_PARAMETERS]; /* the last one has no name */
     enum fp_shape shape;
-    unsigned filters; /* bits: the shared parameters it takes */
+    enum fp_filter_set filters;
 };
 
 extern const struct fp_question fp_questions[];
@@ -60,10 +69,6 @@ extern const size_t fp_question_count;
 
 /* Returns the question of a route; NULL if there is none. */
 const struct fp_question *fp_question_find(const char *name);
-
-/* Lists a question's parameters, its own ones first; returns how many. */
-size_t fp_question_parameters(const struct fp_question *question,
-                              const struct fp_parameter *parameters[FP_PARAMETERS_MAX]);
 
 /* A question with the values of its parameters. */
 struct fp_inquiry {

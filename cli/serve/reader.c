@@ -1,12 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reader: every wait polls the server's socket, the client's and the one that says stop, up to a
  * deadline.
  */
 #include "cli/serve/reader.h"
 
-#include "cli/message.h"
+#include "cli/kit/message.h"
 #include "cli/serve/fitness.h"
 #include "collector/base/clock.h"
+#include "collector/store/diagnosis.h"
+#include "collector/store/dial.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,13 +20,13 @@
 #include <unistd.h>
 
 enum {
-    CONNECT_TIMEOUT_S = 10,
     QUEUE_TIMEOUT_S = 20, /* for a connection that others use */
     /* The server ends a statement after its statement_timeout. This is for a server or network that
      * sends nothing at all. */
     SILENCE_EXTRA_S = 5,
     CANCEL_TIMEOUT_S = 5,
     LOCK_TIMEOUT_S = 2,
+    TRANSACTION_TIMEOUT_SINCE = 170000, /* version of PostgreSQL */
     NOTE_EVERY_S = 30,
 };
 
@@ -152,12 +155,16 @@ static void note_loss(struct fp_readers *readers, const char *message)
         fp_message_notice("the database cannot be reached: %s", message);
 }
 
-static enum fp_reader_result lose(struct use *use)
+static enum fp_reader_result lose(struct use *use, const char *message)
 {
-    note_loss(use->readers, PQerrorMessage(use->connection));
+    note_loss(use->readers, message);
     fp_trouble_set(use->trouble, 503, "The database cannot be reached.");
-    fp_trouble_hint(use->trouble,
-                    "Reload the page when it is back. What `fleetprof serve' prints says more.");
+    if (fp_failure_is_statement_pooler(message))
+        fp_trouble_hint(use->trouble, "%s", fp_failure_pooler_hint);
+    else
+        fp_trouble_hint(
+            use->trouble,
+            "Reload the page when it is back. What `fleetprof serve' prints says more.");
     use->trouble->retry_s = FP_TROUBLE_AWAY_S;
     use->is_stale = true;
     return FP_READER_TROUBLE;
@@ -182,7 +189,7 @@ static enum fp_reader_result next_result(struct use *use, PGresult **result)
         if (is_late)
             return give_up(use);
         if (PQconsumeInput(use->connection) == 0)
-            return lose(use);
+            return lose(use, PQerrorMessage(use->connection));
     }
     *result = PQgetResult(use->connection);
     return FP_READER_FINE;
@@ -201,7 +208,8 @@ static enum fp_reader_result take_results(struct use *use, const struct fp_reade
         if (result == NULL)
             break;
         ExecStatusType status = PQresultStatus(result);
-        if (status != PGRES_SINGLE_TUPLE && status != PGRES_TUPLES_OK) {
+        if (status != PGRES_SINGLE_TUPLE && status != PGRES_TUPLES_OK &&
+            status != PGRES_COMMAND_OK) {
             use->is_stale = fp_fitness_explain(use->connection, result, use->trouble);
             has_failed = true;
         } else if (query->take != NULL) {
@@ -211,6 +219,13 @@ static enum fp_reader_result take_results(struct use *use, const struct fp_reade
         PQclear(result);
     }
     return has_failed ? FP_READER_TROUBLE : FP_READER_FINE;
+}
+
+/* Closes the connection. */
+static void drop(struct use *use)
+{
+    PQfinish(use->connection);
+    use->connection = NULL;
 }
 
 /* Ends what the server still does for us, so that the connection can be used again. Closes it if
@@ -226,25 +241,59 @@ static void cancel(struct use *use)
     PGresult *result = NULL;
     while (sent && next_result(use, &result) == FP_READER_FINE && result != NULL)
         PQclear(result);
-    if (!sent || PQtransactionStatus(use->connection) != PQTRANS_IDLE) {
-        PQfinish(use->connection);
-        use->connection = NULL;
-    }
+    if (!sent || PQtransactionStatus(use->connection) == PQTRANS_ACTIVE)
+        drop(use);
 }
 
-/* Closes the connection. */
-static void drop(struct use *use)
+/* Runs statements that answer nothing. */
+static enum fp_reader_result command(struct use *use, const char *statements)
 {
-    PQfinish(use->connection);
-    use->connection = NULL;
+    bool is_enough = false;
+    if (PQsendQuery(use->connection, statements) == 0)
+        return lose(use, PQerrorMessage(use->connection));
+    return take_results(use, &(struct fp_reader_query){0}, &is_enough);
 }
 
-static enum fp_reader_result run(struct use *use, const struct fp_reader_query *query)
+/* Begins a transaction that only reads, and does not last. Texts have one form. These settings end
+ * with the transaction: behind a pooler the session is not ours. */
+static enum fp_reader_result begin(struct use *use)
 {
-    set_deadline(use, use->readers->settings.statement_timeout_s + SILENCE_EXTRA_S);
+    char statements[640];
+    (void)snprintf(statements, sizeof(statements),
+                   "begin read only; set local statement_timeout = '%us'; "
+                   "set local lock_timeout = '%ds'; "
+                   "set local idle_in_transaction_session_timeout = '60s'; "
+                   "set local timezone = 'UTC'; set local datestyle = 'ISO, YMD'; "
+                   "set local intervalstyle = 'postgres'; set local extra_float_digits = 1; "
+                   "set local standard_conforming_strings = on%s",
+                   use->readers->settings.statement_timeout_s, LOCK_TIMEOUT_S,
+                   PQserverVersion(use->connection) >= TRANSACTION_TIMEOUT_SINCE
+                       ? "; set local transaction_timeout = 0"
+                       : "");
+    return command(use, statements);
+}
+
+/* Ends the transaction; a connection that cannot is closed. What it answered stays valid. */
+static void end(struct use *use)
+{
+    PGTransactionStatusType status = PQtransactionStatus(use->connection);
+    if (status == PQTRANS_IDLE || status == PQTRANS_UNKNOWN)
+        return;
+    struct fp_trouble ignored = {0};
+    struct fp_trouble *trouble = use->trouble;
+    use->trouble = &ignored;
+    use->client_fd = -1;
+    set_deadline(use, CANCEL_TIMEOUT_S);
+    if (status == PQTRANS_ACTIVE || command(use, "rollback") != FP_READER_FINE)
+        drop(use);
+    use->trouble = trouble;
+}
+
+static enum fp_reader_result run_statement(struct use *use, const struct fp_reader_query *query)
+{
     if (PQsendQueryParams(use->connection, query->statement, query->value_count, NULL,
                           query->values, NULL, NULL, 0) == 0)
-        return lose(use);
+        return lose(use, PQerrorMessage(use->connection));
     (void)PQsetSingleRowMode(use->connection);
     bool is_enough = false;
     enum fp_reader_result result = take_results(use, query, &is_enough);
@@ -253,23 +302,44 @@ static enum fp_reader_result run(struct use *use, const struct fp_reader_query *
     return result;
 }
 
+static enum fp_reader_result run(struct use *use, const struct fp_reader_query *query)
+{
+    int client_fd = use->client_fd;
+    set_deadline(use, use->readers->settings.statement_timeout_s + SILENCE_EXTRA_S);
+    enum fp_reader_result result = begin(use);
+    if (result == FP_READER_FINE)
+        result = run_statement(use, query);
+    if (use->connection != NULL)
+        end(use);
+    use->client_fd = client_fd;
+    return result;
+}
+
 /* ---- connections ---- */
 
-static enum fp_reader_result finish_connecting(struct use *use)
+/* Reports why no server of the connection string can be used. */
+static enum fp_reader_result refuse(struct use *use, const struct fp_dial *dial)
 {
-    PostgresPollingStatusType status;
-    while ((status = PQconnectPoll(use->connection)) != PGRES_POLLING_OK) {
-        if (status == PGRES_POLLING_FAILED)
-            return lose(use);
+    if (!fp_dial_was_silent(dial))
+        return lose(use, fp_dial_message(dial));
+    note_loss(use->readers, fp_dial_message(dial));
+    return give_up(use);
+}
+
+static enum fp_reader_result finish_connecting(struct use *use, struct fp_dial *dial)
+{
+    struct fp_dial_wait wait;
+    enum fp_dial_result result;
+    while ((result = fp_dial_step(dial, &wait)) == FP_DIAL_WAITS) {
         bool is_late;
-        enum fp_reader_result waited =
-            wait_for(use, PQsocket(use->connection),
-                     status == PGRES_POLLING_READING ? POLLIN : POLLOUT, &is_late);
+        use->deadline_us = wait.until_us;
+        enum fp_reader_result waited = wait_for(use, wait.fd, wait.events, &is_late);
         if (waited != FP_READER_FINE)
             return waited;
-        if (is_late)
-            return give_up(use);
     }
+    if (result == FP_DIAL_FAILED)
+        return refuse(use, dial);
+    use->connection = fp_dial_take(dial);
     return FP_READER_FINE;
 }
 
@@ -278,21 +348,6 @@ static void ignore_notice(void *context, const PGresult *result)
 {
     (void)context;
     (void)result;
-}
-
-/* Prepares the session: every transaction only reads, and none lasts. Texts have one form. */
-static enum fp_reader_result prepare(struct use *use)
-{
-    char statement[640];
-    (void)snprintf(statement, sizeof(statement),
-                   "select set_config(name, value, false) from (values "
-                   "('default_transaction_read_only', 'on'), ('statement_timeout', '%us'), "
-                   "('lock_timeout', '%ds'), ('idle_in_transaction_session_timeout', '60s'), "
-                   "('TimeZone', 'UTC'), ('DateStyle', 'ISO, YMD'), ('IntervalStyle', 'postgres'), "
-                   "('extra_float_digits', '1'), ('standard_conforming_strings', 'on')) "
-                   "as setting (name, value)",
-                   use->readers->settings.statement_timeout_s, LOCK_TIMEOUT_S);
-    return run(use, &(struct fp_reader_query){.statement = statement});
 }
 
 /* Asks whether this is a database and a role to work with. */
@@ -321,18 +376,17 @@ static enum fp_reader_result connect_new(struct use *use)
     const char *const values[] = {"fleetprof serve", "10000", use->readers->settings.conninfo,
                                   "UTF8", NULL};
     use->is_kept = false;
-    use->connection = PQconnectStartParams(keywords, values, 1);
-    if (use->connection == NULL) {
+    struct fp_dial *dial = fp_dial_begin(&(struct fp_dial_settings){keywords, values, INT64_MAX});
+    if (dial == NULL) {
         fp_trouble_memory(use->trouble);
         return FP_READER_TROUBLE;
     }
-    set_deadline(use, CONNECT_TIMEOUT_S);
+    enum fp_reader_result result = finish_connecting(use, dial);
+    fp_dial_end(dial);
+    if (result != FP_READER_FINE)
+        return result;
     (void)PQsetNoticeReceiver(use->connection, ignore_notice, NULL);
-    enum fp_reader_result result = finish_connecting(use);
-    if (result == FP_READER_FINE)
-        result = prepare(use);
-    if (result == FP_READER_FINE)
-        result = admit(use);
+    result = admit(use);
     if (result != FP_READER_FINE)
         drop(use);
     return result;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reader: a few connections to the database, which only read, shared by all requests.
  *

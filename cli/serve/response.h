@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Response: what the report's server sends, with the headers that each response carries. Any
  * thread.

@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fleetprof report: the page of the web report as one file, with its answers in it.
  *
  * The file has a policy of its own, which allows its one script and its one style by their hashes.
  */
-#include "cli/command.h"
-#include "cli/empty_answer.h"
-#include "cli/filters.h"
-#include "cli/memory.h"
-#include "cli/output_file.h"
-#include "cli/period.h"
+#include "cli/ask/empty_answer.h"
+#include "cli/ask/filters.h"
+#include "cli/ask/period.h"
+#include "cli/kit/command.h"
+#include "cli/kit/memory.h"
+#include "cli/kit/output_file.h"
 #include "cli/serve/answer.h"
 #include "cli/serve/pack.h"
 #include "cli/serve/page.h"
@@ -207,14 +208,17 @@ static bool save(struct saving *saving, const char *name, const struct saved_val
 
 #define EXTRA(...) ((const struct saved_value[EXTRA_MAX]){__VA_ARGS__})
 
+#define NAME_OF(id, of, name, ...) name
+
 static bool save_views(struct saving *saving)
 {
-    static const char *const plain[] = {"summary",       "releases", "timings",
-                                        "vitals",        "coverage", "interactions",
-                                        "third_parties", "refusals", "long_frames"};
-    static const char *const groups[] = {"host",     "party",  "entity",  "package",
-                                         "resource", "route",  "release", "browser",
-                                         "os",       "device", "marker"};
+    static const char *const plain[] = {"summary",  "releases",   "timings",      "left_out",
+                                        "vitals",   "coverage",   "interactions", "third_parties",
+                                        "refusals", "long_frames"};
+    /* Those that the view offers. */
+    static const char *const groups[] = {
+        "host",     "party",  "entity", "package",
+        "resource", "source", "marker", FP_FILTERS_OF_DIMENSIONS(NAME_OF)};
     bool fine = save(saving, "flamegraph_columns", EXTRA({"max_nodes", "50000"})) &&
                 save(saving, "hotspots", EXTRA({"top", "500"}));
     for (size_t i = 0; fine && i < FP_COUNT(plain); i++) {
@@ -431,9 +435,9 @@ static bool pin(PGconn *connection, enum fp_filter filter, const char *otherwise
 static bool settle(struct save_options *given, PGconn *connection, char times[2][40])
 {
     struct fp_filters *filters = &given->filters;
-    bool fine = given->compares ? fp_period_check_sides(filters, NULL, NULL, connection)
-                                : fp_period_check(filters, connection);
-    fine = fine && fp_filters_choose_site(filters, connection);
+    bool fine = fp_filters_choose_site(filters, connection) &&
+                (given->compares ? fp_period_check_sides(filters, NULL, NULL, connection)
+                                 : fp_period_check(filters, connection));
     if (fine && (!given->compares || filters->values[FP_FILTER_UNTIL] != NULL))
         fine = pin(connection, FP_FILTER_UNTIL, "0s", filters, times[1]);
     if (fine && (!given->compares || filters->values[FP_FILTER_SINCE] != NULL))

@@ -1,10 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fleetprof serve: the web report.
  */
-#include "cli/command.h"
-#include "cli/query.h"
+#include "cli/kit/command.h"
+#include "cli/kit/query.h"
 #include "cli/serve/server.h"
+#include "collector/http/listen.h"
 
+#include <arpa/inet.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <systemd/sd-daemon.h>
@@ -22,6 +25,8 @@ enum {
     WAITING = 32,
     STATEMENT_TIMEOUT_S = 30,
     STATEMENT_TIMEOUT_MAX_S = 3600,
+    PORT_DEFAULT = 8602,
+    PORTS_TRIED = 100,
 };
 
 struct serve_options {
@@ -34,7 +39,7 @@ static const struct argp_option options[] = {
     {"listen", OPTION_LISTEN, "ADDRESS", 0,
      "listen here: HOST:PORT or unix:PATH (default: 127.0.0.1:8602)", 0},
     {"allow-host", OPTION_ALLOW_HOST, "NAME", 0,
-     "answer for this host name, too; may be given 16 times; an address that other machines reach "
+     "also answer for this host name; may be given 16 times; an address that other machines reach "
      "needs one",
      0},
     {"statement-timeout", OPTION_STATEMENT_TIMEOUT, "SECONDS", 0,
@@ -169,6 +174,61 @@ static bool look_at_database(struct fp_readers *readers)
     return true;
 }
 
+static void set_port(struct fp_address *address, uint16_t port)
+{
+    if (address->sa.ss_family == AF_INET6) {
+        struct sockaddr_in6 sa;
+        memcpy(&sa, &address->sa, sizeof(sa));
+        sa.sin6_port = htons(port);
+        memcpy(&address->sa, &sa, sizeof(sa));
+    } else {
+        struct sockaddr_in sa;
+        memcpy(&sa, &address->sa, sizeof(sa));
+        sa.sin_port = htons(port);
+        memcpy(&address->sa, &sa, sizeof(sa));
+    }
+}
+
+static bool is_free(const struct fp_address *address)
+{
+    struct fp_listener listener;
+    struct fp_buf detail;
+    fp_buf_init(&detail, (size_t)4096);
+    const bool opened = fp_listener_open(address, &listener, &detail);
+    if (opened)
+        fp_listener_close(&listener);
+    fp_buf_release(&detail);
+    return opened;
+}
+
+/* Looks for a free port on the host of an address, from the report's usual one on. */
+static bool find_port(struct fp_address *address)
+{
+    for (unsigned port = PORT_DEFAULT; port < PORT_DEFAULT + PORTS_TRIED; port++) {
+        set_port(address, (uint16_t)port);
+        if (is_free(address))
+            return true;
+    }
+    return false;
+}
+
+/* Names an address that is free: on the host that was wanted, else on loopback. */
+static void hint_at_address(const struct fp_address *wanted)
+{
+    struct fp_address free_one = *wanted;
+    bool found = fp_address_path(wanted) == NULL && find_port(&free_one);
+    if (!found)
+        found = fp_address_parse(FP_STR("127.0.0.1:1"), &free_one) == NULL && find_port(&free_one);
+    struct fp_buf text;
+    fp_buf_init(&text, (size_t)4096);
+    if (found)
+        fp_buf_addf(&text, ", such as ");
+    if (found)
+        fp_address_write(&free_one, &text);
+    fp_message_hint("Give another --listen%.*s.", (int)text.len, (const char *)text.data);
+    fp_buf_release(&text);
+}
+
 static bool serve(struct serve_options *given, const sigset_t *signals)
 {
     struct fp_buf detail;
@@ -176,7 +236,7 @@ static bool serve(struct serve_options *given, const sigset_t *signals)
     struct fp_server *server = fp_server_start(&given->server, &detail);
     if (server == NULL) {
         fp_message_error("%.*s", (int)detail.len, (const char *)detail.data);
-        fp_message_hint("Give another --listen, such as 127.0.0.1:8603.");
+        hint_at_address(&given->server.listen);
     } else {
         int signal_number;
         announce(&given->server.listen);

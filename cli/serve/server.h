@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Server: the report's HTTP listener: the page, its files and the API.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Statement: walks the inquiry's values once for SQL, once for the command.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Statement: an inquiry as SQL for the server, as SQL for people, and as a command.
  *

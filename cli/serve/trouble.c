@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Trouble: fills it, and writes it with a JSON library, so that text from a request is always
  * escaped.
@@ -40,16 +41,17 @@ void fp_trouble_memory(struct fp_trouble *trouble)
     trouble->retry_s = FP_TROUBLE_BUSY_S;
 }
 
+static const struct {
+    unsigned status;
+    const char *title;
+} titles[] = {
+    {400, "Bad Request"},        {403, "Forbidden"},      {404, "Not Found"},
+    {405, "Method Not Allowed"}, {500, "Internal Error"}, {503, "Service Unavailable"},
+    {504, "Gateway Timeout"},
+};
+
 static const char *title_of(unsigned status)
 {
-    static const struct {
-        unsigned status;
-        const char *title;
-    } titles[] = {
-        {400, "Bad Request"},        {403, "Forbidden"},      {404, "Not Found"},
-        {405, "Method Not Allowed"}, {500, "Internal Error"}, {503, "Service Unavailable"},
-        {504, "Gateway Timeout"},
-    };
     for (size_t i = 0; i < FP_COUNT(titles); i++) {
         if (titles[i].status == status)
             return titles[i].title;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Trouble: why a request gets no answer, as application/problem+json (RFC 9457).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Value: checks the text of a parameter before it goes to the database. Pure; any thread.
  */

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Filters: options of the command line that become named parameters of SQL.
+ */
+#include "cli/ask/filters.h"
+
+#include "cli/kit/command.h"
+
+#define KEY(filter) (FP_OPTION_SHARED + FP_FILTER_##filter)
+
+enum { OPTION_EXCLUDE = FP_OPTION_SHARED + FP_FILTER_COUNT };
+
+#define OPTION(id, of, name, placeholder, usual, one, many, help)                                  \
+    {name, KEY(id), placeholder, 0, help, 0}
+#define NAME(id, of, name, ...) name
+
+/* In the order of enum fp_filter. */
+static const struct argp_option filter_options[] = {
+    FP_FILTERS_OF_SAMPLES(OPTION),
+    FP_FILTERS_OF_SIDES(OPTION),
+    {"since", KEY(SINCE), "WHEN", 0,
+     "from this time on: a duration back from now (30m, 2h, 1d, 1w) or a timestamp (default: 1d)",
+     0},
+    {"until", KEY(UNTIL), "WHEN", 0, "before this time (default: now)", 0},
+    {"site", KEY(SITE), "NAME", 0,
+     "the site (not needed when the database has only one); % is all of them", 0},
+    FP_FILTERS_OF_LOADS(OPTION),
+    {"exclude", OPTION_EXCLUDE, "FILTER=PATTERN", 0,
+     "leave out what this filter selects, such as browser=Headless%; may be given for each filter",
+     0},
+    {0},
+};
+
+/* The parameters' names in SQL. */
+static const char *const filter_names[FP_FILTER_COUNT] = {
+    FP_FILTERS_OF_SAMPLES(NAME), FP_FILTERS_OF_SIDES(NAME), "since", "until", "site",
+    FP_FILTERS_OF_LOADS(NAME),
+};
+
+/* True if a command whose filters begin with `first` can leave out what this filter selects. */
+static bool may_exclude(enum fp_filter first, enum fp_filter filter)
+{
+    return filter >= first && (filter < FP_FILTER_SINCE || filter > FP_FILTER_SITE);
+}
+
+static void parse_exclude(enum fp_filter first, const char *arg, struct argp_state *state)
+{
+    struct fp_filters *filters = state->input;
+    size_t len = strcspn(arg, "=");
+    if (arg[len] == '\0')
+        argp_error(state, "--exclude takes FILTER=PATTERN, such as browser=Headless%%, not \"%s\"",
+                   arg);
+    char names[500] = "";
+    for (enum fp_filter filter = 0; filter < FP_FILTER_COUNT; filter++) {
+        const char *name = filter_names[filter];
+        if (!may_exclude(first, filter))
+            continue;
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "", name);
+        if (strlen(name) != len || strncmp(name, arg, len) != 0)
+            continue;
+        if (filters->excluded[filter] != NULL)
+            argp_error(state, "--exclude %s is given twice", name);
+        filters->excluded[filter] = arg + len + 1;
+        return;
+    }
+    argp_error(state, "--exclude has no filter \"%.*s\"; it has %s", (int)len, arg, names);
+}
+
+static error_t parse_from(enum fp_filter first, int key, char *arg, struct argp_state *state)
+{
+    struct fp_filters *filters = state->input;
+    if (key == OPTION_EXCLUDE)
+        parse_exclude(first, arg, state);
+    else if (key >= FP_OPTION_SHARED && key < FP_OPTION_SHARED + FP_FILTER_COUNT)
+        filters->values[key - FP_OPTION_SHARED] = arg;
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+static error_t parse_of_samples(int key, char *arg, struct argp_state *state)
+{
+    return parse_from(0, key, arg, state);
+}
+
+static error_t parse_of_loads(int key, char *arg, struct argp_state *state)
+{
+    return parse_from(FP_FILTERS_OF_SAMPLES_COUNT, key, arg, state);
+}
+
+static error_t parse_of_both_sides(int key, char *arg, struct argp_state *state)
+{
+    return parse_from(FP_FILTER_SITE, key, arg, state);
+}
+
+const struct argp fp_filters_argp = {.options = filter_options, .parser = parse_of_samples};
+const struct argp fp_filters_without_marker_argp = {
+    .options = filter_options + FP_FILTERS_OF_SAMPLES_COUNT, .parser = parse_of_loads};
+const struct argp fp_filters_of_both_sides_argp = {.options = filter_options + FP_FILTER_SITE,
+                                                   .parser = parse_of_both_sides};
+
+struct fp_filters fp_filters_of_loads(const struct fp_filters *filters)
+{
+    struct fp_filters loads = *filters;
+    for (enum fp_filter filter = 0; filter < FP_FILTERS_OF_SAMPLES_COUNT; filter++)
+        loads.values[filter] = loads.excluded[filter] = NULL;
+    return loads;
+}
+
+/* True for a duration back from now, such as "2h". */
+static bool is_duration(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    return digits > 0 && strlen(text) == digits + 1 && strchr("smhdw", text[digits]) != NULL;
+}
+
+const char *fp_filter_name(enum fp_filter filter)
+{
+    return filter_names[filter];
+}
+
+void fp_filters_add_value(enum fp_filter filter, const char *value, struct fp_sql_query *query)
+{
+    if (filter != FP_FILTER_SINCE && filter != FP_FILTER_UNTIL) {
+        fp_sql_value(query, "text", value);
+    } else if (is_duration(value)) {
+        fp_sql_add(query, "now() - ");
+        fp_sql_value(query, "interval", value);
+    } else {
+        fp_sql_value(query, "timestamptz", value);
+    }
+}
+
+void fp_filters_add(const struct fp_filters *filters, struct fp_sql_query *query)
+{
+    const char *separator = "";
+    for (enum fp_filter filter = 0; filter < FP_FILTER_COUNT; filter++) {
+        if (filters->values[filter] != NULL) {
+            fp_sql_add(query, separator);
+            fp_sql_add(query, filter_names[filter]);
+            fp_sql_add(query, " => ");
+            fp_filters_add_value(filter, filters->values[filter], query);
+            separator = ", ";
+        }
+        if (filters->excluded[filter] != NULL) {
+            fp_sql_add(query, separator);
+            fp_sql_add(query, "exclude_");
+            fp_sql_add(query, filter_names[filter]);
+            fp_sql_add(query, " => ");
+            fp_sql_value(query, "text", filters->excluded[filter]);
+            separator = ", ";
+        }
+    }
+}
+
+/* Lists the sites with the most uploads. */
+static PGresult *list_sites(PGconn *connection)
+{
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select site from (" FP_FILTERS_UPLOADS ") as entry "
+                        "group by site order by sum(uploads) desc, site limit 10");
+    PGresult *sites = fp_sql_run(connection, &query);
+    fp_sql_release(&query);
+    return sites;
+}
+
+static void hint_at_sites(const PGresult *sites)
+{
+    struct fp_buf names;
+    fp_sql_list(sites, &names);
+    fp_message_hint("Give --site NAME: %.*s.", (int)names.len, (const char *)names.data);
+    fp_buf_release(&names);
+}
+
+bool fp_filters_hint_at_sites(PGconn *connection)
+{
+    PGresult *sites = list_sites(connection);
+    if (sites != NULL)
+        hint_at_sites(sites);
+    PQclear(sites);
+    return sites != NULL;
+}
+
+bool fp_filters_choose_site(struct fp_filters *filters, PGconn *connection)
+{
+    if (filters->values[FP_FILTER_SITE] != NULL)
+        return true;
+    PGresult *sites = list_sites(connection);
+    if (sites == NULL)
+        return false;
+    bool several = PQntuples(sites) > 1;
+    if (several) {
+        fp_message_error("no site was named, and the database has several");
+        hint_at_sites(sites);
+    } else {
+        (void)snprintf(filters->chosen_site, sizeof(filters->chosen_site), "%s",
+                       PQntuples(sites) == 1 ? PQgetvalue(sites, 0, 0) : "");
+        filters->values[FP_FILTER_SITE] = filters->chosen_site;
+    }
+    PQclear(sites);
+    return !several;
+}

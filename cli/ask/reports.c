@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reports: commands that print the rows of one SQL function, and what they mean. Each is a row of a
+ * table.
+ */
+#include "cli/ask/analysis.h"
+#include "cli/ask/left_out.h"
+#include "cli/ask/question_columns.h"
+#include "cli/kit/command.h"
+#include "cli/kit/options.h"
+#include "collector/base/assert.h"
+#include "collector/rollup/vital.h"
+
+/* ---- the table ---- */
+
+static const struct fp_grid_column timings_columns[] = {FP_COLUMNS_OF_TIMINGS(FP_GRID_COLUMN)};
+static const struct fp_grid_column vitals_columns[] = {FP_COLUMNS_OF_VITALS_BY(FP_GRID_COLUMN)};
+static const struct fp_grid_column interactions_columns[] = {
+    FP_COLUMNS_OF_INTERACTIONS(FP_GRID_COLUMN)};
+static const struct fp_grid_column long_frames_columns[] = {
+    FP_COLUMNS_OF_LONG_FRAMES(FP_GRID_COLUMN)};
+static const struct fp_grid_column cost_columns[] = {FP_COLUMNS_OF_COST_BY(FP_GRID_COLUMN)};
+static const struct fp_grid_column third_parties_columns[] = {
+    FP_COLUMNS_OF_THIRD_PARTIES(FP_GRID_COLUMN)};
+static const struct fp_grid_column markers_columns[] = {FP_COLUMNS_OF_MARKERS(FP_GRID_COLUMN)};
+static const struct fp_grid_column coverage_columns[] = {FP_COLUMNS_OF_COVERAGE(FP_GRID_COLUMN)};
+
+struct report {
+    const char *command;
+    const char *doc; /* of --help */
+    const char *function;
+    const char
+        *function_by;   /* with --by DIMENSION, whose values are the first column; NULL: none */
+    const char *things; /* what the rows are about, for a message that there are none */
+    const struct fp_grid_column *columns;
+    size_t column_count;
+    const char *footer;           /* a line below the rows, for people */
+    bool has_marker;              /* it takes --marker */
+    const char *argument;         /* the function's parameter that the command must be given */
+    const char *argument_doc;     /* its name in --help; NULL: there is none */
+    const char *argument_missing; /* what to say when it is not given */
+    /* Prints more lines below the footer; NULL: none. Prints an error and returns false on failure.
+     */
+    bool (*print_more)(const struct fp_analysis *analysis);
+};
+
+#define COLUMNS(list) .columns = (list), .column_count = sizeof(list) / sizeof((list)[0])
+
+static const struct report reports[] = {
+    {.command = "timings",
+     .doc = "Percentiles of what pages marked and measured with performance.mark() (time since the "
+            "page's start) and performance.measure() (duration), in milliseconds.",
+     .function = "timings",
+     .things = "marks or measures",
+     COLUMNS(timings_columns),
+     .footer = "Counts are of values observed in uploads of profiled page loads; percentiles leave "
+               "out negative durations and are at most 1.6 % off. Values that are LEFT OUT are "
+               "counted only: a page load had more of the name than its agent sends.",
+     .print_more = fp_left_out_print},
+    {.command = "vitals",
+     .doc = "Web vitals (" FP_VITAL_NAMES "): percentiles, and shares that are good, need "
+            "improvement or are poor.",
+     .function = "vitals",
+     .function_by = "vitals_by",
+     .things = "web vitals; the agent's vitals build sends them",
+     COLUMNS(vitals_columns),
+     .footer =
+         "Percentiles are in UNIT and at most 1.6 % off. COUNT is of values; shares are of it."},
+    {.command = "interactions",
+     .doc = "Interactions by type and target, the most time first: how long they took until the "
+            "next paint, and which shares of it were input delay, processing and presentation.",
+     .function = "interactions",
+     .things = "interactions",
+     COLUMNS(interactions_columns),
+     .footer = "Shares are of TOTAL MS, the sum of all durations; percentiles are at most 1.6 % "
+               "off."},
+    {.command = "long-frames",
+     .doc = "Scripts of long animation frames, the most blocking time first, as the browser "
+            "reports them: also of page loads that are not profiled.",
+     .function = "long_frames",
+     .things = "long animation frames",
+     COLUMNS(long_frames_columns),
+     .footer = "A row without names is of frames without scripts. A frame's blocking time is "
+               "divided among its scripts by their durations."},
+    {.command = "cost",
+     .doc = "Time by what scripts have in common (BY is package, party, entity, host, resource or "
+            "source), by a dimension (" FP_FILTER_DIMENSIONS ") or by marker.",
+     .function = "cost_by",
+     .things = "samples",
+     COLUMNS(cost_columns),
+     .footer = "SHARE % is of profiled time.",
+     .has_marker = true,
+     .argument = "\"by\"",
+     .argument_doc = "BY",
+     .argument_missing = "name by what to list time, such as party"},
+    {.command = "third-parties",
+     .doc = "Hosts that pages load from, the most script time first: self time of their functions "
+            "in profiles, and their responses.",
+     .function = "third_parties",
+     .things = "scripts or responses with a host",
+     COLUMNS(third_parties_columns),
+     .footer = "SELF % is of profiled time. Opaque responses lack Timing-Allow-Origin: their "
+               "durations and sizes are not known."},
+    {.command = "markers",
+     .doc =
+         "Time by what the page's thread did, the most first: garbage collection, style, layout, "
+         "paint, script, functions without a marker, and time without a visible stack.",
+     .function = "markers",
+     .things = "samples",
+     COLUMNS(markers_columns),
+     .footer = "SHARE % is of profiled time. (none): a function ran without a marker. "
+               "(unattributed): idle, or in code that the page may not see. (hidden): no visible "
+               "stack either, but busy for sure. (unseen): the browser did not look; not part of "
+               "profiled time.",
+     .has_marker = true},
+    {.command = "coverage",
+     .doc =
+         "How many page loads said whether they were profiled, how many were, and why the others "
+         "were not; how many the server had sampled, and how many page loads those stand for.",
+     .function = "coverage",
+     .things = "profile, and give no reason",
+     COLUMNS(coverage_columns),
+     .footer = "SAMPLED page loads have a token that proves it; DELIVERED are those of them with a "
+               "profile. OVERLOAD are those of PROFILED whose profile ends "
+               "early, because it cost a busy device too much. SEEN % is of the time that profiles "
+               "watched: in the rest the browser did "
+               "not look. An empty cell is not known."},
+};
+
+static const struct report *find_report(const char *command)
+{
+    for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++)
+        if (strcmp(reports[i].command, command) == 0)
+            return &reports[i];
+    return NULL;
+}
+
+/* ---- options ---- */
+
+enum { OPTION_BY = FP_OPTION_FIRST };
+
+struct given {
+    struct fp_analysis analysis;
+    const struct report *report;
+    const char *by; /* NULL: not given */
+};
+
+static const struct argp_option by_options[] = {
+    {"by", OPTION_BY, "DIMENSION", 0, "for each value of a dimension: " FP_FILTER_ANY_DIMENSION, 0},
+    {0},
+};
+
+static error_t take_argument(struct given *given, char *arg, struct argp_state *state)
+{
+    if (given->report->argument == NULL)
+        return ARGP_ERR_UNKNOWN;
+    if (state->arg_num > 0)
+        argp_error(state, "one %s at a time", given->report->argument_doc);
+    given->analysis.argument = arg;
+    return 0;
+}
+
+static error_t parse_report(int key, char *arg, struct argp_state *state)
+{
+    struct given *given = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &given->analysis;
+        state->child_inputs[1] = &given->analysis.form;
+        return 0;
+    case OPTION_BY:
+        given->by = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        return take_argument(given, arg, state);
+    case ARGP_KEY_SUCCESS:
+        if (given->report->argument != NULL && given->analysis.argument == NULL)
+            argp_error(state, "%s", given->report->argument_missing);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {
+    {&fp_analysis_without_marker_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
+    {0},
+};
+
+static const struct argp_child children_with_marker[] = {
+    {&fp_analysis_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
+    {0},
+};
+
+/* ---- answer ---- */
+
+/* The first column of a report that can be asked by a dimension is that of its values. */
+static struct fp_analysis_question question_of(const struct report *report, bool is_by)
+{
+    const size_t left_out = report->function_by != NULL && !is_by ? 1 : 0;
+    return (struct fp_analysis_question){
+        .function = is_by ? report->function_by : report->function,
+        .things = report->things,
+        .columns = report->columns + left_out,
+        .column_count = report->column_count - left_out,
+    };
+}
+
+static bool print_report(const struct report *report, const struct fp_analysis *analysis,
+                         bool is_by)
+{
+    const struct fp_analysis_question question = question_of(report, is_by);
+    size_t rows = 0;
+    if (!fp_analysis_print(analysis, &question, &rows))
+        return false;
+    if (rows == 0 || analysis->form != FP_FORM_PEOPLE)
+        return true;
+    (void)printf("\n%s\n", report->footer);
+    return report->print_more == NULL || report->print_more(analysis);
+}
+
+enum fp_exit fp_report_command(int argc, char **argv)
+{
+    const char *command = strchr(argv[0], ' ');
+    struct given given = {.report = find_report(command != NULL ? command + 1 : "")};
+    FP_ASSERT(given.report != NULL); /* main.c lists it as a report */
+    const struct argp argp = {
+        .options = given.report->function_by != NULL ? by_options : NULL,
+        .parser = parse_report,
+        .args_doc = given.report->argument_doc,
+        .doc = given.report->doc,
+        .children = given.report->has_marker ? children_with_marker : children,
+    };
+    fp_command_parse(&argp, argc, argv, &given);
+    struct fp_analysis *analysis = &given.analysis;
+    analysis->parameter = given.by != NULL ? "dimension" : given.report->argument;
+    if (given.by != NULL)
+        analysis->argument = given.by;
+    if (!fp_analysis_open(analysis))
+        return FP_EXIT_TROUBLE;
+    const bool fine = print_report(given.report, analysis, given.by != NULL);
+    fp_analysis_close(analysis);
+    return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
+}

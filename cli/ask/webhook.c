@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Webhook: posts; a file has one line per finding, the hash of URL and key.
+ */
+#include "cli/ask/webhook.h"
+
+#include "cli/kit/client.h"
+#include "cli/kit/memory.h"
+#include "cli/kit/message.h"
+#include "collector/base/hash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    TIMEOUT_MS = 30 * 1000,
+    REPLY_MAX = 1024 * 1024, /* it is not read, but a small one leaves the connection whole */
+    MAX_FINDINGS = 10000,    /* older ones are forgotten, and may be posted again */
+    URL_MAX = 4096,
+};
+
+struct fp_webhook {
+    char *url;
+    char *file;
+    char *next; /* what takes the file's place after the post */
+    int lock;   /* the file's directory, locked so that two runs do not post the same; or -1 */
+    uint64_t *hashes; /* the known ones, oldest first; then the noted ones */
+    size_t count;
+    size_t known;
+    size_t capacity;
+};
+
+/* ---- the URL ---- */
+
+static bool is_web(const char *url)
+{
+    const bool has_scheme =
+        strncasecmp(url, "http://", 7) == 0 || strncasecmp(url, "https://", 8) == 0;
+    return has_scheme && strstr(url, "://")[3] != '\0' && strpbrk(url, " \t") == NULL;
+}
+
+/* Says who else can read the URL, for which the file is there. */
+static void warn_of_readers(const char *file, const struct stat *status)
+{
+    if (!S_ISREG(status->st_mode) || (status->st_mode & S_IROTH) == 0)
+        return;
+    fp_message_notice("%s is readable by all users of this machine", file);
+    fp_message_hint("Take the right away: chmod o-r %s", file);
+}
+
+/* Reads a line without its end and the blanks around it. */
+static void read_line(FILE *stream, char line[URL_MAX])
+{
+    if (fgets(line, URL_MAX, stream) == NULL)
+        line[0] = '\0';
+    const size_t skip = strspn(line, " \t");
+    size_t len = strcspn(line + skip, "\r\n");
+    while (len > 0 && strchr(" \t", line[skip + len - 1]) != NULL)
+        len--;
+    memmove(line, line + skip, len);
+    line[len] = '\0';
+}
+
+char *fp_webhook_read_url(const char *file)
+{
+    char line[URL_MAX];
+    struct stat status;
+    FILE *stream = fopen(file, "re");
+    bool fine = stream != NULL && fstat(fileno(stream), &status) == 0;
+    if (fine) {
+        read_line(stream, line);
+        fine = ferror(stream) == 0;
+    }
+    const int error = errno;
+    if (stream != NULL)
+        (void)fclose(stream);
+    if (!fine) {
+        fp_message_error("could not read %s: %s", file, strerror(error));
+        return NULL;
+    }
+    warn_of_readers(file, &status);
+    if (is_web(line) && strlen(line) + 1 < URL_MAX)
+        return fp_memory_copy(line);
+    fp_message_error("the first line of %s is not an http or https URL", file);
+    return NULL;
+}
+
+/* ---- the list ---- */
+
+/* Makes the directories of a path that are missing; a failure shows when the file is opened. */
+static void make_directories(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(path, 0700);
+        *slash = '/';
+    }
+}
+
+static char *usual_file(void)
+{
+    const char *state = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+    if (state != NULL && state[0] == '/')
+        return fp_memory_print("%s/fleetprof/posted", state);
+    if (home != NULL && home[0] == '/')
+        return fp_memory_print("%s/.local/state/fleetprof/posted", home);
+    fp_message_error("there is no place for the list of posted findings");
+    fp_message_hint("Give --state FILE, or set HOME.");
+    return NULL;
+}
+
+static void add(struct fp_webhook *webhook, uint64_t hash)
+{
+    webhook->hashes = fp_memory_grow(webhook->hashes, webhook->count, &webhook->capacity,
+                                     sizeof(*webhook->hashes));
+    webhook->hashes[webhook->count++] = hash;
+}
+
+static bool read_file(struct fp_webhook *webhook)
+{
+    FILE *file = fopen(webhook->file, "re");
+    if (file == NULL && errno == ENOENT)
+        return true;
+    if (file == NULL) {
+        fp_message_error("could not read %s: %s", webhook->file, strerror(errno));
+        return false;
+    }
+    char line[64];
+    bool fine = true;
+    while (fine && fgets(line, sizeof(line), file) != NULL) {
+        char *end;
+        uint64_t hash = strtoull(line, &end, 16);
+        fine = end == line + 16 && *end == '\n' && webhook->count < MAX_FINDINGS;
+        if (fine)
+            add(webhook, hash);
+    }
+    if (!fine) {
+        fp_message_error("%s is not a list of posted findings", webhook->file);
+        fp_message_hint("Remove it; then all findings are posted once more.");
+    } else if (ferror(file) != 0) {
+        fp_message_error("could not read %s: %s", webhook->file, strerror(errno));
+        fine = false;
+    }
+    (void)fclose(file);
+    webhook->known = webhook->count;
+    return fine;
+}
+
+/* Waits for other runs. Where a directory cannot be locked, as on NFS, they are not seen. */
+static void lock_directory(struct fp_webhook *webhook)
+{
+    make_directories(webhook->file);
+    char *directory = fp_memory_copy(webhook->file);
+    char *slash = strrchr(directory, '/');
+    if (slash != NULL)
+        slash[1] = '\0';
+    webhook->lock = open(slash != NULL ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (webhook->lock >= 0)
+        (void)flock(webhook->lock, LOCK_EX);
+    free(directory);
+}
+
+static bool could_not_write(const struct fp_webhook *webhook)
+{
+    fp_message_error("could not write %s: %s", webhook->file, strerror(errno));
+    return false;
+}
+
+/* Writes the next file before the post: what could not be remembered would be posted again. */
+static bool write_next(const struct fp_webhook *webhook)
+{
+    FILE *file = fopen(webhook->next, "we");
+    size_t first = webhook->count > MAX_FINDINGS ? webhook->count - MAX_FINDINGS : 0;
+    for (size_t i = first; file != NULL && i < webhook->count; i++)
+        (void)fprintf(file, "%016" PRIx64 "\n", webhook->hashes[i]);
+    bool fine = file != NULL && ferror(file) == 0;
+    if (file != NULL)
+        fine = fclose(file) == 0 && fine;
+    return fine || could_not_write(webhook);
+}
+
+/* Replaces the file whole, so that it is never half written. */
+static bool keep_next(const struct fp_webhook *webhook)
+{
+    return rename(webhook->next, webhook->file) == 0 || could_not_write(webhook);
+}
+
+/* ---- findings ---- */
+
+struct fp_webhook *fp_webhook_open(const char *url, const char *state_file)
+{
+    char *file = state_file != NULL ? fp_memory_copy(state_file) : usual_file();
+    if (file == NULL)
+        return NULL;
+    struct fp_webhook *webhook = fp_memory_need(calloc(1, sizeof(*webhook)));
+    webhook->url = fp_memory_copy(url);
+    webhook->file = file;
+    webhook->next = fp_memory_print("%s.new", file);
+    lock_directory(webhook);
+    if (read_file(webhook))
+        return webhook;
+    fp_webhook_close(webhook);
+    return NULL;
+}
+
+void fp_webhook_close(struct fp_webhook *webhook)
+{
+    free(webhook->url);
+    free(webhook->file);
+    free(webhook->next);
+    if (webhook->lock >= 0)
+        (void)close(webhook->lock);
+    free(webhook->hashes);
+    free(webhook);
+}
+
+static uint64_t hash_of(const struct fp_webhook *webhook, const char *key)
+{
+    char *text = fp_memory_print("%s\n%s", webhook->url, key);
+    uint64_t hash = fp_hash64(text, strlen(text));
+    free(text);
+    return hash;
+}
+
+bool fp_webhook_knows(const struct fp_webhook *webhook, const char *key)
+{
+    uint64_t hash = hash_of(webhook, key);
+    for (size_t i = 0; i < webhook->known; i++) {
+        if (webhook->hashes[i] == hash)
+            return true;
+    }
+    return false;
+}
+
+void fp_webhook_note(struct fp_webhook *webhook, const char *key)
+{
+    add(webhook, hash_of(webhook, key));
+}
+
+/* ---- the post ---- */
+
+static void post(const char *url, const char *json, struct fp_client_reply *reply)
+{
+    static const char *const fields[] = {"Content-Type: application/json", NULL};
+    const struct fp_client_settings settings = {.is_direct = false};
+    const struct fp_client_request request = {
+        .method = "POST",
+        .url = url,
+        .fields = fields,
+        .body = fp_str_of(json),
+        .body_max = REPLY_MAX,
+        .timeout_ms = TIMEOUT_MS,
+    };
+    struct fp_client *client = fp_client_create(&settings);
+    fp_client_send(client, &request, reply);
+    fp_client_free(client);
+}
+
+static void complain(const struct fp_webhook *webhook, const struct fp_client_reply *reply)
+{
+    (void)remove(webhook->next);
+    fp_message_error("could not post the findings");
+    if (reply->status == 0)
+        fp_message_detail("%s", reply->error);
+    else
+        fp_message_detail("The server answered with HTTP status %ld.", reply->status);
+    fp_message_hint("They are posted by the next run that finds them.");
+}
+
+bool fp_webhook_post(struct fp_webhook *webhook, const char *json)
+{
+    struct fp_client_reply reply;
+    if (!write_next(webhook))
+        return false;
+    post(webhook->url, json, &reply);
+    const bool is_taken = reply.status >= 200 && reply.status < 300;
+    if (!is_taken)
+        complain(webhook, &reply);
+    fp_client_release(&reply);
+    return is_taken && keep_next(webhook);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Webhook: posts findings to a URL, each one once.
+ *
+ * A file remembers what was posted. One thread.
+ */
+#ifndef FP_CLI_ASK_WEBHOOK_H
+#define FP_CLI_ASK_WEBHOOK_H
+
+#include "collector/base/base.h"
+
+struct fp_webhook; /* what was posted to one URL */
+
+/*
+ * Reads a URL from the first line of a file, so that no list of processes shows it. Prints an error
+ * and returns NULL if it is not an http or https URL; a notice if all users may read the file. The
+ * caller frees the URL.
+ */
+char *fp_webhook_read_url(const char *file) FP_MUST_CHECK;
+
+/*
+ * Reads what was posted before. state_file: NULL for the usual one, below $XDG_STATE_HOME or
+ * ~/.local/state. Prints an error and returns NULL on failure. The caller calls fp_webhook_close.
+ */
+struct fp_webhook *fp_webhook_open(const char *url, const char *state_file) FP_MUST_CHECK;
+void fp_webhook_close(struct fp_webhook *webhook);
+
+/* True if a finding of this key was posted to this URL before. The key is any text. */
+bool fp_webhook_knows(const struct fp_webhook *webhook, const char *key);
+
+/* Notes a finding that the next post contains. */
+void fp_webhook_note(struct fp_webhook *webhook, const char *key);
+
+/*
+ * Posts a JSON text, and remembers the noted findings once the server has answered 2xx. Prints an
+ * error and returns false on failure; the findings are not remembered then.
+ */
+bool fp_webhook_post(struct fp_webhook *webhook, const char *json) FP_MUST_CHECK;
+
+#endif
