@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Builds what browsers load, from src/ into dist/: `node agent/build.mjs`. `--check` says whether dist/ is what would
  * be built.
@@ -15,7 +16,7 @@ const room = path.dirname(fileURLToPath(import.meta.url));
 const target = ['chrome94', 'firefox91', 'safari15'];
 
 /** Names of our own that no browser has: they are shortened in the core. */
-const ownNames = /^(cover|copier|cut|decision|done|end|extra|flush|handle|isAway|isFull|isLast|jsonSize|labels|problem|profiler|send|take|taken|tell|text)$/;
+const ownNames = /^(cover|copier|cut|decision|done|end|extra|flush|handle|hurry|isAway|isLast|jsonSize|labels|problem|profiler|send|sliceMs|spend|take|taken|tell|text|took)$/;
 
 /**
  * @param {string} entry

@@ -1,4 +1,5 @@
-/** What a page sees of fleetprof's agent, whichever build it loads. */
+// SPDX-License-Identifier: Apache-2.0
+/** The page's interface of fleetprof's agent, the same in each build. */
 
 /** Numbers may be given as text, as data attributes are. */
 export interface Options {
@@ -10,9 +11,11 @@ export interface Options {
   variant?: string;
   /** The page's template, `/product/:id`; without it the collector derives one from the URL. */
   route?: string;
+  /** The page's router keeps the path behind `#`: that path becomes the page's, `/#/product/7` is `/product/7`. */
+  hashRoutes?: boolean | string;
   /** Milliseconds between samples to ask for; 10. */
   sampleInterval?: number | string;
-  /** Milliseconds after which a part is sent; 10,000. */
+  /** Milliseconds after which a part is sent; 10,000. The first parts are shorter on a page that a service worker controls. */
   partLength?: number | string;
   /** Milliseconds of a page load that are profiled, without the time in which it is hidden; 60,000. */
   maxDuration?: number | string;
@@ -27,7 +30,7 @@ export interface Options {
   policy?: 'try' | (string & {});
   /** `false`: does not profile, and reports sampled page loads as `disabled`; vitals are sent all the same. */
   profile?: boolean | string;
-  /** `all`: page loads that were not picked are reported, too; `off`: none that has no profile. */
+  /** `all`: also reports page loads that were not picked; `off`: reports only page loads with a profile. */
   coverage?: 'all' | 'off' | (string & {});
   /** Vitals build: the share of page loads that send vitals, from 0 to 1; 1. No `%`. */
   vitalsSample?: number | string;
@@ -41,7 +44,7 @@ export interface Options {
   url?: string;
 }
 
-/** What became of this page load. The first eight are final and mean that nothing is profiled. */
+/** The state of this page load. The first eight are final and mean that nothing is profiled. */
 export type Status = 'disabled' | 'unsupported' | 'no-endpoint' | 'no-decision' | 'not-sampled' | 'stale' | 'forbidden' | 'quota'
   | 'prerendering' | 'profiling' | 'sending' | 'sent' | 'failed';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The browser's part of fleetprof: profiles a page load with the JS Self-Profiling API, adds the page's marks and
  * measures, and uploads them in parts.
@@ -7,7 +8,8 @@
  * Nothing here may throw into the page, or write to its console unless `debug` is on.
  */
 import { refusal, serverDecision } from './decision.js';
-import { openLoad } from './load.js';
+import { isOn, openLoad } from './load.js';
+import { outside } from './natives.js';
 import { version } from './version.js';
 
 /**
@@ -15,9 +17,6 @@ import { version } from './version.js';
  * @typedef {import('../fleetprof.js').Handle} Handle
  * @typedef {import('../fleetprof.js').Status} Status
  */
-
-/** @param {unknown} option `data-debug` alone is on @returns {boolean} */
-const isOn = (option) => `${option ?? false}` !== 'false';
 
 /**
  * Defines `globalThis.fleetprof`, and starts it if the script's tag says where to send.
@@ -64,11 +63,11 @@ export function install(startExtra) {
           tell(DEBUG ? 'waiting: the page is prerendered, and nobody sees it yet' : '', 'prerendering');
           document.addEventListener('prerenderingchange', tryToBegin);
         } else begin(given);
-      } catch (error) { // without a document, too, as on a server
+      } catch (error) { // also without a document, as on a server
         tell(`${error}`);
       }
     };
-    tryToBegin();
+    outside(tryToBegin);
     return handle;
   }
 
@@ -78,7 +77,7 @@ export function install(startExtra) {
     if (!endpoint) return tell(DEBUG ? 'no endpoint (data-endpoint) to send to' : '', 'no-endpoint');
     const decision = WORKER ? undefined : serverDecision();
     const load = openLoad(options, tell, decision, startExtra);
-    // A worker is started by a page that is profiled.
+    // Only a profiled page starts a worker.
     let reason = WORKER ? undefined : refusal(decision, policy);
     /** Whether to report it to the collector. */
     const isCovered = reason ? decision === '0' && coverage === 'all' : coverage !== 'off';
@@ -101,7 +100,7 @@ export function install(startExtra) {
 
   /** @type {typeof globalThis & { fleetprof?: import('../fleetprof.js').Fleetprof }} */
   const scope = globalThis;
-  // A page may load two builds, or have something of its own under this name, even what cannot be replaced.
+  // A page may load two builds, or have a variable of this name, perhaps one that cannot be replaced.
   const agent = scope.fleetprof?.start ? scope.fleetprof : { version, start };
   Reflect.set(scope, 'fleetprof', agent);
 

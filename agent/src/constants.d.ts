@@ -1,4 +1,5 @@
-/** True in the builds that say in words what happens; the others have no room for them. */
+// SPDX-License-Identifier: Apache-2.0
+/** True in the builds that describe events in words; the others have no room for messages. */
 declare const DEBUG: boolean;
 /** True in the builds with web vitals. */
 declare const VITALS: boolean;

@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
- * The server's decision on this page load, as it stands in `Server-Timing: fleetprof;desc="…"`.
+ * The server's decision on this page load, from `Server-Timing: fleetprof;desc="…"`.
  */
 
-/** Visitors' clocks are wrong by hours, some by a day: only a decision that seems older still is surely old. */
+/** Visitors' clocks are wrong by hours, some by a day: only a decision that seems even older is surely old. */
 const maxDecisionAgeMs = 2 * 86_400_000;
 const usedKey = 'fleetprof.used';
 const maxUsed = 200;
 
 /**
- * Returns the decision; undefined if there is none. A 304 replaces the one that a stored page has.
+ * Returns the decision; undefined if there is none. A 304 replaces the decision of a stored page.
  */
 export function serverDecision() {
   const [navigation] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
@@ -16,7 +17,7 @@ export function serverDecision() {
 }
 
 /**
- * Returns the reason not to profile that lies in the decision.
+ * Returns the decision's reason not to profile.
  * @param {string | undefined} decision `0`, or a yes: `1.TIME.NONCE`, signed `v1.KEYID.SITE.PPM.TIME.NONCE.MAC`
  * @param {string | undefined} policy the option
  * @returns {[import('../fleetprof.js').Status, string] | undefined} undefined for a yes
@@ -41,7 +42,7 @@ export function refusal(decision, policy) {
 /**
  * Marks a yes as used; false if it was used before. A service worker's cache, or the browser's, returns the same
  * response with the same yes each time: without this, a visitor picked once would be profiled forever.
- * It is kept for sampled page loads only, and never sent.
+ * The mark is kept for sampled page loads only, and never sent.
  * @param {string} mark four characters of the server's random number
  */
 function useUp(mark) {

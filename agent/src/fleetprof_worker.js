@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The agent for workers as a classic script: `importScripts('/fleetprof.worker.js')`. */
 import { install } from './agent.js';
 

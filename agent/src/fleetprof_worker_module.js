@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The agent for workers as an ES module: `import { start } from 'fleetprof-agent/worker'`. */
 import { install } from './agent.js';
 

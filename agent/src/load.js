@@ -1,12 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One page load: its profile, marks and measures, cut into parts that are sent as soon as they are ready.
  *
- * What a profiler has not handed over when the page ends is lost. So slices are short, they get shorter when the page
- * may be about to end, and what has been handed over but not sent fits into one beacon.
+ * Samples that a profiler has not handed over when the page ends are lost. So slices are short, and shorter still when
+ * the page may be about to end. Samples that were handed over but not sent fit into one beacon.
  */
 import { jsonOf } from './json.js';
+import { isControlled, watchLeaving } from './leaving.js';
+import { leaveOutInto } from './left_out.js';
+import { clearTimeout, setInterval, setTimeout } from './natives.js';
+import { makePace } from './pace.js';
 import { record } from './recorder.js';
-import { watchRoutes } from './routes.js';
+import { pathOf, watchRoutes } from './routes.js';
 import { makeSender } from './sender.js';
 import { collectTimings } from './timings.js';
 import { makeTrace } from './trace.js';
@@ -14,7 +19,7 @@ import { makeUuid } from './uuid.js';
 import { version } from './version.js';
 
 /**
- * What else is sent, beside profiles.
+ * Data that is sent beside profiles.
  * @typedef {object} Extra
  * @property {(labels: Labels) => void} enter begins a view of the page
  * @property {() => number} size length of the JSON of what is here
@@ -22,10 +27,14 @@ import { version } from './version.js';
  *   if they fit into the room
  * @property {() => void} handOver sends the others
  *
- * Starts it; what it has too much of, it sends itself.
- * @typedef {(options: import('../fleetprof.js').Options, send: (labels: Labels, members: object) => void) => Extra | undefined} StartExtra
+ * Starts to collect it; the collector of extra data sends surplus data itself.
+ * @typedef {(options: import('../fleetprof.js').Options, send: (labels: Labels, members: object) => void, guard: Guard,
+ *   leaveOut: import('./left_out.js').LeaveOut) => Extra | undefined} StartExtra
  *
- * Where a part belongs.
+ * Makes a function that reports its errors instead of throwing them into the page, and the time that it takes.
+ * @typedef {<Given extends unknown[]>(act: (...given: Given) => void) => (...given: Given) => void} Guard
+ *
+ * The view that a part belongs to.
  * @typedef {{ url?: string, route?: string, release?: string }} Labels
  *
  * @typedef {object} Part
@@ -35,30 +44,40 @@ import { version } from './version.js';
  * @property {ReturnType<typeof makeTrace>} trace
  */
 
-/** Length of a part's JSON. What is in flight when a page ends shares 65,536 bytes. */
+/** Length of a part's JSON. All requests in flight when a page ends share 65,536 bytes. */
 const maxPartSize = 40_000;
-/** A slice should have about this length: the page waits while the browser makes a slice of it. */
-const sliceSize = 8000;
-const minSliceMs = 50;
-const maxSliceMs = 100;
-/** After a page seemed to end, and did not, slices get longer again by this factor. */
-const sliceGrowth = 1.02;
+/** Lengths of the first parts of a page whose last one a service worker may lose. */
+const firstPartsMs = [2000, 3000, 5000];
 const workerPartMs = 2000;
-/** Profiling ends then: as many more may be left as marks and measures can fill. */
+/** Profiling ends after so many parts; marks and measures may fill as many more. */
 const maxParts = 24;
 /** The collector's budget for one token. */
 const maxUploads = 32;
-/** Those of them that only vitals may use: they come last. */
+/** Uploads of the budget that only vitals may use: vitals come last. */
 const vitalsUploads = 4;
+/** Uploads of the budget that are kept for the page's end. */
+const endUploads = 2;
+/** A page that was hidden more often than this sends less and less often. */
+const frequentUploads = 20;
 
-/** What timers and profilers take is a little more. */
+/** Timers and profilers accept slightly larger numbers. */
 const maxNumber = 1e9;
 
-/** @param {import('./timings.js').Entry} entry */
-const isMark = ({ entryType }) => entryType === 'mark';
+/** How the page is embedded in another one; undefined at the top. */
+function frameOf() {
+  if (top === self) return undefined;
+  try {
+    // Throws if the page at the top is of another origin.
+    if (/** @type {Window} */ (top).origin === origin) return 'same-origin';
+  } catch {}
+  return 'cross-origin';
+}
 
 const optionNames = ['endpoint', 'release', 'environment', 'variant', 'route', 'sampleInterval', 'partLength', 'maxDuration',
-  'maxBufferSize', 'afterLoad', 'beforeSend', 'policy', 'profile', 'coverage', 'vitalsSample', 'debug', 'load', 'url'];
+  'maxBufferSize', 'afterLoad', 'beforeSend', 'policy', 'profile', 'coverage', 'vitalsSample', 'debug', 'load', 'url', 'hashRoutes'];
+
+/** @param {unknown} option `data-debug` alone is on @returns {boolean} */
+export const isOn = (option) => `${option ?? false}` !== 'false';
 
 /** @param {string} name of an option */
 const attributeOf = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -70,7 +89,7 @@ const attributeOf = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLo
 const text = (label) => /** @type {any} */ (label)?.toString().match(/.{0,200}/su)[0];
 
 /**
- * Returns an option's number if that makes sense.
+ * Returns an option's number if it is valid.
  * @param {any} option
  * @param {number} fallback
  * @param {any} [most]
@@ -97,16 +116,21 @@ export function openLoad(options, tell, decision, startExtra) {
       tell(`vitalsSample (data-vitals-sample) is not a number from 0 to 1: ${vitalsSample}`);
     }
   }
+  const inHash = isOn(options.hashRoutes);
+  const frame = WORKER ? undefined : frameOf();
   const load = WORKER && options.load || makeUuid();
   // The collector takes no longer interval.
   const requestedInterval = within(sampleInterval, 10, 10_000);
   const samplesMax = within(maxBufferSize, 10_000, maxNumber);
-  // What becomes of a report of no profile must not hide its reason.
+  // An error while reporting a missing profile must not hide the reason.
   const sender = makeSender(endpoint, DEBUG ? (text) => { if (!coverage) tell(text); } : tell, finish);
 
   /** @type {Extra | undefined} */
   let extra;
-  if (VITALS) extra = startExtra?.(options, emit);
+  /** Omissions that no upload has reported yet. @type {Map<string, import('./left_out.js').LeftOut>} */
+  const leftOut = new Map();
+  const leaveOut = leaveOutInto(leftOut);
+  if (VITALS) extra = startExtra?.(options, emit, guard, leaveOut);
   /** @type {ReturnType<typeof record> | undefined} */
   let recorder;
   /** @type {import('./timings.js').Timings | undefined} */
@@ -117,12 +141,21 @@ export function openLoad(options, tell, decision, startExtra) {
   let lastEnd = performance.now();
   /** @type {string | undefined} */
   let coverage;
-  let truncated = false;
-  /** Whether all that was recorded is sent. */
+  /** Whether profiling had to end before its time. */
+  let isCutShort = false;
+  /** Whether this is the end of the page, as far as one can know. */
+  let isEnding = false;
+  /** How often the page was hidden since it last sent what it has. */
+  let hides = 0;
+  /** Whether profiling has ended. Marks and measures still come, until `stop`. */
+  let hasEnded = false;
+  /** Whether everything recorded is sent. */
   let isWhole = true;
   let recordedMs = 0;
   let samplesLeft = samplesMax;
-  let sliceMs = maxSliceMs;
+  /** Whether the agent took too much of the main thread; false again once it is reported. */
+  let isOverloaded = false;
+  const pace = makePace();
   /** @type {ReturnType<typeof setTimeout>} */
   let timer;
   /** @type {Promise<boolean> | undefined} */
@@ -135,7 +168,7 @@ export function openLoad(options, tell, decision, startExtra) {
 
   /** @returns {Labels} */
   function makeLabels() {
-    return { url: WORKER ? options.url : location.origin + location.pathname, route, release };
+    return { url: WORKER ? options.url : location.origin + pathOf(inHash), route, release };
   }
 
   // ---- Slices ----
@@ -153,7 +186,13 @@ export function openLoad(options, tell, decision, startExtra) {
   }
 
   function wind() {
-    timer = setTimeout(guard(() => cut(false, true)), sliceMs);
+    timer = setTimeout(guard(() => cut(false, true)), pace.sliceMs);
+  }
+
+  /** Returns how long a part may be. */
+  function partMs() {
+    const most = within(partLength, 10_000);
+    return !WORKER && isControlled() ? Math.min(most, firstPartsMs[parts] ?? most) : most;
   }
 
   /** @param {import('./recorder.js').Slice} slice */
@@ -175,18 +214,27 @@ export function openLoad(options, tell, decision, startExtra) {
     into.end = end;
     recordedMs += end - start;
     const size = trace.samples.length * 45 + trace.stacks.length * 30 + trace.frames.length * 90;
-    sliceMs = Math.max(minSliceMs, Math.min(maxSliceMs, sliceMs * sliceGrowth, (end - start) * sliceSize / size));
+    if (pace.took(end - start, size) && !outcome) {
+      isOverloaded = true;
+      cutShort('overload');
+    }
     // The event of a full buffer may come too late.
-    truncated ||= samplesLeft <= 0 || parts >= maxParts || trace.samples.length >= samplesMax;
-    if (isLast || isLarge() || end - into.start >= within(partLength, 10_000)) close(end);
+    if (samplesLeft <= 0 || parts >= maxParts || trace.samples.length >= samplesMax) cutShort('profile');
+    if (isLast || isLarge() || end - into.start >= partMs()) close(end);
     // Where the page is too busy for timers, the next slice is long enough already.
-    if (performance.now() - end > sliceMs) cut(false, true);
-    if (truncated || recordedMs >= within(maxDuration, 60_000)) finish();
+    if (performance.now() - end > pace.sliceMs) cut(false, true);
+    if (isCutShort || recordedMs >= within(maxDuration, 60_000)) finish();
+  }
+
+  /** Notes that profiling has to end, and why. @param {string} what is left out then */
+  function cutShort(what) {
+    if (!isCutShort) leaveOut(what, 0);
+    isCutShort = true;
   }
 
   // ---- Parts ----
 
-  /** Whether what is here still fits into a beacon, but not much more. */
+  /** Whether the collected part still fits into a beacon, but not much more. */
   function isLarge() {
     let size = (part?.trace.jsonSize() ?? 0) + (timings?.jsonSize() ?? 0);
     if (VITALS) size += extra?.size() ?? 0;
@@ -199,10 +247,12 @@ export function openLoad(options, tell, decision, startExtra) {
   }
 
   /**
-   * Sends what is here, with the marks and measures that began before a time.
+   * Sends the collected part, with the marks and measures that began before a time.
    * @param {number} time
    */
   function close(time) {
+    // The last uploads are for vitals, of any view.
+    if (VITALS && time === Infinity && parts >= maxUploads - vitalsUploads) extra?.handOver();
     const { start, end, labels: own, trace: { trace, jsonSize } } = part ?? openPart(lastEnd, labels);
     part = undefined;
     lastEnd = end;
@@ -210,12 +260,15 @@ export function openLoad(options, tell, decision, startExtra) {
     /** @type {object | undefined} */
     let more;
     let room = maxPartSize - jsonSize();
-    // At the end of a page, what is long must not keep vitals.
+    // At the end of a page, a long part must not hold up vitals.
     if (VITALS) more = extra?.take(own, time === Infinity ? room - maxPartSize / 2 : room);
     /** @type {object | undefined} */
-    let first = { trace: recorder && trace, ...VITALS && more };
+    let first = {
+      trace: recorder && !hasEnded ? trace : undefined, ...isOverloaded && { coverage: 'overload' }, ...VITALS && more,
+    };
     if (VITALS && more) room -= jsonOf(more).length;
-    if (!parts && recorder || VITALS && more || entries.length || trace.samples.length) do {
+    if (!parts && recorder || isOverloaded || VITALS && more || entries.length || trace.samples.length
+      || isEnding && timings && leftOut.size) do {
       /** @type {import('./timings.js').Entry[]} */
       const some = [];
       while (entries[0] && (room -= entries[0][1]) > 0) some.push(/** @type {any} */ (entries.shift())[0]);
@@ -223,9 +276,12 @@ export function openLoad(options, tell, decision, startExtra) {
         start,
         duration: end - start,
         ...first,
-        ...timings && { marks: some.filter(isMark), measures: some.filter((entry) => !isMark(entry)) },
+        ...timings && {
+          marks: some.filter(({ entryType }) => entryType === 'mark'), measures: some.filter(({ entryType }) => entryType !== 'mark'),
+        },
       });
       first = undefined;
+      isOverloaded = false;
       room = maxPartSize;
     } while (entries[0]);
     if (VITALS && time === Infinity) extra?.handOver();
@@ -233,8 +289,8 @@ export function openLoad(options, tell, decision, startExtra) {
 
   /** @param {Labels} own @param {object} [members] */
   function emit(own, members) {
-    if (parts >= maxUploads) return;
-    if (VITALS && extra && parts >= maxUploads - vitalsUploads && !(members && 'vitals' in members)) return;
+    const isForOthers = VITALS && extra && !(members && 'vitals' in members);
+    if (parts >= maxUploads - (isEnding ? 0 : isForOthers ? vitalsUploads : endUploads)) return leaveOut('upload', 1);
     const envelope = {
       version: 1,
       id: makeUuid(),
@@ -246,15 +302,17 @@ export function openLoad(options, tell, decision, startExtra) {
       environment: text(environment),
       variant: text(variant),
       thread: WORKER ? 'worker' : 'window',
+      ...!WORKER && { frame },
       ...recorder && {
         sampleInterval: recorder.sampleInterval, requestedInterval, maxBufferSize: samplesMax,
       },
-      truncated: truncated || timings?.isFull() || undefined,
+      ...leftOut.size && { truncated: true, leftOut: [...leftOut.values()] },
       timeOrigin: performance.timeOrigin,
       token: decision?.startsWith('v1.') ? decision : undefined,
       coverage,
       ...members,
     };
+    leftOut.clear();
     const wanted = beforeSend ? beforeSend(envelope) : envelope;
     if (wanted) sender.send(jsonOf(wanted));
   }
@@ -262,17 +320,18 @@ export function openLoad(options, tell, decision, startExtra) {
   // ---- The page's life ----
 
   /**
-   * Makes a function that reports its errors instead of throwing them into the page.
    * @template {unknown[]} Given
    * @param {(...given: Given) => void} act
    */
   function guard(act) {
     return (/** @type {Given} */ ...given) => {
+      const start = performance.now();
       try {
         act(...given);
       } catch (error) {
         fail(error);
       }
+      pace.spend(performance.now() - start);
     };
   }
 
@@ -282,19 +341,34 @@ export function openLoad(options, tell, decision, startExtra) {
     return isWhole = false;
   }
 
-  /** The page may be about to end: what is handed over now can still be sent. */
-  function hurry() {
-    sliceMs = minSliceMs;
-    cut(false, true);
+  /** The page may be about to end. Hands the slice over soon, but not at once, so that the visitor's action is not held up. */
+  function onHint() {
+    pace.hurry();
+    clearTimeout(timer);
+    timer = setTimeout(guard(() => cut(false, true)));
+  }
+
+  /** The page is about to end: samples that are handed over now can still be sent. */
+  function onLeave() {
+    pace.hurry();
+    cut(isControlled(), true);
+  }
+
+  /** Sends the collected part, unless uploads would run out before the page ends. */
+  function closeInTurn() {
+    if (!isEnding && (!recorder || hasEnded) && !isLarge() && ++hides <= 2 ** (parts - frequentUploads)) return;
+    hides = 0;
+    close(Infinity);
   }
 
   function onVisibility() {
     const isHidden = document.hidden;
-    // With vitals, all is flushed together: what is worth most goes first.
+    isEnding &&= isHidden; // a page that was kept alive may come back
+    // With vitals, everything is flushed together, the most valuable data first.
     sender.isAway = !VITALS && isHidden;
     cut(isHidden, !isHidden);
     if (isHidden) {
-      close(Infinity);
+      closeInTurn();
       if (VITALS) sender.isAway = true;
       sender.flush();
     }
@@ -311,30 +385,41 @@ export function openLoad(options, tell, decision, startExtra) {
     watchRoutes(guard(() => {
       route = undefined;
       relabel();
-    }));
+    }), inHash);
   }
 
   /** @returns {Promise<boolean>} whether all was sent; never rejects */
   function finish() {
-    return outcome ??= conclude().catch(fail);
+    return outcome ??= conclude();
   }
 
   async function conclude() {
-    tell(DEBUG && !sender.problem ? 'profiling has ended' : '', 'sending');
+    try {
+      await concludeParts();
+    } catch (error) {
+      fail(error);
+    }
+    return isWhole;
+  }
+
+  async function concludeParts() {
+    tell(DEBUG && !sender.problem ? `profiling has ended${isOverloaded ? ': the agent took too much of a busy device' : ''}` : '', 'sending');
     cut(true, false);
     await recorder?.taken();
     close(Infinity);
-    timings?.stop();
+    hasEnded = true;
     await sender.done();
     isWhole &&= !sender.problem;
     tell('', isWhole ? 'sent' : 'failed');
-    return isWhole;
   }
 
   if (!WORKER) {
     addEventListener('visibilitychange', guard(onVisibility));
-    // The last event of a page that nobody sees.
-    if (VITALS) addEventListener('pagehide', guard(() => { if (document.hidden) onVisibility(); }));
+    addEventListener('pagehide', guard(() => {
+      isEnding = true;
+      // The last event of a page that nobody sees.
+      if (document.hidden) onVisibility();
+    }));
   }
   return {
     ...VITALS ? { isObserving: Boolean(extra) } : {},
@@ -342,20 +427,28 @@ export function openLoad(options, tell, decision, startExtra) {
     profile() {
       if (WORKER && !('Profiler' in globalThis)) {
         // Nothing says when a worker ends.
-        timings = collectTimings(guard(() => { if (isLarge()) close(Infinity); }));
-        setInterval(guard(() => close(Infinity)), within(partLength, workerPartMs));
+        timings = collectTimings(() => { if (isLarge()) close(Infinity); }, guard, leaveOut);
+        setInterval(guard(closeInTurn), within(partLength, workerPartMs));
         tell(DEBUG ? 'marks and measures only: no browser has Profiler in workers' : '', 'profiling');
         return;
       }
       recorder = record(
-        { sampleInterval: requestedInterval, maxBufferSize: samplesMax }, take, () => { truncated = true; finish(); }, fail);
-      timings = collectTimings(guard(() => { if (isLarge()) cut(true, true); }));
+        { sampleInterval: requestedInterval, maxBufferSize: samplesMax }, guard(take), () => { cutShort('profile'); finish(); }, fail);
+      timings = collectTimings(() => {
+        if (!isLarge()) return;
+        if (hasEnded) close(Infinity);
+        else cut(true, true);
+      }, guard, leaveOut);
       tell(DEBUG ? 'profiling' : '', 'profiling');
       if (!WORKER && document.hidden) onVisibility();
       else wind();
-      if (!WORKER) addEventListener('beforeunload', guard(hurry));
-      if (!WORKER && !(VITALS && extra)) watch();
-      if (WORKER || !(/** @type {number} */ (afterLoad ?? NaN) < maxNumber)) return;
+      if (WORKER) return;
+      watchLeaving(guard, onHint, onLeave);
+      if (!(VITALS && extra)) watch();
+      if (!(/** @type {number} */ (afterLoad ?? NaN) < maxNumber)) {
+        addEventListener('load', guard(() => { if (!parts && isControlled()) cut(true, true); }));
+        return;
+      }
       const endLater = () => setTimeout(finish, /** @type {number} */ (afterLoad));
       if (document.readyState === 'complete') endLater();
       addEventListener('load', endLater);
@@ -367,10 +460,12 @@ export function openLoad(options, tell, decision, startExtra) {
     },
     handle: {
       load,
-      stop: () => {
-        const sent = finish();
-        if (VITALS) sent.then(() => { extra = undefined; });
-        return sent;
+      stop: async () => {
+        isEnding = true;
+        const isSent = await finish();
+        timings?.stop();
+        if (VITALS) extra = undefined;
+        return isSent;
       },
       setRoute: guard((/** @type {string} */ name) => {
         const isFirst = route === undefined; // of this view

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A row of profilers, each of which starts before the one before it stops: the browser hands over samples only when a
  * profiler has stopped, and only if the page still lives then.
@@ -8,7 +9,7 @@
  * @typedef {EventTarget & { sampleInterval: number, stop(): Promise<import('./trace.js').Trace> }} Profiler
  * @typedef {new (options: { sampleInterval: number, maxBufferSize: number }) => Profiler} ProfilerConstructor
  *
- * What one profiler recorded.
+ * One profiler's recording.
  * @typedef {object} Slice
  * @property {import('./trace.js').Trace} trace
  * @property {number} start ms since timeOrigin, after what the start itself leaves in the trace
@@ -26,8 +27,8 @@
  */
 export function record(options, take, onFull, onError) {
   const { Profiler } = /** @type {{ Profiler: ProfilerConstructor }} */ (/** @type {unknown} */ (globalThis));
-  /** @type {Promise<unknown>} */
-  let taken = Promise.resolve();
+  /** @type {Promise<void> | undefined} */
+  let taken;
   /** @type {{ profiler: Profiler, start: number } | undefined} */
   let current = open();
   const { sampleInterval } = current.profiler;
@@ -53,8 +54,23 @@ export function record(options, take, onFull, onError) {
       if (!last) return;
       const { profiler, start } = last;
       const end = current?.start ?? performance.now();
-      const stopped = profiler.stop();
-      taken = taken.then(() => stopped).then((trace) => take({ trace, start, end, ...about })).catch(onError);
+      taken = takeAfter(taken, profiler.stop(), (trace) => take({ trace, start, end, ...about }), onError);
     },
   };
+}
+
+/**
+ * Takes a trace once it and all earlier ones are there. Uses only `await`: a page may have replaced `then`.
+ * @param {Promise<void> | undefined} before
+ * @param {Promise<import('./trace.js').Trace>} stopped
+ * @param {(trace: import('./trace.js').Trace) => void} take
+ * @param {(error: unknown) => void} onError
+ */
+async function takeAfter(before, stopped, take, onError) {
+  try {
+    await before;
+    take(await stopped);
+  } catch (error) {
+    onError(error);
+  }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A short name for an element, the same on each page load: tags, ids and classes, never text.
  */
@@ -6,7 +7,7 @@ const maxLength = 128;
 const maxClasses = 2;
 
 /**
- * Replaces what differs from load to load: numbers, hashes, and everything that is not a plain word.
+ * Replaces text that differs from load to load: numbers, hashes, and everything that is not a plain word.
  * @param {string} name an id or a class
  */
 export function templateName(name) {

@@ -1,7 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
- * Sends envelopes, one after the other: compressed by fetch while the page lives, as they are by sendBeacon when it may
- * end at any moment.
+ * Sends envelopes, one after the other: with fetch and compressed while the page lives, with sendBeacon and
+ * uncompressed when it may end at any moment.
  */
+
+import { fetch, Promise, sendBeacon, setTimeout } from './natives.js';
 
 /** Waits of 2, 4, 8, 16 and 32 s: a collector that restarts within a minute loses nothing. */
 const maxAttempts = 6;
@@ -13,7 +16,7 @@ const laterStatuses = [0, 408, 429, 502, 503, 504];
 const maxProblemLength = 500;
 
 /**
- * What is sent goes along with its request: the data of a Blob can get lost when the page ends.
+ * A body travels with its request. Not a Blob, whose data can get lost when the page ends.
  * @typedef {string | ArrayBuffer} Body a string is text/plain, which needs no preflight either
  *
  * @typedef {{ text: string, body?: Body }} Upload
@@ -33,10 +36,10 @@ const maxProblemLength = 500;
 export function makeSender(endpoint, log, giveUp) {
   /** @type {Upload[]} */
   let waiting = [];
-  /** The one that is sent by fetch. @type {Upload | undefined} */
+  /** The upload that fetch is sending. @type {Upload | undefined} */
   let inFlight;
   let attempts = 0;
-  /** @type {Promise<void> | undefined} */
+  /** @type {globalThis.Promise<void> | undefined} */
   let working;
   let wake = () => {};
 
@@ -54,7 +57,7 @@ export function makeSender(endpoint, log, giveUp) {
   }
 
   function done() {
-    return working ??= work().finally(() => { working = undefined; });
+    return working ??= workOnce();
   }
 
   function flush() {
@@ -65,11 +68,19 @@ export function makeSender(endpoint, log, giveUp) {
       waiting.sort((a, b) => rank(a) - rank(b));
     }
     waiting = waiting.filter((upload) => {
-      // What is too large for what the browser still takes must not keep the others.
-      if (upload === inFlight || !navigator.sendBeacon(endpoint, upload.body ?? upload.text)) return true;
+      // An upload that is too large for the browser's remaining room must not hold up the others.
+      if (upload === inFlight || !sendBeacon(endpoint, upload.body ?? upload.text)) return true;
       if (DEBUG) log(`left to the browser to send (${kilobytes(upload.body ?? upload.text)})`);
       return false;
     });
+  }
+
+  async function workOnce() {
+    try {
+      await work();
+    } finally {
+      working = undefined;
+    }
   }
 
   async function work() {
@@ -132,7 +143,7 @@ async function post(endpoint, body) {
       method: 'post',
       body,
       keepalive: true, // the page may end meanwhile
-      credentials: 'omit',
+      credentials: 'same-origin', // the password of a staging site
       referrerPolicy: 'no-referrer',
       signal: AbortSignal.timeout?.(attemptTimeoutMs), // newer than Profiler
     });

@@ -1,10 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The page's marks and measures, those from before this script too. They are copied as they come: a page may clear them
  * at any time, and their JSON lacks `detail`.
  */
 
+import { PerformanceObserver } from './natives.js';
+
 /** JSON of all entries of a page load: a page that floods the timeline must not flood the network. */
 const maxSize = 300_000;
+/** Entries of one name: a name that comes thousands of times must not push out the others. */
+const maxOfName = 200;
+const maxNames = 5000;
 /** Kept for entries without their details. */
 const reservedSize = 200_000;
 const maxNameLength = 1024;
@@ -17,31 +23,36 @@ const maxDetailDepth = 32; // the collector refuses an upload that is nested too
  * @property {(end: number) => [entry: Entry, size: number][]} take gives away the entries that began before a time,
  *   each with the length of its JSON
  * @property {() => number} jsonSize length of the JSON of those that are here
- * @property {() => boolean} isFull whether some were left out
  * @property {() => void} stop
  */
 
 /**
  * @param {() => void} onMore called each time there are more
+ * @param {(act: (list: PerformanceObserverEntryList) => void) => PerformanceObserverCallback} guard
+ * @param {import('./left_out.js').LeaveOut} leaveOut
  * @returns {Timings}
  */
-export function collectTimings(onMore) {
+export function collectTimings(onMore, guard, leaveOut) {
   /** @type {[Entry, number][]} */
   let kept = [];
   let sizeLeft = maxSize;
-  let full = false;
+  /** Entries by name. @type {Map<string, number>} */
+  const counts = new Map();
 
   /** @param {PerformanceEntryList} entries */
   const copy = (entries) => {
     for (const { name, entryType, startTime, duration, detail } of /** @type {PerformanceMeasure[]} */ (entries)) {
-      if (sizeLeft < 0) {
-        full = true;
-        observer.disconnect();
-        break;
+      const count = (counts.get(name) ?? 0) + 1;
+      if (count > 1 || counts.size < maxNames) counts.set(name, count);
+      const shortName = name.slice(0, maxNameLength);
+      const isOften = count > maxOfName;
+      if (isOften || sizeLeft < 0) {
+        leaveOut(entryType, 1, isOften ? shortName : undefined);
+        continue;
       }
       const text = boundedJson(detail, Math.min(maxDetailLength, sizeLeft - reservedSize));
       const entry = {
-        name: name.slice(0, maxNameLength), entryType, startTime, duration, detail: text && JSON.parse(text),
+        name: shortName, entryType, startTime, duration, detail: text && JSON.parse(text),
       };
       const length = new TextEncoder().encode(entry.name + text).length + 80;
       sizeLeft -= length;
@@ -49,10 +60,10 @@ export function collectTimings(onMore) {
     }
   };
 
-  const observer = new PerformanceObserver((list) => {
+  const observer = new PerformanceObserver(guard((list) => {
     copy(list.getEntries());
     onMore();
-  });
+  }));
   for (const type of ['mark', 'measure']) observer.observe({ type, buffered: true });
   return {
     take: (end) => {
@@ -62,7 +73,6 @@ export function collectTimings(onMore) {
       return taken;
     },
     jsonSize: () => kept.reduce((sum, [, length]) => sum + length, 0),
-    isFull: () => full,
     stop: () => observer.disconnect(),
   };
 }

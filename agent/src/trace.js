@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
- * A trace that is put together from pieces of several profilers' traces: each resource, frame and stack is in it once,
- * and only if a sample needs it.
+ * A trace composed from pieces of several profilers' traces. It contains each resource, frame and stack once, and only
+ * if a sample needs it.
  */
 import { jsonOf } from './json.js';
 
@@ -19,7 +20,7 @@ const sampleSize = 45;
 export function makeTrace() {
   /** @type {Trace} */
   const trace = { resources: [], frames: [], stacks: [], samples: [] };
-  /** Where each value is, by its JSON: that of a resource, a frame and a stack look different. @type {Map<string, number>} */
+  /** The index of each value, by its JSON. The JSON of resources, frames and stacks differs in form. @type {Map<string, number>} */
   const places = new Map();
   let size = 0;
 

@@ -1,2 +1,3 @@
-/** What the agent is called in its uploads, and to the page. */
+// SPDX-License-Identifier: Apache-2.0
+/** The agent's name in its uploads, and for the page. */
 export const version = '0.1.0';

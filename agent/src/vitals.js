@@ -1,27 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
- * Google's web vitals with what caused them, slow interactions, long animation frames, and resources by host: what the
- * vitals build sends beside profiles, or without any.
+ * Google's web vitals and their causes, slow interactions, long animation frames, and resources by host. The vitals
+ * build sends them beside profiles, or without any.
  */
 import { onCLS, onFCP, onINP, onLCP, onTTFB } from 'web-vitals/attribution';
 
 import { jsonOf } from './json.js';
+import { PerformanceObserver, setTimeout } from './natives.js';
 import { selectorOf } from './selector.js';
 
 const minInteractionMs = 40;
-/** Of one page load. */
+/** Per page load; a value that is sent again counts once. */
 const maxVitals = 50;
 const maxInteractions = 200;
 const maxFrames = 200;
 const maxResponses = 1000;
 const maxHosts = 50;
-/** Views of a page, as of a single-page application, whose entries can still come. */
+/** Views of a page, such as a single-page application, whose entries can still come. */
 const maxViews = 100;
-/** More is not left for the end of the page, where all shares 65,536 bytes. */
+/** At most so much waits for the end of the page, where all requests share 65,536 bytes. */
 const maxWaitingSize = 20_000;
 const maxWaitingViews = 8;
 const maxPieceSize = 30_000;
 const maxSmallSize = 10_000;
-/** Of one frame; the longest are kept. */
+/** Per frame; the longest are kept. */
 const maxScripts = 8;
 const maxNameLength = 256;
 
@@ -29,35 +31,36 @@ const maxNameLength = 256;
  * Starts to observe, if this page load is picked.
  * @param {import('../fleetprof.js').Options} options
  * @param {(labels: Labels, members: object) => void} send
+ * @param {import('./load.js').Guard} guard
+ * @param {LeaveOut} leaveOut
  * @returns {import('./load.js').Extra | undefined}
  */
-export function startVitals({ vitalsSample, endpoint }, send) {
+export function startVitals({ vitalsSample, endpoint }, send, guard, leaveOut) {
   if (!globalThis.document || !(Math.random() < Number(vitalsSample ?? 1))) return undefined;
   const views = makeViews();
   const handOver = () => {
     for (const flush of begin()) flush();
     for (const { labels, members } of views.take()) send(labels, { start: performance.now(), duration: 0, ...members });
   };
-  const onMore = () => {
-    try {
-      if (views.isLarge()) handOver();
-    } catch { // nothing may be thrown into the page
-    }
-  };
+  const onEntries = guard((/** @type {() => void} */ see) => {
+    see();
+    if (views.isLarge()) handOver();
+  });
   /** @type {(() => void)[] | undefined} see what is still to be delivered */
   let flushes;
   const begin = () => {
     try {
       return flushes ??= [
-        observeInteractions(views, onMore), observeFrames(views, onMore), observeResources(views, onMore, endpoint),
-        observeVitals(views),
+        observeInteractions(views, onEntries, leaveOut), observeFrames(views, onEntries, leaveOut),
+        observeResources(views, onEntries, leaveOut, endpoint), observeVitals(views, leaveOut),
       ];
     } catch {
       return flushes = []; // a browser that cannot observe
     }
   };
-  // In a task of its own: with the start of the profiler it would hold up the page for more than 5 ms. Entries are buffered.
-  setTimeout(begin);
+  // In a task of its own: together with the profiler's start it would block the page for more than 5 ms. Entries are
+  // buffered.
+  setTimeout(guard(begin));
   return {
     enter: views.enter,
     size: views.size,
@@ -70,14 +73,17 @@ export function startVitals({ vitalsSample, endpoint }, send) {
   };
 }
 
+/** @typedef {import('./left_out.js').LeaveOut} LeaveOut */
+/** @typedef {(see: () => void) => void} OnEntries calls what sees the entries of an observer */
+
 /**
  * Observes entries from the page's beginning on, in browsers that know the type.
  * @param {PerformanceObserverInit} options
  * @param {(entry: any) => void} see
- * @param {() => void} onMore called when some were seen
+ * @param {OnEntries} onEntries
  * @returns {() => void} sees those that are still to be delivered
  */
-function observe(options, see, onMore) {
+function observe(options, see, onEntries) {
   if (!PerformanceObserver.supportedEntryTypes.includes(/** @type {string} */ (options.type))) return () => {};
   /** @param {PerformanceEntryList} entries */
   const seeAll = (entries) => {
@@ -86,10 +92,7 @@ function observe(options, see, onMore) {
     } catch { // nothing may be thrown into the page
     }
   };
-  const observer = new PerformanceObserver((list) => {
-    seeAll(list.getEntries());
-    onMore();
-  });
+  const observer = new PerformanceObserver((list) => onEntries(() => seeAll(list.getEntries())));
   observer.observe({ ...options, buffered: true });
   return () => seeAll(observer.takeRecords());
 }
@@ -97,7 +100,7 @@ function observe(options, see, onMore) {
 /**
  * @typedef {import('./load.js').Labels} Labels
  *
- * What was observed in one view of the page, and is still here.
+ * Observations of one view of the page that are not sent yet.
  * @typedef {object} View
  * @property {number} start ms since timeOrigin
  * @property {Labels} labels
@@ -109,7 +112,7 @@ function observe(options, see, onMore) {
 const jsonSizeOf = (element) => new TextEncoder().encode(jsonOf(element)).length;
 
 /**
- * What was observed, by the view in which it began: entries come after the navigation that they cause.
+ * Observations by the view in which they began: entries come after the navigation that they cause.
  */
 function makeViews() {
   /** The last one first. @type {View[]} */
@@ -132,16 +135,20 @@ function makeViews() {
     targets: new Map(),
     size,
     isLarge: () => size() > maxWaitingSize || views.filter(hasMore).length > maxWaitingViews,
+    /** Drops a value that is not sent yet, because there is a later one. @param {string} id of its metric */
+    dropVital(id) {
+      for (const { lists } of views) lists.vitals = lists.vitals.filter((vital) => /** @type {any} */ (vital).id !== id);
+    },
     /** @param {number} time @returns {View} */
     at: (time) => views.find(({ start }) => start <= time) ?? views[views.length - 1],
     /** Begins a view. @param {Labels} labels */
     enter(labels) {
       views.unshift({ start: views.length > 0 ? performance.now() : 0, labels, lists: emptyLists(), rows: new Map() });
-      // The first one remains: vitals of the load belong to it.
+      // Keep the first view: the page load's vitals belong to it.
       if (views.length > maxViews) views.splice(-2, 1);
     },
     /**
-     * Gives away members of envelopes: of all views, or only of those with these labels if they fit into the room.
+     * Hands over members of envelopes: of all views, or only of views with these labels if they fit into the room.
      * @param {Labels} [only]
      * @param {number} [room]
      */
@@ -151,7 +158,8 @@ function makeViews() {
         const { labels } = view;
         return (only ? [give(view)] : split(give(view))).map((lists) => ({ labels, members: withoutEmpty(lists) }));
       });
-      return pieces;
+      // The most valuable data goes first, in case uploads run out.
+      return pieces.sort((a, b) => Number('vitals' in b.members) - Number('vitals' in a.members));
     },
   };
 }
@@ -160,7 +168,7 @@ function makeViews() {
 const withoutEmpty = (lists) => Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
 
 /**
- * Cuts lists into pieces that fit into what a page may send at its end, and frames from what is worth more.
+ * Cuts lists into pieces that a page may send at its end, and separates frames from more valuable data.
  * @param {Record<string, object[]>} lists
  */
 function split(lists) {
@@ -184,21 +192,24 @@ function split(lists) {
 
 /** @typedef {ReturnType<typeof makeViews>} Views */
 
-/** Those that are measured from the moment at which a prerendered page is first seen. */
+/** Vitals that are measured from the moment at which a prerendered page is first seen. */
 const vitalsOfStart = ['LCP', 'FCP', 'TTFB'];
 
-/** @param {Views} views */
-function observeVitals(views) {
-  /** The ids of metrics that are sent: of one view of the page, each once. @type {Set<string>} */
-  const reported = new Set();
+/** @param {Views} views @param {LeaveOut} leaveOut */
+function observeVitals(views, leaveOut) {
+  /** The sent values, by the metric's id. A changed value is sent again. @type {Map<string, number>} */
+  const reported = new Map();
+  let left = maxVitals;
   const [navigation] = /** @type {any[]} */ (performance.getEntriesByType('navigation'));
   /** @param {any} metric a metric with its attribution */
   const report = ({ id, name, value, rating, navigationType, navigationStartTime, entries, attribution: { target,
     url, interactionTarget, interactionTime, largestShiftTarget, largestShiftTime } }) => {
-    if (reported.has(id) || reported.size >= maxVitals) return;
-    reported.add(id);
+    if (reported.get(id) === value) return;
+    if (!reported.has(id) && --left < 0) return leaveOut('vital', 1);
+    reported.set(id, value);
+    views.dropVital(id);
     views.at(interactionTime ?? largestShiftTime ?? navigationStartTime ?? 0).lists.vitals.push({
-      name, value, rating, navigationType,
+      id, name, value, rating, navigationType,
       // web-vitals does not look again when the entry with the target comes late.
       target: (target ?? interactionTarget ?? largestShiftTarget) || views.targets.get(entries[0]?.interactionId),
       url: url?.split(/[?#]/)[0],
@@ -207,10 +218,11 @@ function observeVitals(views) {
         && { start: navigation.activationStart, duration: value },
     });
   };
-  // Without a name of ours, web-vitals would make one of its own.
+  // Without our name, web-vitals would make its own.
   const options = { generateTarget: (/** @type {Node | null} */ node) => selectorOf(node) ?? '' };
   onLCP(report, options);
-  // When the page is hidden, web-vitals may report before it has looked at the last interaction. It never reports that one.
+  // When the page is hidden, web-vitals may report before it has looked at the last interaction. It never reports that
+  // one.
   /** @type {any} */
   let interaction;
   onINP((metric) => { interaction = metric; }, { ...options, reportAllChanges: true });
@@ -226,32 +238,34 @@ function observeVitals(views) {
 }
 
 /**
- * Sees the slowest frame of each interaction: a click is a pointerdown, a pointerup and a click, and the last two are
- * mostly painted together.
+ * Finds the slowest frame of each interaction: a click has the events pointerdown, pointerup and click, and the last
+ * two are mostly painted together.
  * @param {Views} views
- * @param {() => void} onMore
+ * @param {OnEntries} onEntries
+ * @param {LeaveOut} leaveOut
  */
-function observeInteractions(views, onMore) {
+function observeInteractions(views, onEntries, leaveOut) {
   let left = maxInteractions;
-  /** Those of the last moments, by the browser's number. @type {Map<number, any>} */
+  /** Recent interactions, by the browser's number. @type {Map<number, any>} */
   const recent = new Map();
   return observe({ type: 'event', durationThreshold: minInteractionMs },
     ({ interactionId, name, startTime: start, duration, processingStart, processingEnd, target }) => {
       if (!interactionId || duration < minInteractionMs) return;
       const known = recent.get(interactionId);
-      // Durations are rounded to 8 ms, and end where a dialog opens; the processing is neither.
+      // The browser rounds durations to 8 ms and ends them where a dialog opens. It does neither with processing times.
       const clip = (/** @type {number} */ time) => Math.max(start, Math.min(time, start + duration));
       const event = {
         type: name.startsWith('key') ? 'keyboard' : 'pointer', start, processingStart: clip(processingStart),
         processingEnd: clip(processingEnd), duration, target: selectorOf(target) ?? known?.target,
       };
-      // A page that listens to nothing but clicks gets its target with the click only.
+      // On a page that listens only to clicks, only the click has the target.
       if (known) known.target = event.target;
       if (event.target && views.targets.size < maxInteractions) views.targets.set(interactionId, event.target);
       if (!known) {
         recent.set(interactionId, event);
         if (recent.size > 10) recent.delete(/** @type {number} */ (recent.keys().next().value));
-        if (left-- > 0) views.at(start).lists.interactions.push(event);
+        if (--left < 0) return leaveOut('interaction', 1);
+        views.at(start).lists.interactions.push(event);
       } else if (Math.abs(known.start + known.duration - start - duration) <= 8) {
         const end = Math.max(known.start + known.duration, start + duration);
         known.start = Math.min(known.start, start);
@@ -259,7 +273,7 @@ function observeInteractions(views, onMore) {
         known.processingStart = Math.min(known.processingStart, event.processingStart);
         known.processingEnd = Math.max(known.processingEnd, event.processingEnd);
       } else if (duration > known.duration) Object.assign(known, event);
-    }, onMore);
+    }, onEntries);
 }
 
 /**
@@ -270,40 +284,44 @@ const withoutQuery = (invoker) => invoker.replace(/^(\w+:[^?#]*).*/s, '$1').repl
 
 /**
  * @param {Views} views
- * @param {() => void} onMore
+ * @param {OnEntries} onEntries
+ * @param {LeaveOut} leaveOut
  */
-function observeFrames(views, onMore) {
+function observeFrames(views, onEntries, leaveOut) {
   let left = maxFrames;
   const cut = (/** @type {string | undefined} */ text) => text?.slice(0, maxNameLength);
   const isNew = PerformanceObserver.supportedEntryTypes.includes('long-animation-frame');
   return observe({ type: isNew ? 'long-animation-frame' : 'longtask' },
-    ({ startTime, duration, blockingDuration, renderStart, styleAndLayoutStart, scripts = [] }) => left-- > 0
-      && views.at(startTime).lists.frames.push({
-      start: startTime,
-      duration,
-      blocking: blockingDuration ?? Math.max(0, duration - 50),
-      renderStart: renderStart || undefined,
-      styleAndLayoutStart: styleAndLayoutStart || undefined,
-      scripts: [...scripts].sort((a, b) => b.duration - a.duration).slice(0, maxScripts).map((script) => ({
-        invoker: cut(withoutQuery(script.invoker)),
-        invokerType: script.invokerType,
-        url: cut(script.sourceURL.split(/[?#]/)[0]),
-        function: cut(script.sourceFunctionName),
-        position: script.sourceCharPosition >= 0 ? script.sourceCharPosition : undefined,
-        start: script.startTime,
-        duration: script.duration,
-        forced: script.forcedStyleAndLayoutDuration,
-      })),
-    }), onMore);
+    ({ startTime, duration, blockingDuration, renderStart, styleAndLayoutStart, scripts = [] }) => {
+      if (--left < 0) return leaveOut('frame', 1);
+      views.at(startTime).lists.frames.push({
+        start: startTime,
+        duration,
+        blocking: blockingDuration ?? Math.max(0, duration - 50),
+        renderStart: renderStart || undefined,
+        styleAndLayoutStart: styleAndLayoutStart || undefined,
+        scripts: [...scripts].sort((a, b) => b.duration - a.duration).slice(0, maxScripts).map((script) => ({
+          invoker: cut(withoutQuery(script.invoker)),
+          invokerType: script.invokerType,
+          url: cut(script.sourceURL.split(/[?#]/)[0]),
+          function: cut(script.sourceFunctionName),
+          position: script.sourceCharPosition >= 0 ? script.sourceCharPosition : undefined,
+          start: script.startTime,
+          duration: script.duration,
+          forced: script.forcedStyleAndLayoutDuration,
+        })),
+      });
+    }, onEntries);
 }
 
 /**
  * Sums resources by host and kind. Without Timing-Allow-Origin the browser gives neither size nor most times.
  * @param {Views} views
- * @param {() => void} onMore
+ * @param {OnEntries} onEntries
+ * @param {LeaveOut} leaveOut
  * @param {string} endpoint whose own traffic does not count
  */
-function observeResources(views, onMore, endpoint) {
+function observeResources(views, onEntries, leaveOut, endpoint) {
   const ownUploads = new URL(endpoint, location.href).href;
   /** @type {Set<string>} */
   const known = new Set();
@@ -311,9 +329,9 @@ function observeResources(views, onMore, endpoint) {
   return observe({ type: 'resource' },
     ({ name, initiatorType: kind, startTime, duration, transferSize, requestStart }) => {
       const [, host] = /^https?:\/\/([^/?#]+)/.exec(name) ?? [];
-      if (!host || name === ownUploads || --left < 0) return;
+      if (!host || name === ownUploads) return;
       const key = `${kind} ${host}`;
-      if (known.size >= maxHosts && !known.has(key)) return;
+      if (--left < 0 || known.size >= maxHosts && !known.has(key)) return leaveOut('resource', 1);
       known.add(key);
       const { lists, rows } = views.at(startTime);
       let row = rows.get(key);
@@ -326,5 +344,5 @@ function observeResources(views, onMore, endpoint) {
       if (!requestStart && host !== location.host) row.opaque++;
       else row.duration.push(Math.round(duration * 10) / 10);
       row.bytes += transferSize || 0;
-    }, onMore);
+    }, onEntries);
 }
