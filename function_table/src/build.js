@@ -1,4 +1,5 @@
-/** What the plugins for bundlers share: the function table of a build that is on disk. */
+// SPDX-License-Identifier: Apache-2.0
+/** Shared by the plugins for bundlers: the function table of a build that is on disk. */
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -34,10 +35,14 @@ export function optionsOf(options = {}) {
 export function writeTable(base, files, { file, root, context }) {
   const scripts = [...files].filter(([name]) => /\.[cm]?js$/i.test(name)).sort(([a], [b]) => (a < b ? -1 : 1));
   if (scripts.length === 0) return null;
-  const tables = scripts.map(([name, map]) => tableOfFile(path.join(base, name), { base, root, map: map ? path.join(base, map) : undefined, context, isOwnMap: true }));
+  /** @type {string[]} */
+  const warnings = [];
+  const warn = (/** @type {string} */ text) => { warnings.push(text); };
+  const tables = scripts.map(([name, map]) => tableOfFile(path.join(base, name), { base, root, map: map ? path.join(base, map) : undefined, context, isOwnMap: true, warn }));
   const full = tables.filter(({ rows }) => rows.length > 0);
   const target = path.resolve(base, file);
   fs.mkdirSync(path.dirname(target), { recursive: true });
   fs.writeFileSync(target, (full.length > 0 ? full : tables).map(({ text }) => text).join(''));
-  return full.length > 0 ? null : `${target}: names nothing: no function of the build's scripts comes from its sources`;
+  if (full.length === 0) warnings.push(`${target}: names nothing: no function of the build's scripts comes from its sources`);
+  return warnings.length > 0 ? warnings.join('\n') : null;
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 /** fleetprof-function-table: reads bundled scripts and their source maps, prints function tables. */
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { TableError, tableOfFile } from './function_table.js';
+import { EmptyMapError, TableError, tableOfFile } from './function_table.js';
 
 const usage = `usage: fleetprof-function-table [--base DIR] [--root DIR] SCRIPT...
 
@@ -35,19 +36,34 @@ function main() {
     return 2;
   }
   const base = path.resolve(given.values.base ?? path.dirname(given.positionals[0]));
-  let code = 0;
-  for (const script of given.positionals) {
+  return printTables(given.positionals, base, path.resolve(given.values.root ?? '.'));
+}
+
+/** Prints the tables of scripts; returns the exit code. @param {string[]} scripts @param {string} base @param {string} root */
+function printTables(scripts, base, root) {
+  const say = (/** @type {string} */ text) => process.stderr.write(`fleetprof-function-table: ${text}\n`);
+  let printed = 0;
+  let failed = 0;
+  /** @type {EmptyMapError[]} */
+  const empty = [];
+  for (const script of scripts) {
     const file = path.resolve(script);
     try {
       if (!file.startsWith(base + path.sep)) throw new TableError(`${script}: is not below ${base}; name a directory of all scripts with --base`);
-      process.stdout.write(tableOfFile(file, { base, root: path.resolve(given.values.root ?? '.') }).text);
+      process.stdout.write(tableOfFile(file, { base, root, warn: (text) => say(`warning: ${text}`) }).text);
+      printed += 1;
     } catch (error) {
       if (!(error instanceof TableError)) throw error;
-      process.stderr.write(`fleetprof-function-table: ${error.message}\n`);
-      code = 1;
+      if (error instanceof EmptyMapError) empty.push(error);
+      else {
+        say(error.message);
+        failed += 1;
+      }
     }
   }
-  return code;
+  // Beside scripts with sources, such a script is the bundler's own code.
+  for (const error of empty) say(printed > 0 ? `warning: ${error.message}: left out` : error.message);
+  return failed > 0 || (empty.length > 0 && printed === 0) ? 1 : 0;
 }
 
 process.exitCode = main();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Plugin for esbuild: writes the function table of a build. */
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,5 @@
-/** Limits of a function table: what `fleetprof sourcemap add` takes as a name, a source and a package. */
+// SPDX-License-Identifier: Apache-2.0
+/** Limits of a function table: the names, sources and packages that `fleetprof sourcemap add` takes. */
 
 const longestName = 200;
 const longestSource = 1024;

@@ -1,15 +1,18 @@
-/** Parses JavaScript, TypeScript and JSX; corrects what the parser gets wrong. */
+// SPDX-License-Identifier: Apache-2.0
+/** Parses JavaScript, TypeScript and JSX; corrects the parser's mistakes. */
 import { IterMode, Tree } from '@lezer/common';
 import { parser } from '@lezer/javascript';
 
 /** @typedef {import('@lezer/common').SyntaxNode} SyntaxNode */
 /** @typedef {import('@lezer/lr').LRParser} LRParser */
 
-/** Parses a script; broken code, too. @param {string} text @param {string} path its ending says which language it is @returns {Tree} */
+/** Parses a script, even broken code. @param {string} text @param {string} path its ending says which language it is @returns {Tree} */
 export function parse(text, path) {
-  if (/\.(vue|svelte|astro|html?)$/i.test(path)) return parseDefaultClass(parser.configure({ dialect: 'ts' }), onlyScripts(text));
+  // To the parser, a text that goes on after a backslash and an end of line as on Windows ends there. Places stay.
+  const read = text.replaceAll('\\\r\n', ' \\\n');
+  if (/\.(vue|svelte|astro|html?)$/i.test(path)) return parseDefaultClass(parser.configure({ dialect: 'ts' }), onlyScripts(read));
   const dialect = /\.[cm]?ts$/i.test(path) ? 'ts' : /\.tsx$/i.test(path) ? 'ts jsx' : 'jsx';
-  return parseDefaultClass(parser.configure({ dialect }), text);
+  return parseDefaultClass(parser.configure({ dialect }), read);
 }
 
 /** @param {string} part */
@@ -79,7 +82,7 @@ function isDefaultExport(node) {
 }
 
 /**
- * Returns the tree of the text without what was inserted.
+ * Returns the tree of the text without the inserted names.
  * @param {Tree} tree @param {LRParser} language @param {number[]} places at which it was inserted
  */
 function withoutInserted(tree, language, places) {
@@ -94,7 +97,7 @@ function withoutInserted(tree, language, places) {
     enter: () => { begun.push(buffer.length); },
     leave: ({ type, from, to }) => { buffer.push(type.id, moved(from), moved(to), buffer.length - (begun.pop() ?? 0) + 4); },
   });
-  // The tree itself is no node in it.
+  // The tree itself is not a node in it.
   return Tree.build({ buffer: buffer.slice(0, -4), nodeSet: language.nodeSet, topID: tree.type.id, length: moved(tree.length) });
 }
 
@@ -104,8 +107,8 @@ function withoutInserted(tree, language, places) {
 const mostRepairs = 20;
 
 /**
- * Parses a script without what the parser gets wrong: defaults of patterns that begin an arrow function's parameters, type
- * parameters of async arrow functions, and the mark of optional methods. Places stay.
+ * Parses a script without the code that the parser misreads: defaults of patterns that begin an arrow function's
+ * parameters, type parameters of async arrow functions, and the mark of optional methods. Places stay.
  * @param {LRParser} language @param {string} given
  */
 function parseRepaired(language, given) {
@@ -128,7 +131,7 @@ function parseRepaired(language, given) {
   return tree;
 }
 
-/** Returns what to leave out, by place. @param {Tree} tree @param {string} text */
+/** Returns the ranges to leave out, by place. @param {Tree} tree @param {string} text */
 function wrongParts(tree, text) {
   /** @type {{ from: number, to: number }[]} */
   const found = [];

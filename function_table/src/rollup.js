@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Plugin for Rollup, Rolldown and Vite: writes the function table of a build. */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -5,15 +6,15 @@ import path from 'node:path';
 import { optionsOf, writeTable } from './build.js';
 
 /**
- * What the plugin uses of a plugin's context.
+ * The members of a plugin's context that the plugin uses.
  * @typedef {{ meta: { watchMode: boolean }, warn(message: string): void }} Context
  */
 
 /** A file of a bundle. @typedef {{ type: string, map?: object | null, sourcemapFileName?: string | null, source?: string | Uint8Array }} Output */
 
 /**
- * Returns the scripts that the bundler made, with their maps. Vite emits workers as assets; an asset without a map is a copy.
- * Rolldown makes no map for a script that has nothing of a source, such as one that passes on what others export.
+ * Returns the scripts that the bundler made, with their maps. Vite emits workers as assets; an asset without a map is a
+ * copy. Rolldown makes no map for a script without code of a source, such as a script that only re-exports.
  * @param {Record<string, Output>} bundle @param {boolean} hasMaps whether the output is to have maps
  * @returns {[string, string | null | undefined][]}
  */
@@ -36,7 +37,7 @@ export default function fleetprof(options) {
     name: 'fleetprof-function-table',
     /** Vite: not while it serves. */
     apply: /** @type {const} */ ('build'),
-    /** Vite: not what is built for a server. @param {{ config: { consumer: string } }} environment */
+    /** Vite: skips builds for a server. @param {{ config: { consumer: string } }} environment */
     applyToEnvironment: ({ config }) => config.consumer === 'client',
     writeBundle: {
       order: /** @type {const} */ ('post'),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Scopes of source maps: which function of the sources a stretch of a bundle is. They name functions without the
  * sources. Read in both forms of the ECMA-426 proposal: `scopes`, as Chrome DevTools reads it, and before it
@@ -6,7 +7,7 @@
 import { decodeGeneratedRanges, decodeOriginalScopes } from '@jridgewell/sourcemap-codec';
 
 /** Line and column, from 0. @typedef {[line: number, column: number]} Place */
-/** A function of a source. name: null if it has none. @typedef {{ source: string | null, at: Place, name: string | null }} Scope */
+/** A function of a source. source: its index in the whole map; name: null if it has none. @typedef {{ source: number, at: Place, name: string | null }} Scope */
 /** A function of the bundle. scope: null where the map has none. @typedef {{ from: Place, to: Place, scope: Scope | null }} Range */
 
 /**
@@ -189,22 +190,32 @@ function rangesOfMap(map, names) {
 
 /**
  * Returns the functions of a bundle, by place; none if the map has no scopes.
- * @param {MapJson} map @param {(map: MapJson) => (string | null)[]} sourcesOf a map's sources, as they are looked up @param {Place} [offset] of a section
+ * @param {MapJson} map
  * @returns {Range[]}
  */
-export function rangesOf(map, sourcesOf, offset = [0, 0]) {
-  if (map.sections) {
-    return map.sections.flatMap((section) => rangesOf(section.map, sourcesOf,
-      [offset[0] + section.offset.line, section.offset.column + (section.offset.line === 0 ? offset[1] : 0)])).sort((a, b) => compare(a.from, b.from));
-  }
+export function rangesOf(map) {
+  let sources = 0;
+  /** @param {MapJson} part @param {Place} offset of a section @returns {Range[]} */
+  const rangesOfPart = (part, offset) => {
+    if (part.sections) {
+      return part.sections.flatMap(({ map: inner, offset: { line, column } }) => rangesOfPart(inner, [offset[0] + line, column + (line === 0 ? offset[1] : 0)]));
+    }
+    const first = sources;
+    sources += part.sources?.length ?? 0;
+    return movedRanges(part, offset, first);
+  };
+  return rangesOfPart(map, [0, 0]).sort((a, b) => compare(a.from, b.from));
+}
+
+/** @param {PlainMap} map @param {Place} offset of a section @param {number} firstSource index of its first source in the whole map @returns {Range[]} */
+function movedRanges(map, offset, firstSource) {
   if (map.scopes === undefined && map.generatedRanges === undefined) return [];
-  const names = map.names ?? [];
-  const sources = sourcesOf(map);
   const moved = (/** @type {Place} */ [line, column]) => /** @type {Place} */ ([line + offset[0], line === 0 ? column + offset[1] : column]);
-  return rangesOfMap(map, names).map(({ from, to, item }) => {
+  return rangesOfMap(map, map.names ?? []).map(({ from, to, item }) => {
     const around = functionOf(item);
-    return { from: moved(from), to: moved(to), scope: around && { source: sources[around.source] ?? null, at: around.at, name: around.name } };
-  }).sort((a, b) => compare(a.from, b.from));
+    const scope = around && around.source < (map.sources?.length ?? 0) ? { source: firstSource + around.source, at: around.at, name: around.name } : null;
+    return { from: moved(from), to: moved(to), scope };
+  });
 }
 
 /**

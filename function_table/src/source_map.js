@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Reads source maps (ECMA-426), and finds out whether they are broken. Messages have places, never the map's text. */
 
 /** @typedef {import('./scopes.js').MapJson} MapJson */
@@ -31,13 +32,21 @@ export function parseMap(text) {
     throw new Error(`not JSON${place === undefined ? '' : `, at character ${place}`}`);
   }
   checkMap(json, '');
-  return json;
+  return completed(json);
 }
+
+/** Returns a map with as many contents as sources, and an empty map for a section that has none. @param {any} map @returns {MapJson} */
+function completed(map) {
+  if (map.sections) return { ...map, sections: map.sections.map((/** @type {any} */ section) => ({ ...section, map: completed(section.map ?? emptyMap) })) };
+  return { ...map, version: 3, sourcesContent: map.sources.map((/** @type {unknown} */ _, /** @type {number} */ index) => map.sourcesContent?.[index] ?? null) };
+}
+
+const emptyMap = { version: 3, sources: [], names: [], mappings: '' };
 
 /** Throws if a map is broken. @param {unknown} map @param {string} at the section that it is of; '' for a whole map @returns {Place | null} the last place that is mapped; null: none is */
 function checkMap(map, at) {
   if (!isObject(map)) throw new Error(`${at}not an object`);
-  if (map.version !== 3) throw new Error(`${at}${map.version === undefined ? 'has no version' : 'is of another version'}; version 3 is known`);
+  if (map.version !== 3 && map.version !== '3') throw new Error(`${at}${map.version === undefined ? 'has no version' : 'is of another version'}; version 3 is known`);
   if (map.sections !== undefined) return checkSections(map.sections, at);
   for (const [name, isRight, wanted] of members) if (!isRight(map[name])) throw new Error(`${at}${name} is not ${wanted}`);
   return checkMappings(/** @type {PlainMap} */ (/** @type {unknown} */ (map)), at);
@@ -77,7 +86,8 @@ function checkSections(sections, at) {
     // A map may end with a mapping of the place where the next one begins.
     if (end && (isBefore(from, end) || (before && !isBefore(before, from)))) throw new Error(`${here}begins at ${placeText(...from)}, but the section before it has a mapping at ${placeText(...end)}`);
     before = from;
-    const last = checkMap(section.map, here);
+    // Metro writes null for a script without a map; older maps name the map's URL.
+    const last = section.map === null || (section.map === undefined && typeof section.url === 'string') ? null : checkMap(section.map, here);
     end = last && [from[0] + last[0], last[1] + (last[0] === 0 ? from[1] : 0)];
   }
   return end;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Syntax: finds functions and classes in a parsed script, and the names that people gave them. */
 /** @typedef {import('@lezer/common').SyntaxNode} SyntaxNode */
 /** @typedef {import('@lezer/common').Tree} Tree */
@@ -16,7 +17,8 @@ export const isClass = (node) => classTypes.has(node.name);
 /**
  * A place at which V8 says that a function begins.
  * @typedef {{ offset: number, kind: 'function' | 'constructor' | 'class', name: SyntaxNode | null, from: number, to: number, owner: number, body: number }} Definition
- *   name: the identifier of the function itself; from, to: where it is written; owner: where its function, or its class, begins;
+ *   name: the identifier of the function itself; from, to: where it is written; owner: where its function, or its
+ * class, begins;
  *   body: where its body begins, inside of its brace
  */
 
@@ -91,9 +93,17 @@ export function enclosing(tree, offset) {
   return null;
 }
 
+/** Returns the class to whose instances the value at an offset belongs, which no function inside makes; null: none. @param {Tree} tree @param {number} offset @returns {SyntaxNode | null} */
+export function classOfField(tree, offset) {
+  const around = enclosing(tree, offset);
+  const fields = (around && isClass(around) && around.getChild('ClassBody')?.getChildren('PropertyDeclaration')) || [];
+  const field = fields.find(({ from, to }) => from <= offset && offset < to);
+  return field && !field.getChild('static') && (field.getChild('Equals')?.to ?? field.to) <= offset ? around : null;
+}
+
 /**
- * Returns the innermost function or class around an offset if it can be that of a definition, else null. A constructor that
- * the source does not have is of its class, and a class may have become a function.
+ * Returns the innermost function or class around an offset if it can be that of a definition, else null. A constructor
+ * that the source does not have is of its class, and a class may have become a function.
  * @param {Definition} definition @param {Tree} tree @param {number} offset @param {boolean} isHead whether the offset must be before the body
  */
 export function matching({ kind }, tree, offset, isHead) {
@@ -106,8 +116,9 @@ export function matching({ kind }, tree, offset, isHead) {
 }
 
 /**
- * Returns what people call a function or class: its own name, else that of what it is assigned to, else `outer<` for an
- * argument of a call whose result has a name; '' if there is none.
+ * Returns the name that people use for a function or class: its own name, else the name that it is assigned to, else
+ * `outer<` for an argument of a call whose result has a name. Members carry the name of their class. '' if there is
+ * none.
  * @param {SyntaxNode} node @param {string} text @returns {string}
  */
 export function nameOf(node, text) {
@@ -118,7 +129,14 @@ export function nameOf(node, text) {
   const key = keyOf(node);
   const name = key ? textOf(key, text) : '';
   const around = name === 'constructor' && constructorKey(node) ? node.parent?.parent : null;
-  return around ? nameOf(around, text) : name;
+  return around ? nameOf(around, text) : ofClass(node, name, text);
+}
+
+/** Returns the name of a member with that of its class, if both have one: `Basket.total`. @param {SyntaxNode} member @param {string} name @param {string} text */
+function ofClass(member, name, text) {
+  const around = member.parent?.name === 'ClassBody' ? member.parent.parent : null;
+  const owner = around && name !== '' ? nameOf(around, text) : '';
+  return owner === '' ? name : `${owner}.${name}`;
 }
 
 /** Returns an identifier, or the value of a string or number, as V8 names a function by it. @param {SyntaxNode} node @param {string} text */
@@ -133,14 +151,14 @@ function numberOf(written) {
   const digits = written.replaceAll('_', '');
   if (/^0[0-7]+$/.test(digits)) return String(parseInt(digits, 8));
   if (!digits.endsWith('n')) return String(Number(digits));
-  // Broken code may have what is no number; converting a long one takes long.
+  // Broken code may have an invalid number here, and converting a long number is slow.
   return /^(?:\d{1,200}|0[xX][\da-fA-F]{1,200}|0[oO][0-7]{1,200}|0[bB][01]{1,200})n$/.test(digits) ? String(BigInt(digits.slice(0, -1))) : written;
 }
 
 /** @type {Record<string, string>} */
 const escapes = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', '\r\n': '', '\n': '', '\r': '', '\u2028': '', '\u2029': '' };
 
-/** Returns what a text with escapes means. @param {string} written */
+/** Returns a text with its escapes resolved. @param {string} written */
 function unescaped(written) {
   return written.replace(/\\(?:u\{([\da-fA-F]+)\}|u([\da-fA-F]{4})|x([\da-fA-F]{2})|([0-3]?[0-7]{1,2})|(\r\n|[^]))/g, (whole, point, unit, byte, octal, other) => {
     if (other !== undefined) return escapes[other] ?? other;
@@ -189,7 +207,7 @@ function targetOf(node, text) {
     case 'Property':
     case 'PropertyDeclaration': {
       const key = keyOf(parent);
-      return key && key.to <= node.from ? textOf(key, text) : '';
+      return key && key.to <= node.from ? ofClass(parent, textOf(key, text), text) : '';
     }
     case 'JSXEscape': return parent.parent?.name === 'JSXAttribute' && parent.parent.firstChild ? text.slice(parent.parent.firstChild.from, parent.parent.firstChild.to) : '';
     case 'ExportDeclaration': return 'default';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Plugin for webpack: writes the function table of a build. */
 import { optionsOf, writeTable } from './build.js';
 import { TableError } from './function_table.js';
@@ -5,7 +6,7 @@ import { TableError } from './function_table.js';
 const name = 'FleetprofFunctionTable';
 
 /**
- * What the plugin uses of a compiler.
+ * The members of a compiler that the plugin uses.
  * @typedef {{ context: string, watchMode: boolean, hooks: { afterEmit: { tap(name: string, done: (compilation: Compilation) => void): void } } }} Compiler
  * @typedef {{ errors: Error[], warnings: Error[], outputOptions: { path?: string }, chunks: Iterable<{ files: Iterable<string> }>, children: Compilation[], getAsset(name: string): Readonly<Asset> | undefined }} Compilation
  * @typedef {{ info: { related?: Record<string, null | string | string[]> } }} Asset
