@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checks the directives once, when the configuration is read.  The error
  * messages say what would be right.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Decides once per main request, however it is redirected internally, whether
  * the page load is sampled, and reports the decision in the environment.

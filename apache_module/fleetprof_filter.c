@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The output filter: finds out what the response is, asks header_policy for
  * the fields, and replaces them.  It leaves a field that it cannot merge.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes the line of Server-Timing that carries the decision to the page's
  * script: the token of a sampled page, or a no.
@@ -67,7 +68,7 @@ static const char *sampled_timing(request_rec *r,
     size_t len;
 
     if (keys != NULL && conf->site == NULL) {
-        log_token(r, "\"FleetProfTokenKey\" needs \"FleetProfSite\", too");
+        log_token(r, "\"FleetProfTokenKey\" also needs \"FleetProfSite\"");
         keys = NULL;
     }
     if (keys != NULL) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mod_fleetprof: decides for each page load whether the browser may profile
  * it, and says so in Document-Policy; keeps one Timing-Allow-Origin line.

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parts of mod_fleetprof share: its configuration, the decision kept
+ * Shared by the parts of mod_fleetprof: its configuration, the decision kept
  * for each main request, and the few functions that cross files.
  *
  * Configuration is made in one thread and never changes afterwards.  All else
@@ -101,7 +102,7 @@ typedef struct {
     int upstream_yes;           /* reason UPSTREAM: it lets browsers profile */
 } mod_fleetprof_decision;
 
-/* The directives: see docs/httpd.md. */
+/* The directives: see docs/headers.md. */
 extern const command_rec mod_fleetprof_directives[];
 
 /* Returns the settings of the request's current place; read-only. */

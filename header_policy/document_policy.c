@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Merges Document-Policy in the caller's one buffer: joins the lines, removes members by closing
  * the gaps, appends missing members.

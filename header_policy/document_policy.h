@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Document-Policy: adds our members to the application's without harming them.
  *

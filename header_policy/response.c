@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads Content-Type, Fetch Metadata, Accept and Cache-Control for the policy. */
 #include "response.h"
 

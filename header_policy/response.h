@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Classifies a response for the policy: is it a document or worker script, and may shared caches
  * store it?
@@ -60,7 +61,7 @@ struct fleetprof_exchange {
 bool fleetprof_has_policy(const struct fleetprof_types *types,
                           const struct fleetprof_exchange *exchange);
 
-/* What the fields read so far say about shared caches. Starts as all zero. */
+/* Facts about shared caches from the fields read so far. Starts as all zero. */
 struct fleetprof_cache_control {
     bool is_public;
     bool is_private;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rates, and the two sources of numbers that are compared with them. */
 #include "sampling.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The sampling decision: rates in parts per million, and 64-bit numbers that are compared with
  * them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Splits Server-Timing at its commas; reads only the name of each metric. */
 #include "server_timing.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The grammar of RFC 9651 as small functions, each named after the production it reads.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads a structured-field dictionary (RFC 9651) member by member, strictly, without allocating.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Borrowed text and the caller's buffer: the basic operations of header_policy. */
 #include "slice.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Borrowed text, and a caller's buffer with a fixed end: all the memory that header_policy uses.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checks an origin part by part, and joins lists of origins without repeats. */
 #include "timing_allow_origin.h"
 
@@ -205,7 +206,7 @@ const char *fleetprof_origin_error_text(enum fleetprof_origin_error error)
         return "its port is not a number from 1 to 65535 without leading zeros; leave the port out "
                "or correct it";
     case FLEETPROF_ORIGIN_DEFAULT_PORT:
-        return "browsers leave the scheme's default port out of an origin; leave it out, too";
+        return "browsers leave the scheme's default port out of an origin; also leave it out";
     case FLEETPROF_ORIGIN_LIST:
         return "it contains a comma or space; write each origin as a parameter of its own";
     case FLEETPROF_ORIGIN_OK:

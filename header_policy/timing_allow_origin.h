@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Timing-Allow-Origin: the union of the application's origins and the configured ones.
  *

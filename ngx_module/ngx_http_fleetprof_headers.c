@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 
 /*
  * nginx keeps header fields in lists of parts.  A field with a zero hash is

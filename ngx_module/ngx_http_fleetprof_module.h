@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What the parts of the nginx module share: its configuration, the decision
+ * Shared by the parts of the nginx module: its configuration, the decision
  * kept for each main request, and the few functions that cross files.
  *
  * All of it runs in a worker's event loop; everything but the main
@@ -116,7 +117,7 @@ typedef struct {
 } ngx_http_fleetprof_ctx_t;
 
 
-/* directives; see docs/nginx.md */
+/* directives; see docs/headers.md */
 
 char *ngx_http_fleetprof_enable(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 
 /*
  * Writes the line of Server-Timing that carries the decision to the page's
@@ -105,7 +106,7 @@ ngx_http_fleetprof_free_keys(void *data)
 
 /*
  * Policy and Server-Timing change together: a 304 that leaves the stored policy
- * in force leaves the stored Server-Timing, too.  If upstream's own policy
+ * in force also leaves the stored Server-Timing.  If upstream's own policy
  * allows profiling, its Server-Timing stays: it may have this module.
  */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keys of page tokens: reads them from a file of hexadecimal lines, derives each key's name from
  * the key, and keeps them as HMAC contexts ready for signing. Wipes a key's bytes as soon as its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside page_token: finding keys, signing with them, and base64url. */
 #ifndef FLEETPROF_PAGE_TOKEN_KEYS_H
 #define FLEETPROF_PAGE_TOKEN_KEYS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes and reads tokens. Only a site's name may contain dots, so a token is parsed from both
  * ends, and the rest in the middle is the site.

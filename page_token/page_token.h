@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The token of a sampled page. The web server signs it, the agent carries it, and the collector
  * checks it to learn the site, the rate and the age of a page load that it never saw.
