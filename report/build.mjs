@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Builds the page from src/ into dist/: `node report/build.mjs`. `--check` says whether dist/ is what would be built. Fails
  * if script and style together are larger than a slow connection should have to carry.
@@ -9,8 +10,78 @@ import { gzipSync } from 'node:zlib';
 
 import esbuild from 'esbuild';
 
+import { filters } from '../tools/filters.mjs';
+import { isShare, labelOf, questionOf, questions, typeOf } from '../tools/questions.mjs';
+import { vitals } from '../tools/vitals.mjs';
+
 const room = path.dirname(fileURLToPath(import.meta.url));
 const mostBytes = 60_000;
+
+/** The page's copy of schema/filters. */
+const filterRows = `// SPDX-License-Identifier: Apache-2.0
+/** The rows of schema/filters. Made by report/build.mjs. @type {{ name: string, of: string, help: string }[]} */
+export const rows = [
+${filters.map(({ name, of, plain }) => `  { name: ${quoted(name)}, of: ${quoted(of)}, help: ${quoted(plain)} },`).join('\n')}
+];
+`;
+
+/** Its copy of schema/vitals. */
+const vitalRows = `// SPDX-License-Identifier: Apache-2.0
+/** The rows of schema/vitals. Made by report/build.mjs. @type {{ name: string, unit: string, good: number, poor: number }[]} */
+export const rows = [
+${vitals.map(({ name, unit, good, poor }) => `  { name: ${quoted(name)}, unit: ${quoted(unit)}, good: ${good}, poor: ${poor} },`).join('\n')}
+];
+`;
+
+/** Returns the names of a question's columns. @param {string} name */
+function namesOf(name) {
+  return questionOf(name).gives.flatMap(({ names }) => names);
+}
+
+/** Returns how the report writes a column. @param {string} name @param {string} column */
+function kindOf(name, column) {
+  const type = typeOf(questionOf(name), column);
+  return type === 'double precision' ? (isShare(column) ? 'share' : 'number') : /^(integer|bigint)$/.test(type) ? 'count' : 'text';
+}
+
+/** Returns a label as a heading; percentiles stay as they are. @param {string} label */
+function capital(label) {
+  return label.replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase());
+}
+
+/** Questions whose rows a view shows as a table. */
+const shown = ['hotspots', 'timings', 'callers', 'function_by', 'cost_by', 'vitals', 'interactions', 'long_frames', 'third_parties'];
+
+/** Its copy of schema/questions: the filters that each question takes, and the headings of its columns. */
+const questionRows = `// SPDX-License-Identifier: Apache-2.0
+/** Served questions of schema/questions, and the filters that they take. Made by report/build.mjs. @type {Record<string, string>} */
+export const filterSets = {
+${questions.flatMap(({ serves, takes }) => takes.flatMap((row) => (serves && 'filters' in row ? [`  ${serves.route}: ${quoted(row.filters.replace(/^dimensions/, 'filters'))},`] : []))).join('\n')}
+};
+
+/** Columns of the questions that views show as tables. Made by report/build.mjs. */
+export const columns = {
+${shown.map((name) => `  ${name}: { ${namesOf(name).map((column) => `${column}: { label: ${quoted(capital(labelOf(questionOf(name), column)))}, kind: '${kindOf(name, column)}' }`).join(', ')} },`).join('\n')}
+};
+`;
+
+/** @param {string} text */
+function quoted(text) {
+  return `'${text.replaceAll("'", "\\'")}'`;
+}
+
+/** True if a file has this text. @param {string} file @param {string} text */
+const has = (file, text) => fs.existsSync(file) && fs.readFileSync(file, 'utf8') === text;
+
+for (const [table, text] of [['filter', filterRows], ['question', questionRows], ['vital', vitalRows]]) {
+  const file = path.join(room, `src/${table}_rows.js`);
+  if (!process.argv.includes('--check')) {
+    fs.writeFileSync(file, text);
+  } else if (!has(file, text)) {
+    console.error(`report/src/${table}_rows.js is not what schema/${table}s gives: run node report/build.mjs`);
+    process.exitCode = 1;
+  }
+}
 
 /** @param {string} entry */
 async function bundle(entry) {
@@ -36,8 +107,7 @@ if (size > mostBytes) {
 const dist = path.join(room, 'dist');
 if (process.argv.includes('--check')) {
   for (const [name, text] of Object.entries(files)) {
-    const file = path.join(dist, name);
-    if (fs.existsSync(file) && fs.readFileSync(file, 'utf8') === text) continue;
+    if (has(path.join(dist, name), text)) continue;
     console.error(`report/dist/${name} is not what report/src gives: run node report/build.mjs`);
     process.exitCode = 1;
   }

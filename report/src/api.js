@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Asks the server, or the answers that a saved report carries. */
 import { packed as packedAnswers } from './packer.js';
 import { read, unpacked, written } from './packed.js';
-import { filters, twin } from './state.js';
+import { filterSets } from './question_rows.js';
+import { filters, ofSamples, ofSides, twin } from './state.js';
 
 /**
  * @typedef {Record<string, any>} Row
@@ -19,7 +21,7 @@ import { filters, twin } from './state.js';
  * @typedef {{ name: string, address: string }} Question
  */
 
-/** What went wrong, in words for people. */
+/** An error, in words for people. */
 export class Failure extends Error {
   /** @param {string} title @param {string} [detail] */
   constructor(title, detail = '') {
@@ -28,19 +30,15 @@ export class Failure extends Error {
   }
 }
 
-const noMarker = ['sessions', 'timings', 'refusals', 'vitals', 'vitals_by', 'interactions', 'long_frames', 'third_parties', 'coverage', 'trend', 'function_by', 'histogram',
-  'summary', 'values'];
-const compares = ['compare_releases', 'compare_summary'];
-
 /** Returns the filters that a function takes. @param {string} name */
 export function filtersOf(name) {
-  const isBothSides = compares.includes(name) || name === 'releases';
-  const left = [...isBothSides ? ['release'] : [], ...isBothSides || noMarker.includes(name) ? ['marker'] : []];
+  const set = filterSets[name] ?? 'filters of samples';
+  const left = [...set === 'filters of both sides' ? ofSides : [], ...set === 'filters of samples' ? [] : ofSamples];
   return filters.filter((filter) => !left.some((field) => filter === field || filter === twin(field)));
 }
 
 /**
- * Returns what to ask: a function with the filters of a state that it takes, and more.
+ * Returns a question: a function, the filters of a state that it takes, and further parameters.
  * @param {string} name
  * @param {import('./state.js').State} state
  * @param {Record<string, string | number | undefined>} [more]
@@ -93,11 +91,11 @@ const base64 = (bytes) => btoa(Array.from(new Uint8Array(bytes), (byte) => Strin
 
 /**
  * Returns the page as one file that answers these questions, as fleetprof report writes it.
- * Leaves out the answer to a question that fails but may, and fails if another one does.
+ * Leaves out the answer to an optional question that fails, and fails if a required one does.
  * @param {(Question & { mayFail: boolean })[]} questions @param {string} begin what it shows first
  */
 export async function savedPage(questions, begin) {
-  if (!crypto.subtle) throw new Failure('Saving a view needs https or localhost.', 'The command fleetprof report writes such a file, too.');
+  if (!crypto.subtle) throw new Failure('Saving a view needs https or localhost.', 'The command fleetprof report also writes such a file.');
   const [page, style, script] = await Promise.all(['/', '/assets/report.css', '/assets/report.js'].map(async (address) => {
     const { response, text } = await replyOf(address);
     if (!response.ok) throw new Failure(`${address} has status ${response.status}.`);
@@ -126,6 +124,9 @@ export async function savedPage(questions, begin) {
 }
 
 export const isSaved = () => saved !== null;
+
+/** True if the question has an answer: in a saved report, only those that it was saved with. @param {Question} question */
+export const isAnswered = ({ address }) => saved?.has(address) ?? true;
 
 /** The first question that a saved report answers, to know where it begins. @param {string} name */
 export const firstSaved = (name) => [...saved?.keys() ?? []].find((address) => address.startsWith(`/api/v1/${name}?`));
@@ -156,7 +157,7 @@ export function ask(question, signal, isKept = true) {
   kept.set(address, answer);
   const drop = () => { if (kept.get(address) === answer) kept.delete(address); };
   answer.then(() => signal?.removeEventListener('abort', drop), drop);
-  signal?.addEventListener('abort', drop); // at once: who asks next must not wait for what was cancelled
+  signal?.addEventListener('abort', drop); // at once: the next caller must not wait for a cancelled question
   for (const oldest of kept.keys()) {
     if (kept.size <= mostKept) break;
     kept.delete(oldest);
@@ -205,7 +206,7 @@ const sentence = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 const numeric = ['bigint', 'integer', 'double precision', 'numeric', 'real', 'smallint'];
 
-/** Returns an answer with rows as objects, and numbers as numbers where no digit of them counts. @param {any} body @returns {Answer} */
+/** Returns an answer with rows as objects, and numbers as numbers unless that would lose digits. @param {any} body @returns {Answer} */
 function readable(body) {
   const columns = /** @type {Answer['columns']} */ (body.columns ?? []);
   const isNumber = columns.map(({ name, type }) => numeric.includes(type) && !/_id$/.test(name));

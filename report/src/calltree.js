@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
- * The call tree as a list that a screen reader and the keyboard can walk: all that the picture shows, without the picture.
- * Open is what leads to the selection, and the selection: so a link opens it as it was.
+ * The call tree as a list that a screen reader and the keyboard can walk: all that the picture shows, without the
+ * picture. The selection and its ancestors are open, so that a link opens the list as it was.
  */
 import { h } from './h.js';
 import { pathTo } from './tree.js';
@@ -21,7 +22,7 @@ const mostChildren = 100;
 export function linesOf(tree, open, current) {
   /** @type {Line[]} */
   const lines = [];
-  /** What is still to be listed, last first. @type {Line[]} */
+  /** The lines still to be listed, last first. @type {Line[]} */
   const left = [{ node: 0, place: 0, of: 1 }];
   for (let line = left.pop(); line; line = left.pop()) {
     lines.push(line);
@@ -57,7 +58,7 @@ export function callTree(label, { select, zoom }, others = 'smaller ones are not
   /** Elements in the list, by node. @type {Map<number, HTMLLIElement>} */
   let listed = new Map();
 
-  /** Returns the element of a line; one that is in the list already as it now is. @param {Line} line */
+  /** Returns the element of a line; updates it if it is in the list already. @param {Line} line */
   function element(line) {
     const found = 'node' in line ? listed.get(line.node) : undefined;
     if (!found || !('node' in line)) return made(line);

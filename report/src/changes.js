@@ -1,4 +1,5 @@
-/** What changed since the release before, in the rows of a table: asked for once, when the table comes into view. */
+// SPDX-License-Identifier: Apache-2.0
+/** Changes since the release before, in the rows of a table. One question asks for them when the table comes into view. */
 import { ask, isSaved, question } from './api.js';
 import { verdictLook } from './colours.js';
 import { change, visible } from './format.js';
@@ -43,8 +44,8 @@ export const verdictBadge = (verdict, by) => h('span', { class: `badge ${verdict
   `${verdictLook(verdict).sign} ${visible(verdict)}${typeof by === 'number' && ['slower', 'faster'].includes(verdict) ? ` ${change(by)}` : ''}`.trim());
 
 /**
- * Returns a column with the verdict on each function, and a note on what is compared; nothing where a filter does not apply to
- * comparisons, and in a saved file.
+ * Returns a column with the verdict on each function, and a note on the compared sides; nothing in a saved file, or if
+ * a filter does not apply to comparisons.
  * @param {import('./main.js').Page} page @param {State} state
  * @returns {{ columns: import('./table.js').Column[], note: HTMLElement | null }}
  */
@@ -62,7 +63,7 @@ export function changeColumn(page, state) {
   /** @param {string} key */
   const badgeOf = (key) => {
     const row = verdicts?.get(key);
-    return row ? verdictBadge(row.verdict, row.change) : '';
+    return row ? verdictBadge(row.verdict, row.own_change) : '';
   };
   async function compare() {
     running = new AbortController();

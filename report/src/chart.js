@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Charts on a canvas: the strip of page loads with its releases, a trend with its interval, a histogram. */
-import { count, counted, duration, number, time, visible } from './format.js';
+import { count, counted, duration, number, stepTime, time, visible } from './format.js';
 import { h } from './h.js';
 
 /**
@@ -36,7 +37,7 @@ export function recolour() {
   }
 }
 
-/** Draws what is in an element, now and when colours change. @param {HTMLElement} box @param {() => void} draw */
+/** Draws the chart of an element, now and when colours change. @param {HTMLElement} box @param {() => void} draw */
 export function keepDrawn(box, draw) {
   live.set(box, draw);
   draw();
@@ -131,6 +132,10 @@ const ticksOf = (first, last) => (/** @type {number} */ most) => {
   return ticks;
 };
 
+/** Writes days of a zone at the steps that begin them. @param {number[]} places seconds @param {string} zone @returns {Chart['ticks']} */
+export const dayTicks = (places, zone) => (most) => places.filter((_, i) => i % Math.ceil(places.length / most) === 0)
+  .map((at) => [at, stepTime(at * 1000, zone)[0].slice(5, 10)]);
+
 /** @param {Row[]} releases */
 const marksOf = (releases) => releases.map(({ release, first_hour: at }) => ({ at: Date.parse(at) / 1000, name: release || '(none)' })).sort((a, b) => a.at - b.at);
 
@@ -163,7 +168,7 @@ function drawMarks(marks, { context, x, y, colour }, [first, last]) {
  * @param {[string, string][]} [sides] hours that are compared
  */
 export function strip(hours, releases, choose, sides = []) {
-  /** By hour; those of a day whose hours are gone share its page loads. @type {Map<number, { loads: number, row: Row }>} */
+  /** By hour; where only the day's sum is stored, its hours share the page loads. @type {Map<number, { loads: number, row: Row }>} */
   const by = new Map();
   for (const row of hours) {
     const parts = row.hours ?? 1;
@@ -208,17 +213,18 @@ export function strip(hours, releases, choose, sides = []) {
  * @param {Row[]} releases
  * @param {string} label
  * @param {(value: number) => string} [write] where values are not ms
+ * @param {string} zone whose days the steps are
  */
-export function trend(rows, releases, label, write) {
+export function trend(rows, releases, label, write, zone = 'UTC') {
   const places = rows.map(({ bucket }) => Date.parse(bucket) / 1000);
   const shown = /** @type {[number, number]} */ ([places[0] - hour / 2, places[places.length - 1] + hour / 2]);
   const known = rows.flatMap((row, i) => (row.value_ms === null || row.value_ms === undefined ? [] : [{ at: places[i], value: row.value_ms, low: row.low_ms ?? row.value_ms, high: row.high_ms ?? row.value_ms }]));
   const most = Math.max(0.001, ...known.flatMap(({ value, high }) => [value, high])) * 1.12;
-  return plot({ class: 'trend', 'aria-label': `${label}, from ${time(rows[0]?.bucket)} to ${time(rows[rows.length - 1]?.bucket)} UTC. The table below has the values.` }, {
-    height: 210, x: shown, most, ticks: ticksOf(...shown), zone: 'UTC', ...write ? { write } : {},
+  return plot({ class: 'trend', 'aria-label': `${label}, from ${stepTime(rows[0]?.bucket, zone).join(' ')} to ${stepTime(rows[rows.length - 1]?.bucket, zone).join(' ')}. The table below has the values.` }, {
+    height: 210, x: shown, most, ticks: zone === 'UTC' ? ticksOf(...shown) : dayTicks(places, zone), zone, ...write ? { write } : {},
     at: (x) => {
       const [near] = [...known].sort((a, b) => Math.abs(a.at - x) - Math.abs(b.at - x));
-      return near ? `${time(near.at * 1000)} UTC: ${(write ?? number)(near.value)}${write ? '' : ' ms'}, between ${(write ?? number)(near.low)} and ${(write ?? number)(near.high)}` : '';
+      return near ? `${stepTime(near.at * 1000, zone).join(' ')}: ${(write ?? number)(near.value)}${write ? '' : ' ms'}, between ${(write ?? number)(near.low)} and ${(write ?? number)(near.high)}` : '';
     },
     draw(pen) {
       const { context, x, y, colour } = pen;
@@ -240,7 +246,7 @@ export function trend(rows, releases, label, write) {
 }
 
 /**
- * Returns how often values came, on an axis on which each step is the same factor.
+ * Returns a histogram of values, on a logarithmic axis.
  * @param {Row[]} rows of histogram: from, to, count
  * @param {string} label
  * @param {(value: number) => string} write

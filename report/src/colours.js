@@ -1,4 +1,5 @@
-/** Colours of frames: what kind of code it is decides the hue. A name, a pattern or a word always says the same. */
+// SPDX-License-Identifier: Apache-2.0
+/** Colours of frames: the kind of code decides the hue. A name, a pattern or a word always says the same. */
 import { hostOf } from './format.js';
 
 /** @typedef {'own' | 'third' | 'package' | 'builtin' | 'marker' | 'event' | 'overflow' | 'agent'} Party */
@@ -19,8 +20,8 @@ export function hashed(text) {
 }
 
 /**
- * Returns the kind of code of each frame. Own scripts are those of first parties; if no host's party is known, it guesses
- * that they are those of the host with the most time.
+ * Returns the kind of code of each frame. Own scripts come from first parties; if no host's party is known, this
+ * function guesses that the host with the most time is one.
  * @param {import('./tree.js').Tree} tree
  * @param {import('./api.js').Row[]} hosts rows of third_parties
  * @returns {{ parties: Party[], guessed: string | null }} guessed: the host that is taken for the site's own
@@ -56,8 +57,8 @@ export function partiesOf(tree, hosts) {
 const isPackage = (name) => /^\((?!anonymous\)).+\)$/.test(name);
 
 /**
- * The patterns of fleetprof.is_agent. Each part of a name matches in one way only, or else a made-up name would take the
- * browser forever.
+ * The patterns of fleetprof.is_agent. Each part of a name matches in one way only, or else a made-up name would take
+ * the browser forever.
  */
 const agentName = /^(?:[^?#]*[/:])?fleetprof(?:[.-](?:[a-z_]{0,3}|worker|vitals|debug|alpha|beta|[a-z_]*[A-Z0-9]\w*))*[.][mc]?js(?:[?#]|$)/;
 /** Short parts belong to a hash, so there must be others. */
@@ -84,7 +85,7 @@ export function colour(party, name, resource, isDark) {
   return isDark ? `hsl(${party === 'own' ? hue * 0.8 : hue} ${saturation * 0.66}% ${dark}%)` : `hsl(${hue} ${saturation}% ${light}%)`;
 }
 
-/** What a verdict looks like, and the sign before the name. @type {Record<string, { light: string, dark: string, sign: string }>} */
+/** The colours of a verdict, and the sign before the name. @type {Record<string, { light: string, dark: string, sign: string }>} */
 export const verdicts = {
   slower: { light: '#f5a65b', dark: '#9c5208', sign: '▲' },
   faster: { light: '#86bdf2', dark: '#1d5a94', sign: '▼' },

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Trees in the notations of other tools. Nothing here knows a browser. */
 
 /** @typedef {import('./tree.js').Tree} Tree */

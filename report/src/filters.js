@@ -1,13 +1,17 @@
-/** The filter bar: the period, and what narrows page loads down, each value with its uploads. */
+// SPDX-License-Identifier: Apache-2.0
+/** The filter bar: the period and the filters of page loads, each value with its uploads. */
 import { ask, question } from './api.js';
 import { count, percent, time, visible } from './format.js';
+import { rows } from './filter_rows.js';
 import { button, h } from './h.js';
 import { ago, fields, literal, moment, readable, sideOf, takesReleaseHours, twin } from './state.js';
 
 const periods = [['1h', 'hour'], ['1d', 'day'], ['7d', '7 days'], ['30d', '30 days']];
-/** What a comparison takes when nobody chose a period. */
+/** Default period of a comparison. */
 const releaseHours = 'First 48 h of the release';
-const markers = ['script', 'gc', 'style', 'layout', 'paint', 'other', '(none)'];
+export const markers = ['script', 'gc', 'style', 'layout', 'paint', 'other', '(none)'];
+
+const about = new Map(rows.map(({ name, help }) => [name, help]));
 
 /** @typedef {import('./state.js').State} State */
 
@@ -34,7 +38,7 @@ export function filterBar(state, go, taken) {
       const isTaken = taken.includes(field);
       const shown = (/** @type {string} */ text) => (text === '' ? '(none)' : visible(readable(text), 40));
       const chip = popover(field, [field, value !== undefined && `: ${shown(value)}`, left !== undefined && ` ≠ ${shown(left)}`].filter(Boolean).join(''),
-        value !== undefined || left !== undefined, () => valuesPanel(field, state, go), isTaken ? undefined : `${field} does not apply to this view`);
+        value !== undefined || left !== undefined, () => valuesPanel(field, state, go), isTaken ? undefined : `${field} does not apply to this view`, about.get(field));
       if (value === undefined && left === undefined) return chip;
       return h('span', { class: 'chip' }, chip,
         button('≠', () => go({ [field]: left ?? null, [twin(field)]: value ?? null }),
@@ -47,12 +51,13 @@ export function filterBar(state, go, taken) {
 
 /**
  * Returns a button that opens a panel below itself.
- * @param {string} name @param {string} label @param {boolean} isOn @param {() => Node} content @param {string} [note]
+ * @param {string} name @param {string} label @param {boolean} isOn @param {() => Node} content @param {string} [note] why it does not count
+ * @param {string} [help]
  */
-function popover(name, label, isOn, content, note) {
+function popover(name, label, isOn, content, note, help) {
   const id = `panel-${name}`;
   const opener = button(label, () => (box.querySelector('.panel') ? close() : open()), {
-    'aria-expanded': 'false', 'aria-haspopup': 'dialog', class: [isOn && 'on', note && 'idle'].filter(Boolean).join(' ') || null, id: `filter-${name}`, title: note ?? null,
+    'aria-expanded': 'false', 'aria-haspopup': 'dialog', class: [isOn && 'on', note && 'idle'].filter(Boolean).join(' ') || null, id: `filter-${name}`, title: note ?? help ?? null,
   });
   const box = h('span', { class: 'popover' }, opener);
   const outside = (/** @type {Event} */ event) => { if (!box.contains(/** @type {Node} */ (event.target))) close(); };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Writes numbers, names, times and tables for people, and for other programs. */
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
@@ -70,12 +71,41 @@ export function time(time) {
   return Number.isNaN(date.getTime()) ? String(time) : date.toISOString().slice(0, 16).replace('T', ' ');
 }
 
+/** Returns a time to the minute by the clock of a zone. @param {string | number} time @param {string} zone */
+function localTime(time, zone) {
+  const parts = new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+    .formatToParts(new Date(time));
+  const part = (/** @type {string} */ name) => parts.find(({ type }) => type === name)?.value;
+  return `${part('year')}-${part('month')}-${part('day')} ${part('hour')}:${part('minute')}`;
+}
+
+/** Returns the time zone of an answer of timezone_of: UTC without one, and where this browser does not know it. @param {{ rows: Record<string, any>[] } | undefined} answer */
+export function zoneOf(answer) {
+  const zone = answer?.rows[0]?.timezone_of ?? 'UTC';
+  try {
+    localTime(0, zone);
+    return zone;
+  } catch {
+    return 'UTC';
+  }
+}
+
+/**
+ * Returns when a step of a trend begins, and by which clock: the zone's, but where hours are gone a step is a UTC day.
+ * @param {string | number} bucket @param {string} zone
+ * @returns {[string, string]}
+ */
+export function stepTime(bucket, zone) {
+  const local = zone === 'UTC' ? time(bucket) : localTime(bucket, zone);
+  return local.endsWith(' 00:00') || !time(bucket).endsWith(' 00:00') ? [local, zone] : [time(bucket), 'UTC'];
+}
+
 /** Control characters, and those that turn the direction of the text after them. */
 const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udfff](?![\udc00-\udfff])|\u{e0001}|[\u{e0020}-\u{e007f}]/gu;
 
 /**
- * Returns a name as it can be shown: characters that are invisible or turn the text's direction as escapes, the rest as it
- * is, and at most `most` code points.
+ * Returns a name as it can be shown: characters that are invisible or turn the text's direction as escapes, the rest as
+ * it is, and at most `most` code points.
  * @param {string | null | undefined} text
  * @param {number} [most]
  */
@@ -119,12 +149,15 @@ export function hostOf(resource) {
   return address ? new URL(address).host : '';
 }
 
+/** The start of a formula, behind characters that a spreadsheet drops: blanks, controls, and characters without width. */
+const formula = /^[\0-\u0008\v\f\u000e-\u0020\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]*[=+\-@\t\r\n＝＋－＠﹦﹢﹣﹫]/u;
+
 /** @param {unknown} value */
 function csvCell(value) {
   if (value === null || value === undefined) return '';
   let text = typeof value === 'object' ? JSON.stringify(value) : String(value);
   // A spreadsheet would run such a text as a formula.
-  if (typeof value !== 'number' && /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text)) text = `'${text}`;
+  if (typeof value !== 'number' && formula.test(text) && !/^-?\d+(\.\d+)?$/.test(text)) text = `'${text}`;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Builds elements. Text is always text: nothing here parses markup. */
 
 /** @typedef {Node | string | number | null | undefined | false} Child */

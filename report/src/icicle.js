@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
- * A flame graph on a canvas as large as what is in view: rows grow downwards, subtrees that are out of view or narrower than
- * a pixel cost nothing. It draws a picture and reports what the user does to it.
+ * A flame graph on a canvas as large as what is in view: rows grow downwards, subtrees that are out of view or narrower
+ * than a pixel cost nothing. It draws a picture and reports what the user does to it.
  */
 import { h } from './h.js';
 import { childAt, sibling } from './tree.js';
@@ -33,7 +34,7 @@ const fontSize = 11;
  */
 export function icicle(label, actions, height = 620) {
   const canvas = h('canvas', { tabIndex: 0, role: 'application', 'aria-roledescription': 'flame graph', 'aria-label': label });
-  /** What is selected and what is pointed at lie over the picture, which then need not be drawn again. */
+  /** The marks of the selected and of the hovered node lie over the picture, which then need not be drawn again. */
   const marks = { selected: h('div', { class: 'mark selected', hidden: true }), hovered: h('div', { class: 'mark', hidden: true }) };
   const box = h('div', { class: 'icicle' }, canvas, marks.hovered, marks.selected);
   /** @type {Picture | null} */
@@ -122,7 +123,7 @@ export function icicle(label, actions, height = 620) {
       }
     };
 
-    // What the root stands on, whole rows.
+    // The root's callers, as whole rows.
     for (let i = root; i >= 0; i = tree.parent[i]) {
       const row = tree.level[i] - top;
       if (row >= 0 && row < rows) box1(i, 0, width, row * rowHeight);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The page: reads the address, asks, shows the view, and listens to keys. */
 import { ask, Failure, filtersOf, firstSaved, forget, isSaved, openSaved, question, savedBegin, savedPage } from './api.js';
 import { formats } from './exports.js';
@@ -21,7 +22,7 @@ import { views } from './views.js';
  * @property {(text: string) => Promise<void>} copy
  * @property {Totals} totals
  *
- * @typedef {{ loads: number, uploads: number, profiled_ms: number, unattributed_ms: number }} Totals
+ * @typedef {{ loads: number, uploads: number, profiled_ms: number, unattributed_ms: number, unseen_ms: number }} Totals
  *
  * @typedef {object} Period
  * @property {string} since
@@ -65,7 +66,8 @@ const told = h('p', { class: 'told', hidden: true, 'aria-hidden': 'true' });
 let state = read();
 /** @type {{ view: string, asked: string, shown: Shown, answers: Record<string, Answer> } | null} */
 let current = null;
-let totals = /** @type {Totals} */ ({ loads: 0, uploads: 0, profiled_ms: 0, unattributed_ms: 0 });
+const nothing = { loads: 0, uploads: 0, profiled_ms: 0, unattributed_ms: 0, unseen_ms: 0 };
+let totals = /** @type {Totals} */ (nothing);
 /** @type {AbortController | null} */
 let running = null;
 
@@ -155,7 +157,7 @@ async function show() {
   return undefined;
 }
 
-/** Returns a selector of what has the focus, so that it keeps it in the next answer; null outside of the view. */
+/** Returns a selector of the focused element, so that it keeps the focus in the next answer; null outside of the view. */
 function focusedInView() {
   const focused = document.activeElement;
   if (!focused || !main.contains(focused)) return null;
@@ -201,12 +203,12 @@ function failed(error, above = null) {
 
 // ---- around the view ----
 
-/** What the frame shows: the address without what only the view knows. */
+/** The state that the frame shows: the address without the view's own parameters. */
 const lastingAddress = () => page.link({ view: state.view, item: state.item });
 let framed = '';
 
 const isSites = () => state.view === 'sites';
-/** True if the view is of other hours than the last day, which page loads are counted in without `since`. */
+/** True if the view shows other hours than the last day. Without `since`, page loads of the last day are counted. */
 const hasOtherPeriod = () => state.view === 'compare' && !state.params.since;
 /** Returns the view of the address; none of them is "constructor". @returns {View | undefined} */
 const viewNow = () => (Object.hasOwn(views, state.view) ? views[state.view] : undefined);
@@ -249,7 +251,7 @@ function hoursOf(of, period) {
   return /** @type {const} */ (['summary', 'releases']).map((name) => question(name, of, period && name === 'summary' ? { ...more, release: undefined } : more));
 }
 
-/** Asks for page loads by hour: what everything rests on. @param {AbortSignal} signal @param {Period | null} [period] */
+/** Asks for page loads by hour, on which all figures rest. @param {AbortSignal} signal @param {Period | null} [period] */
 async function summarise(signal, period) {
   if (isAlone()) {
     over.replaceChildren();
@@ -260,7 +262,7 @@ async function summarise(signal, period) {
     const [hours, releases] = await Promise.all(hoursOf(state, period).map((wanted) => ask(wanted, signal)));
     if (signal.aborted) return;
     const sum = (/** @type {string} */ name) => hours.rows.reduce((all, row) => all + (row[name] ?? 0), 0);
-    totals = { loads: sum('loads'), uploads: sum('uploads'), profiled_ms: sum('profiled_ms'), unattributed_ms: sum('unattributed_ms') };
+    totals = /** @type {Totals} */ (Object.fromEntries(Object.keys(nothing).map((name) => [name, sum(name)])));
     knownReleases = releases.rows;
     over.replaceChildren(...hours.rows.length > 0 ? [strip(hours.rows, releases.rows,
       (since, until) => page.go({ since: since.toISOString(), until: until.toISOString() }), period?.sides)] : []);
@@ -269,12 +271,12 @@ async function summarise(signal, period) {
     if (hours.rows.length === 0) await nameUnknownSite(signal);
   } catch (error) {
     if (signal.aborted) throw error;
-    totals = { loads: 0, uploads: 0, profiled_ms: 0, unattributed_ms: 0 };
+    totals = nothing;
     over.replaceChildren(h('p', { class: 'note' }, `Page loads by hour: ${/** @type {Failure} */ (error).message} ${/** @type {Failure} */ (error).detail ?? ''}`));
     notice.hidden = true;
   }
 }
-/** Says so if nothing was ever counted of a site, such as one whose name is misspelt. @param {AbortSignal} signal */
+/** Shows a note if the site never had an upload, for example because its name is misspelt. @param {AbortSignal} signal */
 async function nameUnknownSite(signal) {
   if (isSaved() || state.site.includes('%')) return;
   const { rows } = await ask({ name: 'sites', address: '/api/v1/sites' }, signal, false);
@@ -288,10 +290,11 @@ let knownReleases = [];
 
 function foot() {
   const took = Object.values(current?.answers ?? {}).reduce((most, { took_ms: ms }) => Math.max(most, ms), 0);
-  const { loads, uploads, profiled_ms: profiled, unattributed_ms: unattributed } = totals;
+  const { loads, uploads, profiled_ms: profiled, unattributed_ms: unattributed, unseen_ms: unseen } = totals;
   footer.replaceChildren(h('span', null, isAlone() || hasOtherPeriod() ? '' : [
     counted(loads, 'page load'), counted(uploads, 'upload'), `${duration(profiled)} profiled`,
-    profiled > 0 ? `${percent(unattributed / profiled)} of it unattributed` : null].filter(Boolean).join(' · ')),
+    profiled > 0 ? `${percent(unattributed / profiled)} of it unattributed` : null,
+    unseen > 0 ? `${percent(unseen / (profiled + unseen))} of the watched time unseen` : null].filter(Boolean).join(' · ')),
   asked().some(({ truncated }) => truncated) ? h('strong', { class: 'warning' }, 'An answer was too long and is cut: a filter makes it shorter.') : '',
   h('span', { class: 'took' }, `asked in ${duration(took)}`));
 }
@@ -300,7 +303,7 @@ function foot() {
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let untilUntold;
-/** Says for a moment what was done, to everybody. @param {string} text */
+/** Announces for a moment what was done, on the screen and to screen readers. @param {string} text */
 function tell(text) {
   page.say(text);
   told.textContent = text;
@@ -341,7 +344,7 @@ function save(kind) {
   return download(`${exported.name}.${kind}`, kind === 'csv' ? 'text/csv' : 'application/json', text);
 }
 
-/** Saves the view as one file that asks nobody, with the times that it has now. */
+/** Saves the view as one file that needs no server, with its current times. */
 async function saveFile() {
   const view = views[state.view];
   const then = pinned(state, Date.now());
@@ -358,7 +361,7 @@ async function saveFile() {
   }
 }
 
-/** What there is to export of the view, as a menu. */
+/** A menu of the view's exports. */
 function exportMenu() {
   const panel = h('div', { class: 'panel menu', tabIndex: -1 });
   const menu = h('details', { class: 'popover' }, h('summary', { class: 'button', id: 'export' }, 'Export'), panel);

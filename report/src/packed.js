@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads the answers of a saved report: JSON, and after a NUL the columns of its trees as varints. Trees share frames, and for
  * each function a list of those that it calls. cli/serve/pack.c writes it.

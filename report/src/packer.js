@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
- * Writes the answers of a saved report as packed.js reads them, and as cli/serve/pack.c writes them: a tree becomes columns
- * of varints that have what is a node's own; a frame is its rank among the callees of its caller. Nothing is rounded.
+ * Writes the answers of a saved report as packed.js reads them, and as cli/serve/pack.c writes them: a tree becomes
+ * columns of varints with each node's own values; a frame is its rank among the callees of its caller. Nothing is
+ * rounded.
  */
 
 /** Columns of frames that are written as JSON; beside them, each frame has a function_key. */
@@ -47,7 +49,7 @@ class Bytes {
  */
 
 /**
- * Returns what is the own of each node, or null if the tree is not one that can be packed without a loss.
+ * Returns each node's own values, or null if the tree cannot be packed without loss.
  * @param {any} tree @returns {Own | null}
  */
 function ownOf({ level, frame, self, total, samples, frames }) {

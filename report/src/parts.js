@@ -1,5 +1,7 @@
-/** What several views share: names of functions, searches, tables with their state, the figures of a node. */
+// SPDX-License-Identifier: Apache-2.0
+/** Shared by several views: names of functions, searches, tables with their state, the figures of a node. */
 import { count, number, place, shortPlace, visible, webAddress } from './format.js';
+import { isAnswered } from './api.js';
 import { h } from './h.js';
 import { histogram } from './chart.js';
 import { table } from './table.js';
@@ -35,7 +37,7 @@ export function functionCell(page, row, key = row.function_key) {
 export const functionColumn = (page) => ({ name: 'function', label: 'Function', cell: (row) => functionCell(page, row) });
 
 /**
- * Returns a search for what a view shows.
+ * Returns a search in a view.
  * @param {State} state @param {Page} page @param {string} label
  */
 export function searchBox(state, page, label) {
@@ -83,12 +85,15 @@ export function tableView(main, page, state, { name, caption, columns, rows, sea
 /** Returns "12.3 ms per page load", or the sum where no page load is known. @param {Page} page @param {number} us */
 export const perLoad = (page, us) => (page.totals.loads > 0 ? `${number(us / 1000 / page.totals.loads)} ms per page load` : `${number(us / 1000)} ms`);
 
-/** Returns a list of terms and what they are. @param {([string, import('./h.js').Child] | null)[]} pairs */
+/** Returns a list of terms and their meanings. @param {([string, import('./h.js').Child] | null)[]} pairs */
 export const facts = (pairs) => h('dl', { class: 'facts' }, pairs.flatMap((pair) => (pair ? [h('dt', null, pair[0]), h('dd', null, pair[1])] : [])));
 
-/** Returns links that choose one of a few. @param {string} label @param {[string, string, boolean][]} choices text, address, whether it is chosen */
+/**
+ * Returns links that choose one of a few, without those whose question a saved report does not answer.
+ * @param {string} label @param {[string, string, boolean, import('./api.js').Question?][]} choices text, address, whether it is chosen, and what it asks
+ */
 export const tabs = (label, choices) => h('div', { class: 'tabs', role: 'group', 'aria-label': label },
-  choices.map(([text, href, isOn]) => h('a', { href, 'aria-current': isOn ? 'true' : null }, text)));
+  choices.filter(([, , , asked]) => !asked || isAnswered(asked)).map(([text, href, isOn]) => h('a', { href, 'aria-current': isOn ? 'true' : null }, text)));
 
 /**
  * Returns a note in place of an answer without rows: why there are none, if there is an answer at all.
@@ -117,10 +122,23 @@ export function valuesChart(answer, name, write, marks) {
       { name: 'count', label: 'Values', kind: 'count', bar: true }] })));
 }
 
-/** Returns a note on what the filter marker leaves as it is; null without that filter. @param {State} state @param {string} parts */
+/** Returns a note on the parts that ignore the filter marker; null without that filter. @param {State} state @param {string} parts */
 export const withoutMarker = ({ params }, parts) => (params.marker !== undefined || params.exclude_marker !== undefined
   ? h('p', { class: 'note' }, `The filter marker does not apply to ${parts}.`) : null);
 
 /** The sentence for a selection without samples. */
+/**
+ * Returns the functions outside fleetprof's own agent, and a note about the agent's functions: null if there are none.
+ * @param {Row[]} rows @param {string[]} columns what the note sums up @param {(sums: string[]) => string} say
+ */
+export function withoutAgent(rows, columns, say) {
+  const own = rows.filter((row) => row.is_agent);
+  const sums = columns.map((name) => number(own.reduce((sum, row) => sum + (row[name] ?? 0), 0)));
+  return {
+    rows: own.length > 0 ? rows.filter((row) => !row.is_agent) : rows,
+    note: own.length > 0 ? h('p', { class: 'note' }, `fleetprof’s own agent took ${say(sums)}; its functions are not listed.`) : null,
+  };
+}
+
 export const nothing = 'No profiled page load matches these filters. Choose a longer period, or remove a filter.';
 

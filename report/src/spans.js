@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
- * What happened when, in columns: spans with a begin and an end, those inside others below them, and points in time. All
- * times are milliseconds since the session began. Nothing here knows a browser.
+ * A session's events over time, in columns: spans with a begin and an end, nested spans below the spans around them,
+ * and points in time. All times are milliseconds since the session began. Nothing here uses a browser.
  */
 import { hostOf } from './format.js';
 
@@ -48,7 +49,7 @@ export function spansOf(key, name, items) {
     key, name, count: 1, items: /** @type {Item[]} */ ([]), start: new Float64Array(count), finish: new Float64Array(count), level: new Int32Array(count),
     parent: new Int32Array(count).fill(-1), end: new Int32Array(count), row: new Int32Array(count).fill(-1), rows: 0,
   };
-  /** By row, where it is free. @type {number[]} */
+  /** By row: the time from which it is free. @type {number[]} */
   const free = [];
   /** Spans whose children are being listed, and how many are. @type {{ span: number, list: number[], at: number }[]} */
   const open = [{ span: 0, list: children[0], at: 0 }];
@@ -145,12 +146,35 @@ function intervalOf(body, samples) {
   return body.sampleInterval > 0 ? body.sampleInterval : gaps[(gaps.length - 1) >> 1] ?? 10;
 }
 
+/** The longest gap between two samples that counts as theirs, ms, unless three intervals are longer. */
+const leastMaxGap = 250;
+
+/**
+ * Returns the span of each sample, as the collector gives it (docs/numbers.md): half of the gap to either neighbour.
+ * @param {any} body @param {any[]} samples in order @returns {[from: number, until: number][]}
+ */
+function spansOfSamples(body, samples) {
+  const interval = intervalOf(body, samples);
+  const maxGap = Math.max(leastMaxGap, 3 * interval);
+  const hasWindow = body.start >= 0 && body.duration > 0;
+  const [first, last] = hasWindow ? [body.start, body.start + body.duration] : [-Infinity, Infinity];
+  const endGap = (hasWindow ? maxGap : interval) / 2;
+  return samples.map(({ timestamp: at }, i) => {
+    const before = samples[i - 1]?.timestamp ?? NaN;
+    const after = samples[i + 1]?.timestamp ?? NaN;
+    // Where no time is lost, a span ends exactly where the next one begins.
+    const from = at - before <= maxGap ? (before + at) / 2 : at - (i > 0 ? maxGap / 2 : endGap);
+    const until = after - at <= maxGap ? (at + after) / 2 : at + (i + 1 < samples.length ? maxGap / 2 : endGap);
+    return [Math.max(first, from), Math.max(first, Math.min(last, until))];
+  });
+}
+
 /**
  * Returns the stacks of a trace over time: a function goes on as long as each next sample has it at the same place.
- * @param {any} trace @param {any[]} samples in order @param {number} interval @param {string} host of the page
+ * @param {any} trace @param {any[]} samples in order @param {[number, number][]} times of the samples @param {string} host of the page
  * @returns {{ items: Item[], reached?: number }} reached: when there were too many
  */
-function stacksOverTime({ frames, stacks, resources }, samples, interval, host) {
+function stacksOverTime({ frames, stacks, resources }, samples, times, host) {
   /** @type {Item[]} */
   const items = [];
   /** Stacks as frames, outermost first. @type {Map<number | undefined, number[]>} */
@@ -165,13 +189,14 @@ function stacksOverTime({ frames, stacks, resources }, samples, interval, host) 
     paths.set(stackId, path.reverse());
     return path;
   };
-  /** The stack as it is: places in items, and their frames. @type {number[]} */
+  /** The current stack: places in items, and their frames. @type {number[]} */
   let open = [];
   /** @type {number[]} */
   let openFrames = [];
-  for (const [i, { timestamp: at, stackId }] of samples.entries()) {
+  for (const [i, { stackId }] of samples.entries()) {
     const path = pathOf(stackId);
-    const until = Math.min(samples[i + 1]?.timestamp ?? Infinity, at + (i + 1 < samples.length ? 2 : 1) * interval);
+    const [at, until] = times[i];
+    if (at >= until) continue;
     let same = 0;
     while (same < path.length && openFrames[same] === path[same] && items[open[same]].end === at) same += 1;
     if (items.length + path.length - same > mostItems) return { items, reached: at };
@@ -192,7 +217,7 @@ function stacksOverTime({ frames, stacks, resources }, samples, interval, host) 
 }
 
 /**
- * Returns what an upload that was kept shows over time; nothing for one of an unknown shape.
+ * Returns a kept upload's tracks over time; nothing for an upload of an unknown shape.
  * @param {any} body the upload, parsed
  * @returns {Spans[]}
  */
@@ -201,15 +226,16 @@ export function tracksOf(body) {
   const entries = [...things(body), ...things(body?.entries)];
   const ofType = (/** @type {string[]} */ ...types) => entries.filter(({ entryType }) => types.includes(entryType));
   const samples = list(trace?.samples).filter(({ timestamp }) => Number.isFinite(timestamp)).sort((a, b) => a.timestamp - b.timestamp);
-  const interval = intervalOf(body ?? {}, samples);
-  const { items, reached } = trace ? stacksOverTime(trace, samples, interval, hostOf(body?.page?.url)) : { items: [] };
+  const times = spansOfSamples(body ?? {}, samples);
+  const { items, reached } = trace ? stacksOverTime(trace, samples, times, hostOf(body?.page?.url)) : { items: [] };
   /** @type {Item[]} */
   const markers = [];
-  for (const { timestamp: at, marker } of samples) {
+  for (const [i, { marker }] of samples.entries()) {
     const last = markers[markers.length - 1];
-    if (!marker) continue;
-    if (last?.label === marker && last.end === at) last.end = at + interval;
-    else markers.push({ id: String(markers.length), label: String(marker), start: at, end: at + interval });
+    const [at, until] = times[i];
+    if (!marker || at >= until) continue;
+    if (last?.label === marker && last.end === at) last.end = until;
+    else markers.push({ id: String(markers.length), label: String(marker), start: at, end: until });
   }
   /** @param {any[]} things @param {(thing: any) => string} label @returns {Item[]} */
   const observed = (things, label) => things.map((thing, i) => ({

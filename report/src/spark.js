@@ -1,4 +1,5 @@
-/** Small trends in the rows of a table: each is asked for when its row comes into view, a few at once. */
+// SPDX-License-Identifier: Apache-2.0
+/** Small trends in the rows of a table: each loads when its row scrolls into view, a few at a time. */
 import { ask, isSaved, question } from './api.js';
 import { keepDrawn } from './chart.js';
 import { counted, number } from './format.js';
@@ -59,7 +60,7 @@ export function sparkColumn(state, by, keyOf) {
   const waiting = new Set();
   /** @type {Map<HTMLElement, AbortController>} */
   const running = new Map();
-  /** What draws a cell that has its answer. @type {WeakMap<HTMLElement, () => void>} */
+  /** The function that draws a cell, once its answer is there. @type {WeakMap<HTMLElement, () => void>} */
   const drawn = new WeakMap();
 
   /** @param {HTMLElement} cell */
@@ -87,7 +88,7 @@ export function sparkColumn(state, by, keyOf) {
     for (const { target, isIntersecting } of entries) {
       const cell = /** @type {HTMLElement} */ (target);
       const draw = drawn.get(cell);
-      if (draw && isIntersecting) keepDrawn(cell, draw); // colours may be others since
+      if (draw && isIntersecting) keepDrawn(cell, draw); // colours may have changed
       else if (isIntersecting && !running.has(cell)) waiting.add(cell);
       if (isIntersecting) continue;
       waiting.delete(cell);

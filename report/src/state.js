@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
- * What the page shows, as an address and back: /SITE/VIEW/ITEM?filters. Nothing that one sees is kept elsewhere, so Back,
- * a reload and a copied link show the same.
+ * The page's state as an address, and back: /SITE/VIEW/ITEM?filters. The address is the only place for it, so Back, a
+ * reload and a copied link show the same.
  */
+import { rows } from './filter_rows.js';
 
 /**
  * @typedef {object} State
@@ -11,16 +13,22 @@
  * @property {Record<string, string>} params filters, by SQL's names, and what the view adds
  */
 
-/** What narrows page loads down, in the order of SQL. */
-export const dimensions = ['route', 'release', 'environment', 'variant', 'browser', 'os', 'device', 'thread'];
-export const fields = [...dimensions, 'marker'];
+/** @param {string[]} kinds */
+const namesOf = (...kinds) => rows.filter(({ of }) => kinds.includes(of)).map(({ name }) => name);
+/** Filters of page loads, in the order of SQL. */
+export const dimensions = namesOf('loads', 'sides');
+/** Dimensions that a comparison sets on each side, so they are not filters there. */
+export const ofSides = namesOf('sides');
+/** Filters of samples. */
+export const ofSamples = namesOf('samples');
+export const fields = [...dimensions, ...ofSamples];
 /** The parameter that leaves out what a filter selects. @param {string} field */
 export const twin = (field) => `exclude_${field}`;
-/** Returns the side of a filter that chosen values go to: the one in use, or else what selects. @param {Record<string, string>} params @param {string} field */
+/** Returns the side of a filter that takes chosen values: the side in use, else the selecting side. @param {Record<string, string>} params @param {string} field */
 export const sideOf = (params, field) => (params[field] === undefined && params[twin(field)] !== undefined ? twin(field) : field);
 /** Returns the filter that selects this value only: elsewhere % stands for any text. @param {string} value */
 export const literal = (value) => value.replaceAll('%', () => '\\%');
-/** Returns how a filter reads: what selects one value as this value, a pattern as it is. @param {string} filter */
+/** Returns a filter as shown: a filter on one value as that value, a pattern unchanged. @param {string} filter */
 export const readable = (filter) => (filter.replaceAll('\\%', () => '').includes('%') ? filter : filter.replaceAll('\\%', () => '%'));
 export const filters = ['since', 'until', ...fields, ...fields.map(twin)];
 const lasting = [...filters, 'theme'];
@@ -99,7 +107,7 @@ export function moment(text, now) {
   return Number.isFinite(time) ? time : null;
 }
 
-/** Returns the state with times that stay what they are tomorrow. @param {State} state @param {number} now */
+/** Returns the state with absolute times, so that it means the same tomorrow. @param {State} state @param {number} now */
 export function pinned(state, now) {
   const params = { ...state.params };
   delete params.theme;

@@ -1,4 +1,5 @@
-/** Tables that sort, with bars behind shares; what they show is what is exported. */
+// SPDX-License-Identifier: Apache-2.0
+/** Tables that sort, with bars behind shares; an export has what they show. */
 import { count, number, percent } from './format.js';
 import { button, h } from './h.js';
 
@@ -35,7 +36,7 @@ export function sorted(rows, sort) {
   const sign = descending ? -1 : 1;
   return [...rows].sort((one, other) => {
     const [a, b] = [one[name], other[name]];
-    // What is not known comes last, whatever the direction.
+    // Unknown values come last in both directions.
     if (a === null || a === undefined) return b === null || b === undefined ? 0 : 1;
     if (b === null || b === undefined) return -1;
     return sign * (typeof a === 'number' && typeof b === 'number' ? a - b : String(a) < String(b) ? -1 : Number(a !== b));

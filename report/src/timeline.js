@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A timeline on a canvas: tracks below each other, of which only the part in view is drawn. It draws a picture and reports
  * what the user does to it.

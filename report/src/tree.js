@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
- * Trees of stacks in columns, and what is done to them: transforms, sums, search. Nothing here knows a browser. All times
- * are microseconds; nodes are depth first, siblings by descending size.
+ * Trees of stacks in columns, with transforms, sums and search. Nothing here uses a browser. All times are
+ * microseconds; nodes are depth first, siblings by descending size.
  */
 
 /**
@@ -80,7 +81,7 @@ function grown(frames, { level: levels, frame, self, total, samples }) {
 }
 
 /**
- * Returns where nodes lie, and what is left out on them.
+ * Returns where nodes lie, and the time that is left out above them.
  * @param {Int32Array} parent
  * @param {{ level: Int32Array, self: Float64Array, total: Float64Array }} columns
  */
@@ -115,7 +116,8 @@ function shapeOf(parent, { level, self, total }) {
 }
 
 /**
- * Returns the tree of an answer of flamegraph_columns. Places of one function_key, such as those of two releases, are one.
+ * Returns the tree of an answer of flamegraph_columns. Merges places of one function_key, such as those of two
+ * releases.
  * @param {any} answer
  * @returns {Tree}
  */
@@ -269,8 +271,8 @@ function costliest({ count, frames, frame, group, groups, self }) {
 /** @typedef {{ hide?: Set<number>, focus?: number, recursion?: boolean }} Transform groups to leave out and to look at */
 
 /**
- * Returns the tree without hidden functions, whose time goes to their callers; with `focus`, only what that function
- * calls; with `recursion`, a function that is on the stack already goes on where it began.
+ * Returns the tree without hidden functions, whose time goes to their callers. With `focus`, returns only the subtrees
+ * of that function; with `recursion`, merges a function that is already on the stack into its first call.
  * @param {Tree} tree
  * @param {Transform} transform
  */
@@ -314,7 +316,7 @@ function onPath(trie, group, node, wanted) {
   return i;
 }
 
-/** Of an inverted tree, what is less than this share of it is left out. */
+/** An inverted tree leaves out nodes below this share of the whole. */
 const leastShare = 1 / 20_000;
 
 /** Nodes in order, depth first, whose number is not known before. */
@@ -421,8 +423,8 @@ class Climbers {
 }
 
 /**
- * Returns the tree upside down: who calls `wanted`, or without it the functions by their own time. What is too small to be
- * seen is left out.
+ * Returns the inverted tree: the callers of `wanted`, or without it all functions by their own time. Leaves out nodes
+ * that are too small to be seen.
  * @param {Tree} tree
  * @param {number} [wanted] a group
  */
@@ -478,7 +480,7 @@ function outermost({ count, frame, group, end }, wanted) {
 /** @typedef {{ group: number, frame: number, self: number, total: number, samples: number }} FunctionSum frame: its costliest place */
 
 /**
- * Returns what each function costs below a node; a sample counts once, however often the function is on its stack.
+ * Returns the cost of each function below a node; a sample counts once, however often the function is on its stack.
  * @param {Tree} tree
  * @param {number} [from]
  * @returns {FunctionSum[]} by descending own time
@@ -617,7 +619,7 @@ function mixed(hash, text) {
 }
 
 /**
- * Returns a name for each node that says how it is reached, so that a link finds it in a newer tree, too: 16 hex digits.
+ * Returns a name for each node, 16 hex digits from its path, so that a link also finds it in a newer tree.
  * @param {Tree} tree
  */
 export function namesOf({ count, frames, frame, parent }) {

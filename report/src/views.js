@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The views by their name in an address, in the order of the line of views. */
 import { compare } from './views/compare.js';
 import { coverage } from './views/coverage.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Two releases, or two periods: what changed beyond noise. */
 import { ask, question } from '../api.js';
 import { inOrder, mostCompared, releasesOfSides, successors, verdictBadge } from '../changes.js';
@@ -5,7 +6,7 @@ import { verdictLook } from '../colours.js';
 import { change, count, counted, number, percent, time, visible } from '../format.js';
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
-import { functionCell, tableView } from '../parts.js';
+import { functionCell, tableView, withoutAgent } from '../parts.js';
 import { literal, readable } from '../state.js';
 import { joined, namesOf } from '../tree.js';
 import { builtTree, isDark, labelsOf } from './flame.js';
@@ -16,7 +17,7 @@ import { maxNodes } from './functions.js';
 /** The two sides. */
 const both = /** @type {const} */ (['before', 'after']);
 const sideNames = [...both, 'before_since', 'before_until'];
-/** The choice of no release; no release can have this name. */
+/** Means "no release"; not a valid release name. */
 const anyRelease = '\0';
 
 /** True if a side has this; the release of page loads without one is ''. @param {Record<string, string>} params @param {string} name */
@@ -57,7 +58,7 @@ function emptySides(row, state) {
 const mostNamed = 3;
 
 /**
- * Returns what got slower, by name.
+ * Returns the slower functions, by name.
  * @param {import('../api.js').Row} summary @param {import('../api.js').Row[]} rows findings first @param {State} state @param {import('../main.js').Page} page
  */
 function headline({ slower }, rows, state, page) {
@@ -66,7 +67,7 @@ function headline({ slower }, rows, state, page) {
   const named = rows.filter(({ verdict }) => verdict === 'slower').slice(0, mostNamed);
   return [`${counted(slower, 'function')} ${slower === 1 ? 'is' : 'are'} slower in ${where}: `,
     ...named.flatMap((row, i) => [i > 0 && '; ', h('a', { href: page.link({ view: 'function', item: row.function_key }) }, visible(row.function, 80)),
-      `, ${change(row.change)}${typeof row.change_low === 'number' ? ` (${change(row.change_low)} … ${change(row.change_high)})` : ''}`]),
+      `, ${change(row.own_change)}${typeof row.own_low === 'number' ? ` (${change(row.own_low)} … ${change(row.own_high)})` : ''}`]),
     slower > named.length ? `; and ${count(slower - named.length)} more.` : '.'];
 }
 
@@ -91,11 +92,13 @@ function inWords(row, rows, state, page) {
     : row.obstacle ? 'The sides are not comparable: less than half of the later uploads are of pages, devices and browsers that both sides have.' : null;
   const sides = `${nameOf(state, 'after')} against ${nameOf(state, 'before')}`;
   const method = [
-    !obstacle && row.common_change === 0 && 'No change that all functions share was taken off.',
-    !obstacle && row.common_change && `Everything together changed by ${change(row.common_change)}.`,
+    !obstacle && row.common_change === null && 'What all functions changed by in common is not known: it takes 30.',
+    !obstacle && row.common_change && `Everything together changed by ${change(row.common_change)}; that is taken off the changes below.`,
     typeof row.comparable_share === 'number' && `${percent(row.comparable_share)} of the later uploads are comparable.`,
     !obstacle && placebo(row),
-    row.by_time && 'Uploads per page load differ, so time was compared per profiled time.',
+    row.by_time && 'Uploads of one side are longer, so functions were compared as if all were equally long.',
+    row.seen_differs && `Of the earlier side’s time the browser saw ${percent(row.before_seen_share)}, of the later one’s ${
+      percent(row.after_seen_share)}: what it did not see is missing, most on the side with less.`,
   ].filter(Boolean).join(' ');
   const empty = emptySides(row, state);
   return [
@@ -110,13 +113,13 @@ function inWords(row, rows, state, page) {
 const hasHours = (row, side) => typeof row?.[`${side}_hours`]?.[0] === 'string';
 
 /** Returns the interval of a change as a bar around 0. @param {import('../api.js').Row} row */
-function interval(row) {
-  if (row.change_low === null || row.change_low === undefined) return h('span', null, change(row.change));
+function interval({ own_change: own, own_low: least, own_high: most }) {
+  if (typeof least !== 'number') return h('span', null, change(own));
   const at = (/** @type {number} */ value) => 50 + 50 * Math.max(-1, Math.min(1, value));
-  const [low, high] = [at(row.change_low), at(row.change_high)];
-  return h('span', { class: 'interval' }, h('span', { class: 'amount' }, change(row.change)),
-    h('span', { class: 'rail', 'aria-hidden': 'true', style: { '--low': `${low}%`, '--wide': `${Math.max(1, high - low)}%`, '--at': `${at(row.change)}%` } }),
-    h('span', { class: 'between' }, `${change(row.change_low)} … ${change(row.change_high)}`));
+  const [low, high] = [at(least), at(most)];
+  return h('span', { class: 'interval' }, h('span', { class: 'amount' }, change(own)),
+    h('span', { class: 'rail', 'aria-hidden': 'true', style: { '--low': `${low}%`, '--wide': `${Math.max(1, high - low)}%`, '--at': `${at(own)}%` } }),
+    h('span', { class: 'between' }, `${change(least)} … ${change(most)}`));
 }
 
 /** @type {import('../main.js').View} */
@@ -162,24 +165,26 @@ export const compare = {
         : 'Choose two releases, or give the earlier side a period.'));
       return { update() {}, exported: () => null };
     }
-    const { summary: { rows: [summary] }, rows: { rows } } = answers;
+    const { summary: { rows: [summary] }, rows: { rows: all } } = answers;
+    const { rows, note } = withoutAgent(all, ['before_self_ms', 'after_self_ms'],
+      ([before, after]) => `${before} ms per page load before, and ${after} ms after`);
     if (!summary) {
       main.append(h('p', { class: 'empty' }, 'There is nothing to compare: a side has no uploads.'));
       return { update() {}, exported: () => null };
     }
     main.append(h('section', { class: 'summary' }, ...inWords(summary, rows, first, page)));
     if (emptySides(summary, first)) return { update() {}, exported: () => null };
-    const showDiff = diff(main, answers, rows, page);
+    const showDiff = diff(main, answers, all, page);
     const list = tableView(main, page, first, {
       name: 'compare', caption: 'Functions', rows, search: ['function', 'resource', 'verdict'], empty: 'No function is on a side.',
       columns: [
         { name: 'verdict', label: 'Verdict', cell: ({ verdict }) => verdictBadge(verdict) },
         { name: 'function', label: 'Function', cell: (row) => functionCell(page, row) },
         { name: 'before_self_ms', label: 'Before ms/load', kind: 'number' }, { name: 'after_self_ms', label: 'After ms/load', kind: 'number' },
-        { name: 'change', label: 'Change, 95 % between', kind: 'number', cell: interval, title: 'Of self time, for the same mix of visitors on both sides' },
+        { name: 'own_change', label: 'Own change, 95 % between', kind: 'number', cell: interval, title: 'Of self time, for the same mix of visitors on both sides, without what all functions changed by' },
         { name: 'smallest_visible', label: 'Could have seen', kind: 'number', cell: (row) => (row.verdict === 'no change seen' ? change(row.smallest_visible) : ''), title: 'The least slowdown that would have been found in nine of ten cases' },
         { name: 'before_uploads', label: 'Uploads before', kind: 'count' }, { name: 'after_uploads', label: 'after', kind: 'count' }, { name: 'samples', label: 'Samples', kind: 'count' }],
-      after: h('p', { class: 'note' }, 'What was found comes first, then what costs most. docs/comparison.md explains the method.'),
+      after: h('div', null, h('p', { class: 'note' }, 'What was found comes first, then what costs most. docs/comparison.md explains the method.'), note),
     });
     return { ...list, update(state) { list.update(state); showDiff(state); } };
   },
@@ -233,7 +238,7 @@ function diff(main, answers, rows, page) {
   const sentence = (/** @type {number} */ node) => {
     const row = node > 0 ? verdict.get(tree.frames.function_key[tree.frame[node]]) : undefined;
     return `${node > 0 ? label(tree.frame[node]) : '(all)'} · here ${ms(before[node])} → ${ms(after[node])} ms per page load${
-      row ? ` · the function: ${row.verdict}${row.change === null ? '' : `, ${change(row.change)}`}` : ''}`;
+      row ? ` · the function: ${row.verdict}${row.own_change === null ? '' : `, ${change(row.own_change)}`}` : ''}`;
   };
   const graph = icicle('Both sides as one graph; the table below has the verdicts', {
     select: (node) => { page.go({ sel: node > 0 ? names.of(node) : null }, { replace: true }); page.say(sentence(node)); },

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** How many page loads are profiled, and why not all. */
 import { question } from '../api.js';
 import { count, percent } from '../format.js';
@@ -23,6 +24,10 @@ export const coverage = {
     const sampled = all && all.sampled !== null
       ? `A signed token proves that the server sampled ${count(all.sampled)} page loads; of ${count(all.delivered)} a trace came (${percent(all.delivered / all.sampled)}). They stand for about ${count(all.estimated_loads)} page loads in all.`
       : 'No token proves how many page loads the server sampled, so what all of them cost cannot be estimated.';
+    const seen = typeof all?.seen_share === 'number'
+      ? `Of the time that profiles watched, the browser looked in ${percent(all.seen_share)}; what ran in the rest is unseen.` : null;
+    const overloaded = typeof all?.overload === 'number'
+      ? `Of the profiles ${count(all.overload)} end early, because profiling cost a busy device too much.` : null;
     const refused = refusals.rows.reduce((sum, { records }) => sum + records, 0);
     return tableView(main, page, state, {
       name: 'coverage', caption: 'Page loads', rows, empty: 'No upload matches these filters. The command fleetprof doctor finds out why a site has no profiles.',
@@ -30,7 +35,7 @@ export const coverage = {
         { name: 'reason', label: 'Page loads that say whether they were profiled' }, { name: 'loads', label: 'Page loads', kind: 'count' },
         { name: 'share', label: 'Share', kind: 'share', bar: true },
       ],
-      after: all ? h('div', null, h('p', null, sampled), refused > 0 ? h('p', null, `${count(refused)} records of accepted uploads were refused: ${
+      after: all ? h('div', null, h('p', null, sampled), seen && h('p', null, seen), overloaded && h('p', null, overloaded), refused > 0 ? h('p', null, `${count(refused)} records of accepted uploads were refused: ${
         refusals.rows.slice(0, 5).map(({ format, reason, records }) => `${count(records)} ${format} ${reason}`).join(', ')}.`) : null,
       h('p', { class: 'note' }, 'A page load that sends nothing is not counted. The command fleetprof doctor finds out why profiles are missing.')) : null,
     });

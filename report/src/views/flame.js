@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The flame graph of a selection: where a site begins. */
 import { firstSaved, isSaved, question } from '../api.js';
 import { callTree } from '../calltree.js';
@@ -15,10 +16,10 @@ import { maxNodes, mostNodes } from './functions.js';
 /** With fewer samples, a number is an anecdote. */
 const fewSamples = 50;
 
-/** What SQL folds packages into, and how the page calls it. */
+/** SQL's names for folds of packages, and the page's words for them. */
 const folds = { package: 'one place each', caller: 'their callers' };
 
-/** What the graph of a saved file was asked for. A saved file has one graph. */
+/** The question of a saved file's graph. A saved file has one graph. */
 const savedGraph = () => new URLSearchParams(firstSaved('flamegraph_columns')?.split('?')[1]);
 
 /** @param {import('../state.js').State} state */
@@ -33,7 +34,7 @@ const nodesOf = ({ params }) => {
   return params.nodes === 'most' ? mostNodes : maxNodes;
 };
 
-/** Of a place to zoom to: from this share that is left out, it is worth another question. */
+/** If at least this share of the zoomed node is left out, the page asks another question. */
 const leftOutShare = 0.01;
 
 /** Trees of answers, so that going back builds nothing again. @type {WeakMap<object, Tree>} */
@@ -77,7 +78,7 @@ function looksOf({ frames }, parties, label, dark) {
   });
 }
 
-/** What an address says whose place to zoom to is gone. */
+/** The note for an address whose zoomed node no longer exists. */
 const lost = 'The place that this address zooms to is not in this selection.';
 
 /** How many functions the table beside the graph shows. */
@@ -349,7 +350,7 @@ export const flame = {
 };
 
 /**
- * Returns what colours mean, and how much of the time each kind takes.
+ * Returns the meaning of the colours, with the share of time of each kind.
  * @param {Tree} tree
  * @param {import('../colours.js').Party[]} parties
  * @param {string | null} guess why own scripts may be others

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 /** One function: who calls it, what it calls, how it went over time, where it runs. */
 import { ask, question } from '../api.js';
+import { columnsOf } from '../columns.js';
 import { trend } from '../chart.js';
 import { colour, partiesOf } from '../colours.js';
-import { count, counted, percent, visible, webAddress } from '../format.js';
+import { count, counted, percent, visible, webAddress, zoneOf } from '../format.js';
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
 import { facts, functionColumn, none, perLoad, placeLink, tabs, withoutMarker } from '../parts.js';
@@ -11,7 +13,7 @@ import { table } from '../table.js';
 import { functionsOf, inverted, namesOf, transformed } from '../tree.js';
 import { builtTree, isDark, labelsOf, rowOf } from './flame.js';
 import { maxNodes } from './functions.js';
-import { steps, trendTable } from './timings.js';
+import { steps, trendAsks, trendTable } from './timings.js';
 
 /** @typedef {import('../tree.js').Tree} Tree */
 
@@ -27,12 +29,12 @@ function definition(frames, frame, state) {
   const script = frames.generated_resource?.[frame];
   const line = frames.generated_line?.[frame];
   const column = frames.generated_column?.[frame];
-  // A function table, which is of one site, has named it where the two places differ.
+  // If the two places differ, a function table has named the function, and such a table belongs to one site.
   if (state.site !== '%' && script && line && column && script !== frames.resource[frame]) {
     ask(question('function_origin', { ...state, params: {} }, { generated_resource: script, generated_line: line, generated_column: column })).then(({ rows: [origin] }) => {
       const address = webAddress(origin?.source_link);
       if (address) shown.append(' ', h('a', { class: 'source', href: address, rel: 'noreferrer noopener', target: '_blank', title: address }, 'source'));
-    }, () => { /* the place alone is right, too */ });
+    }, () => { /* the place alone is enough */ });
   }
   return shown;
 }
@@ -44,7 +46,7 @@ const mostSearched = 10_000;
 const placesOf = ({ frames }, key) => frames.function_key.flatMap((each, frame) => (each === key ? [frame] : []));
 
 /**
- * Returns what a function costs in all its places, those that the graph leaves out too; null if nothing is known of it.
+ * Returns the cost of a function in all its places, also those that the graph leaves out; null if it is unknown.
  * @param {import('../api.js').Row[]} callees @returns {{ self: number, total: number } | null} µs
  */
 function costOf(callees) {
@@ -55,7 +57,7 @@ function costOf(callees) {
 }
 
 /**
- * Returns the samples of a function: those of all values that it runs in, or of the graph under a filter that they do not take.
+ * Returns the samples of a function: of all its parts, or with a filter on markers, which parts ignore, of the graph.
  * @param {import('../api.js').Answer} parts @param {import('../state.js').State} state @param {number | undefined} inGraph
  */
 function samplesOf({ rows }, { params }, inGraph) {
@@ -71,7 +73,7 @@ export const oneFunction = {
     tree: question('flamegraph_columns', state, { max_nodes: maxNodes }),
     callers: question('callers', state, { key: state.item }),
     callees: question('callees', state, { key: state.item }),
-    'trend?': question('trend', state, { by: 'function', key: state.item, step: state.params.step ?? 'hour' }),
+    ...trendAsks(state, 'function'),
     'releases?': question('releases', state),
     'hosts?': question('third_parties', state),
     'parts?': question('function_by', state, { by: state.params.by ?? 'route', key: state.item }),
@@ -84,7 +86,7 @@ export const oneFunction = {
     if (!isInGraph && callees.rows.length > 0) asks['listed?'] = question('hotspots', state, { top: mostSearched });
     return asks;
   },
-  mount(main, { tree: answer, callers, callees, trend: trended, releases, hosts, parts, measures, listed }, page, first) {
+  mount(main, { tree: answer, callers, callees, trend: trended, zone, releases, hosts, parts, measures, listed }, page, first) {
     const { rows: values } = trended;
     const whole = builtTree(answer);
     const places = placesOf(whole, first.item);
@@ -136,20 +138,18 @@ export const oneFunction = {
     /** @param {import('../api.js').Row[]} rows @param {string} caption */
     const edges = (rows, caption) => table({
       caption, rows, onsort: () => {}, most: 100, columns: [functionColumn(page),
-        { name: 'share', label: 'Share', kind: 'share', bar: true, title: 'Of the time with the function anywhere on the stack' },
-        { name: 'total_ms', label: 'Total ms', kind: 'number' }, { name: 'samples', label: 'Samples', kind: 'count' }] });
+        ...columnsOf('callers', { share: { bar: true, title: 'Of the time with the function anywhere on the stack' }, total_ms: {}, samples: {} })] });
     const by = first.params.by ?? 'route';
     const breakdown = h('section', { class: 'sandwich' },
-      h('div', null, h('h3', null, 'Where it runs'), tabs('By', dimensions.map((dimension) => [dimension, page.link({ by: dimension }), dimension === by])),
+      h('div', null, h('h3', null, 'Where it runs'), tabs('By', dimensions.map((dimension) => [dimension, page.link({ by: dimension }), dimension === by, question('function_by', first, { by: dimension, key: first.item })])),
         parts.rows.length === 0 ? none(parts, 'Not known.') : table({
           caption: `Self time by ${by}`, rows: parts.rows, onsort: () => {}, most: 100, columns: [
             { name: 'value', label: by, cell: ({ value }) => h('a', { href: page.link({ [by]: literal(value) }) }, value === '' ? '(none)' : visible(value, 120)) },
-            { name: 'self_ms_per_load', label: 'Self ms/load', kind: 'number', bar: true, title: 'Per page load with this value' },
-            { name: 'self_ms', label: 'Self ms', kind: 'number' }, { name: 'loads', label: 'Page loads', kind: 'count' }, { name: 'samples', label: 'Samples', kind: 'count' }] })),
+            ...columnsOf('function_by', { self_ms_per_load: { bar: true, title: 'Per page load with this value' }, self_ms: {}, loads: { label: 'Page loads' }, samples: {} })] })),
       h('div', null, h('h3', null, 'Inside which measures'), measures.rows.length === 0 ? none(measures, 'Inside none, in this period.') : table({
         caption: 'Self time by measure', rows: measures.rows, onsort: () => {}, most: 100, columns: [
           { name: 'value', label: 'Measure', cell: ({ value }) => h('a', { href: page.link({ view: 'timing', item: value }) }, visible(value, 120)) },
-          { name: 'self_ms', label: 'Self ms', kind: 'number', bar: true }, { name: 'total_ms', label: 'Total ms', kind: 'number' }, { name: 'samples', label: 'Samples', kind: 'count' }] })));
+          ...columnsOf('function_by', { self_ms: { bar: true }, total_ms: {}, samples: {} })] })));
     main.append(
       h('h2', { class: 'name' }, name),
       facts([
@@ -164,7 +164,7 @@ export const oneFunction = {
         h('a', { class: 'button', href: page.link({ view: 'flame', hide: first.item }) }, 'Flame graph without it')),
       withoutMarker(first, 'the trend, where it runs and the measures') ?? '',
       values.length > 0 ? h('section', null, h('h3', null, 'Self time, ms per page load, and where it lies with a probability of 95 %'), steps(page, first),
-        trend(values, releases.rows, `Self time of ${visible(name, 100)}, ms per page load`), trendTable(values, 'Trend')) : none(trended, 'No trend: no hour of this period has the function.'),
+        trend(values, releases.rows, `Self time of ${visible(name, 100)}, ms per page load`, undefined, zoneOf(zone)), trendTable(values, 'Trend', undefined, zoneOf(zone))) : none(trended, 'No trend: no hour of this period has the function.'),
       breakdown, omitted ? h('p', { class: 'note' }, omitted) : '',
       h('section', { class: 'sandwich' },
         h('div', null, h('h3', null, 'Callers'), ...halves[0]?.elements ?? [], edges(callers.rows, 'Callers')),

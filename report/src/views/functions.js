@@ -1,5 +1,7 @@
-/** The functions by what they cost, as a table. */
+// SPDX-License-Identifier: Apache-2.0
+/** The functions by cost, as a table. */
 import { question } from '../api.js';
+import { columnsOf } from '../columns.js';
 import { changeColumn } from '../changes.js';
 import { count } from '../format.js';
 import { h } from '../h.js';
@@ -19,12 +21,13 @@ export const mostNodes = 200_000;
  */
 export const hotspotColumns = (page) => [
   functionColumn(page),
-  { name: 'self_ms_per_load', label: 'Self ms/load', kind: 'number', bar: true, title: 'Milliseconds per page load in the function itself' },
-  { name: 'total_ms_per_load', label: 'Total ms/load', kind: 'number', title: 'Milliseconds per page load in the function and all that it called' },
-  { name: 'busy_share', label: 'Busy', kind: 'share', title: 'Self time as a share of the time in which visible code ran' },
-  { name: 'load_share', label: 'Loads', kind: 'share', title: 'Share of the page loads that ran the function' },
-  { name: 'samples', label: 'Samples', kind: 'count' },
-  { name: 'uploads', label: 'Uploads', kind: 'count' },
+  ...columnsOf('hotspots', {
+    self_ms_per_load: { bar: true, title: 'Milliseconds per page load in the function itself' },
+    total_ms_per_load: { title: 'Milliseconds per page load in the function and all that it called' },
+    busy_share: { title: 'Self time as a share of the time in which visible code ran' },
+    load_share: { title: 'Share of the page loads that ran the function' },
+    samples: {}, uploads: {},
+  }),
 ];
 
 /** @type {import('../main.js').View} */

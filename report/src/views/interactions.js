@@ -1,5 +1,7 @@
-/** What visitors did and waited for, and what blocked the page. */
+// SPDX-License-Identifier: Apache-2.0
+/** Visitors' interactions and their waits, and the scripts that blocked the page. */
 import { question } from '../api.js';
+import { columnsOf } from '../columns.js';
 import { visible } from '../format.js';
 import { h } from '../h.js';
 import { placeLink, tableView, tabs } from '../parts.js';
@@ -16,18 +18,14 @@ export const interactions = {
   asks: (state) => ({ rows: question('interactions', state) }),
   mount: (main, { rows: { rows } }, page, state) => tableView(main, page, state, {
     name: 'interactions', caption: 'Interactions', rows, sort: '-total_ms', search: ['target', 'type'], empty: noVitals, before: both(page, false),
-    columns: [
-      { name: 'target', label: 'Target', cell: ({ target, type }) => h('a', { href: page.link({ view: 'timing', item: `(interaction) ${type} ${target ?? ''}`.trim() }) }, target === null ? '(not known)' : visible(target, 160)) },
-      { name: 'type', label: 'Type', cell: ({ type }) => visible(type, 60) },
-      { name: 'count', label: 'Count', kind: 'count' },
-      { name: 'p75_ms', label: 'p75 ms', kind: 'number' },
-      { name: 'p98_ms', label: 'p98 ms', kind: 'number' },
-      { name: 'max_ms', label: 'Max ms', kind: 'number' },
-      { name: 'total_ms', label: 'Total ms', kind: 'number', bar: true },
-      { name: 'input_delay_share', label: 'Delay', kind: 'share', title: 'Of the total: before the first handler ran' },
-      { name: 'processing_share', label: 'Processing', kind: 'share', title: 'Of the total: in handlers' },
-      { name: 'presentation_share', label: 'Presentation', kind: 'share', title: 'Of the total: until the next paint' },
-    ],
+    columns: columnsOf('interactions', {
+      target: { cell: ({ target, type }) => h('a', { href: page.link({ view: 'timing', item: `(interaction) ${type} ${target ?? ''}`.trim() }) }, target === null ? '(not known)' : visible(target, 160)) },
+      type: { cell: ({ type }) => visible(type, 60) },
+      count: {}, p75_ms: {}, p98_ms: {}, max_ms: {}, total_ms: { bar: true },
+      input_delay_share: { title: 'Of the total: before the first handler ran' },
+      processing_share: { title: 'Of the total: in handlers' },
+      presentation_share: { title: 'Of the total: until the next paint' },
+    }),
   }),
 };
 
@@ -39,15 +37,11 @@ export const longFrames = {
   mount: (main, { rows: { rows } }, page, state) => tableView(main, page, state, {
     name: 'long-frames', caption: 'Long frames', rows, sort: '-blocking_ms', search: ['invoker', 'script', 'function'], before: both(page, true),
     empty: 'No page load of these filters sends long animation frames. They come from pages with the agent’s vitals build, in browsers that report them.',
-    columns: [
-      { name: 'invoker', label: 'Invoker', cell: ({ invoker }) => (invoker === null ? 'frames without scripts' : visible(invoker, 160)) },
-      { name: 'function', label: 'Function', cell: (row) => h('span', { class: 'function' }, visible(row.function, 160), placeLink({ resource: row.script })) },
-      { name: 'count', label: 'Runs', kind: 'count' },
-      { name: 'total_ms', label: 'Total ms', kind: 'number' },
-      { name: 'p75_ms', label: 'p75 ms', kind: 'number' },
-      { name: 'blocking_ms', label: 'Blocking ms', kind: 'number', bar: true },
-      { name: 'forced_layout_ms', label: 'Forced layout ms', kind: 'number' },
-    ],
+    columns: columnsOf('long_frames', {
+      invoker: { cell: ({ invoker }) => (invoker === null ? 'frames without scripts' : visible(invoker, 160)) },
+      function: { cell: (row) => h('span', { class: 'function' }, visible(row.function, 160), placeLink({ resource: row.script })) },
+      count: { label: 'Runs' }, total_ms: {}, p75_ms: {}, blocking_ms: { bar: true }, forced_layout_ms: {},
+    }),
     after: h('p', null, h('a', { href: page.link({ view: 'timing', item: '(long frame)' }) }, 'All functions inside long frames, of profiled page loads')),
   }),
 };

@@ -1,4 +1,5 @@
-/** What was kept whole: a list, and one session as a timeline. */
+// SPDX-License-Identifier: Apache-2.0
+/** Sessions that were kept whole: a list, and one session as a timeline. */
 import { question } from '../api.js';
 import { callTree } from '../calltree.js';
 import { count, counted, duration, number, percent, size, time, visible } from '../format.js';
@@ -38,7 +39,7 @@ export const sessions = {
   }),
 };
 
-/** The reports on a dump, by what their tabs say. */
+/** The reports on a dump, by the names of their tabs. */
 const dumpTables = /** @type {Record<string, string>} */ ({
   hints: 'Hints', network_resources: 'Network', page_transitions: 'Pages', log_messages: 'Log', event_summary: 'Time by type', js_profile: 'JavaScript profile', vm_states: 'Engine', server_events: 'Servers',
 });
@@ -203,7 +204,7 @@ export const session = {
     const kinds = h('div', null);
     let summed = '';
 
-    /** Shows what ran in the part that is in view, as a flame graph. @param {Spans} of @param {number} from @param {number} to */
+    /** Shows the visible part of the session as a flame graph. @param {Spans} of @param {number} from @param {number} to */
     function showSums(of, from, to) {
       const dark = isDark();
       const own = ownWithin(of, from, to);
@@ -251,7 +252,7 @@ export const session = {
         const selected = find(state.params.sel);
         const at = spans.find(({ key }) => key === (selected?.track ?? state.params.track)) ?? main1;
         tools.replaceChildren(
-          h('span', { class: 'note' }, `${duration(from)} – ${duration(to)} of ${duration(all[1] - all[0])}. Drag to zoom; + and − do, too.`),
+          h('span', { class: 'note' }, `${duration(from)} – ${duration(to)} of ${duration(all[1] - all[0])}. Drag to zoom, or press + and −.`),
           from > all[0] || to < all[1] ? button('Whole session', () => zoom(...all), { id: 'whole' }) : '',
           state.params.part ? button(`Events of ${visible(state.params.part, 60)} ms ×`, () => page.go({ part: null }), { id: 'no-part' }) : '');
         picture.show({ tracks, from, to, begin: all[0], end: all[1], selected });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** All sites: where to begin. */
 import { duration, time, visible } from '../format.js';
 import { h } from '../h.js';
@@ -22,6 +23,7 @@ export const sites = {
       { name: 'first_hour', label: 'First hour (UTC)', cell: (row) => time(row.first_hour) },
       { name: 'last_hour', label: 'Newest hour (UTC)', cell: (row) => h('span', null, time(row.last_hour),
         Date.now() - Date.parse(row.last_hour) > dayAndMore ? h('strong', { class: 'warning' }, ' nothing for a day') : null) },
+      { name: 'timezone', label: 'Days of' },
     ],
     after: rows.length > 1 ? h('p', null, h('a', { href: page.link({ site: '%', view: 'flame' }) }, 'All sites together')) : null,
   }),

@@ -1,5 +1,7 @@
-/** Where the time goes: by what scripts or page loads have in common. */
+// SPDX-License-Identifier: Apache-2.0
+/** Where the time goes, by a property of scripts or page loads. */
 import { question } from '../api.js';
+import { columnsOf } from '../columns.js';
 import { size, visible } from '../format.js';
 import { h } from '../h.js';
 import { nothing, tableView, tabs, withoutMarker } from '../parts.js';
@@ -8,17 +10,17 @@ import { dimensions, literal } from '../state.js';
 
 /** @typedef {import('../api.js').Row} Row */
 
-const groups = ['host', 'party', 'entity', 'package', 'resource', 'source', 'marker', 'route', 'release', 'browser', 'os', 'device', 'environment', 'variant', 'thread'];
+const groups = ['host', 'party', 'entity', 'package', 'resource', 'source', 'marker', ...dimensions];
 /** Rows that no filter can select. */
 const special = ['(unattributed)', '(no script)', '(no host)', '(overflow)'];
 
-/** What third_parties knows of a host, and the columns for it. @type {import('../table.js').Column[]} */
-const ofResponses = [
-  { name: 'requests', label: 'Requests', kind: 'count', title: 'Responses of all types, scripts included' },
-  { name: 'p75_ms', label: 'p75 ms', kind: 'number', title: 'Duration of responses that say it' },
-  { name: 'bytes', label: 'Bytes', kind: 'number', cell: ({ bytes }) => size(bytes), title: 'As transferred, of responses that say it' },
-  { name: 'opaque_share', label: 'Opaque', kind: 'share', title: 'Responses that say neither time nor size, for lack of Timing-Allow-Origin' },
-];
+/** The values of third_parties for a host, and their columns. @type {import('../table.js').Column[]} */
+const ofResponses = columnsOf('third_parties', {
+  requests: { title: 'Responses of all types, scripts included' },
+  p75_ms: { title: 'Duration of responses that say it' },
+  bytes: { cell: ({ bytes }) => size(bytes), title: 'As transferred, of responses that say it' },
+  opaque_share: { title: 'Responses that say neither time nor size, for lack of Timing-Allow-Origin' },
+});
 
 /**
  * Returns hosts by the time of their scripts, with their responses, and the hosts that have responses only.
@@ -50,15 +52,16 @@ export const where = {
     const canFilter = dimensions.includes(by) || by === 'marker';
     return tableView(main, page, state, {
       name: `where-${by}`, caption: `Time by ${by}`, rows, sort: '-self_ms', search: hosts ? ['name', 'party'] : ['name'], empty: nothing,
-      before: tabs('Group by', groups.map((name) => [name, page.link({ by: name, sort: null, q: null }), name === by])),
+      before: tabs('Group by', groups.map((name) => [name, page.link({ by: name, sort: null, q: null }), name === by, question('cost_by', state, { by: name })])),
       columns: [
         { name: 'name', label: by, cell: ({ name }) => (canFilter && !special.includes(name)
           ? h('a', { href: page.link({ view: 'flame', [by]: literal(name) }) }, name === '' ? '(none)' : visible(name, 160)) : h('span', null, name === '' ? '(none)' : visible(name, 160))) },
-        ...hosts ? [{ name: 'party', label: 'Party', cell: (/** @type {Row} */ { party }) => party ?? '–', title: 'First: hosts of the site’s pages, origins and first_party' }] : [],
-        { name: 'self_ms', label: 'Time ms', kind: 'number', title: 'Self time, summed over all page loads' },
-        { name: 'share', label: 'Share', kind: 'share', bar: true, title: 'Of profiled time, unattributed time included' },
-        { name: 'samples', label: 'Samples', kind: 'count' },
-        { name: 'uploads', label: 'Uploads', kind: 'count' },
+        ...hosts ? columnsOf('third_parties', { party: { cell: (/** @type {Row} */ { party }) => party ?? '–', title: 'First: hosts of the site’s pages, origins and first_party' } }) : [],
+        ...columnsOf('cost_by', {
+          self_ms: { label: 'Time ms', title: 'Self time, summed over all page loads' },
+          share: { bar: true, title: 'Of profiled time, unattributed time included' },
+          samples: {}, uploads: {},
+        }),
         ...hasResponses ? ofResponses : [],
         ...sparkColumn(state, by, ({ name }) => name),
       ],

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The rows of schema/filters. Made by report/build.mjs. @type {{ name: string, of: string, help: string }[]} */
+export const rows = [
+  { name: 'route', of: 'loads', help: 'page routes, such as /product/:id' },
+  { name: 'release', of: 'sides', help: 'releases of the site, as the page says' },
+  { name: 'environment', of: 'loads', help: 'environments, as the page says, such as production' },
+  { name: 'variant', of: 'loads', help: 'arms of an experiment, as the page says' },
+  { name: 'browser', of: 'loads', help: 'browser families: Chrome, Edge, …' },
+  { name: 'os', of: 'loads', help: 'operating systems: Windows, macOS, Linux, Android, iOS, …' },
+  { name: 'device', of: 'loads', help: 'device classes: desktop, mobile, tablet, bot' },
+  { name: 'thread', of: 'loads', help: 'threads: window or worker' },
+  { name: 'marker', of: 'samples', help: 'what the main thread did: script, gc, style, layout, paint, other; (none), or an empty text: samples without a marker' },
+  { name: 'frame', of: 'loads', help: 'pages in frames: top, same-origin or cross-origin; % is all of them' },
+];
