@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Included before every file of ours: functions that cannot be used safely do not compile.
  *

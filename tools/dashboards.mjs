@@ -1,20 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
- * Grafana's dashboards about pages, as config/grafana has them: panels of fleetprof's SQL functions.
+ * Grafana's dashboards about pages: panels of fleetprof's SQL functions.
  *
- *     node tools/dashboards.mjs      writes config/grafana/{overview,function,releases,vitals}.json
+ *     node tools/dashboards.mjs DIR      writes overview.json, function.json, releases.json and vitals.json there
  *
  * They are in the classic model, which Grafana 11 and later read.
  */
 import fs from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
+
+import { dimensions } from './filters.mjs';
+import { vitals as vitalRows } from './vitals.mjs';
 
 /** @import { Dashboard, Panel, VariableModel, FieldConfigSource } from '@grafana/schema' */
 /** @typedef {{ width: number, height?: number }} Size of 24 columns; rows of 30 pixels */
 /** @typedef {Size & { title: string, description: string, sql: string, unit?: string }} Question */
 /** @typedef {FieldConfigSource['overrides'][number]} Override */
 
-const folder = path.join(path.dirname(fileURLToPath(import.meta.url)), '../config/grafana');
 const datasource = { type: 'grafana-postgresql-datasource', uid: '${datasource}' };
 
 // ---- Variables
@@ -56,7 +59,6 @@ const site = [
 const mix = [dimension('route', 'Route'), dimension('device', 'Device'), dimension('browser', 'Browser')];
 const release = dimension('release', 'Release');
 const step = chosen('step', 'Step', ['hour', 'day']);
-const dimensions = ['route', 'release', 'environment', 'variant', 'browser', 'os', 'device', 'thread'];
 
 const mixFilters = `route => ${textValue('route')}, device => ${value('device')}, browser => ${value('browser')}`;
 const filters = `${period}, ${mixFilters}, release => ${textValue('release')}`;
@@ -245,8 +247,9 @@ const releases = dashboard('releases', 'two releases', 'What a release made slow
     placebo_flags, placebo_tested, before_uploads, after_uploads
 from fleetprof.compare_summary(${sides})` }, [column('/^common_change$/', { unit: 'percentunit', decimals: 1 })]),
   table({ title: 'Functions', description: 'Self time per page load; the change is for the same mix of pages and devices.', width: 24, height: 14,
-    sql: `select verdict, function, resource, line, before_self_ms, after_self_ms, ${changes}, before_uploads, after_uploads, function_key
-from fleetprof.compare_releases(${sides}, top => 200)` }, [verdicts, toFunction(mix)]),
+    sql: `select verdict, function, resource, line, before_self_ms, after_self_ms, own_change, own_low, own_high, smallest_visible, before_uploads, after_uploads, function_key
+from fleetprof.compare_releases(${sides}, top => 200)
+where not is_agent` }, [verdicts, toFunction(mix)]),
   table({ title: 'Timings', description: 'Medians and 75th percentiles of marks and measures.', width: 12, height: 11,
     sql: `select verdict, name, kind, percentile, before_ms, after_ms, ${changes}, before_count, after_count
 from fleetprof.compare_timings(${sides})` }, [verdicts]),
@@ -255,8 +258,10 @@ from fleetprof.compare_timings(${sides})` }, [verdicts]),
 from fleetprof.compare_vitals(${sides})` }, [verdicts]),
 ], 'now-30d');
 
+/** The one that most pages have to work on is shown first. */
+const vitalNames = vitalRows.map(({ name }) => name).sort((a, b) => Number(b === 'INP') - Number(a === 'INP'));
 const vitals = dashboard('vitals', 'web vitals', 'What real users noticed, and the functions behind it.',
-  [chosen('vital', 'Vital', ['INP', 'LCP', 'CLS', 'FCP', 'TTFB']), release, ...mix, step, chosen('by', 'By', dimensions)], [
+  [chosen('vital', 'Vital', vitalNames), release, ...mix, step, chosen('by', 'By', dimensions)], [
     table({ title: 'Vitals', description: 'Percentiles and ratings; CLS as the score × 1000.', width: 12,
       sql: `select name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share\nfrom fleetprof.vitals(${filters})` }),
     lines({ title: '${vital}, 75th percentile', unit: 'none', width: 12,
@@ -281,7 +286,8 @@ where name = ${value('vital')}` }),
     table({ title: 'Functions behind a poor ${vital}', width: 24, height: 10,
       description: 'Functions that ran where the vital was poor, and what each cost where it was good.',
       sql: `select function, resource, line, self_ms_per_load, good_self_ms_per_load, uploads, good_uploads, samples, function_key
-from fleetprof.vital_hotspots(${value('vital')}, ${filters})` }, [toFunction([release, ...mix])]),
+from fleetprof.vital_hotspots(${value('vital')}, ${filters})
+where not is_agent` }, [toFunction([release, ...mix])]),
     table({ title: 'Interactions', description: 'Clicks, taps and keys by target, the most time first.', width: 12, height: 10,
       sql: `select target, type, count, p75_ms, p98_ms, input_delay_share, processing_share, presentation_share
 from fleetprof.interactions(${filters})
@@ -295,5 +301,8 @@ export const files = new Map(Object.entries({ overview, function: oneFunction, r
   .map(([name, model]) => [`${name}.json`, `${JSON.stringify(model, null, 2)}\n`]));
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const [, , folder] = process.argv;
+  if (folder === undefined) throw new Error('usage: node tools/dashboards.mjs DIR');
+  fs.mkdirSync(folder, { recursive: true });
   for (const [name, text] of files) fs.writeFileSync(path.join(folder, name), text);
 }

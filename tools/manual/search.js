@@ -1,4 +1,5 @@
-/** The manual's search: an index of all sections, made in the browser when somebody begins to search. */
+// SPDX-License-Identifier: Apache-2.0
+/** The manual's search: rank.js makes an index of all sections when somebody begins to search. */
 'use strict';
 
 (() => {
@@ -8,8 +9,9 @@
   const results = /** @type {HTMLElement} */ (form.querySelector('.results'));
 
   /** @typedef {{ page: string, title: string, address: string, text: string }} Section */
+  /** @typedef {{ section: Section, found: string[] }} Result */
 
-  /** Settles when the index is there. @type {Promise<(query: string) => Section[]> | undefined} */
+  /** Settles when the index is there. @type {Promise<(query: string) => Result[]> | undefined} */
   let index;
 
   /** @param {string} name */
@@ -21,37 +23,18 @@
     document.head.append(script);
   });
 
-  /** Splits at everything that separates words, also inside of names such as limits.max_body. @param {string} text */
-  const words = (text) => text.toLowerCase().split(/[^\p{L}\p{N}_]+/u).filter((word) => word !== '');
-
   async function makeIndex() {
-    await Promise.all([load('lunr.js'), load('sections.js')]);
-    const { lunr, manualSections } = /** @type {any} */ (globalThis);
-    const made = lunr((/** @type {any} */ builder) => {
-      builder.tokenizer = (/** @type {unknown} */ text) => words(String(text ?? '')).map((word) => new lunr.Token(word, {}));
-      builder.pipeline.reset();
-      builder.searchPipeline.reset();
-      builder.ref('place');
-      builder.field('title', { boost: 8 });
-      builder.field('page', { boost: 4 });
-      builder.field('text');
-      manualSections.forEach((/** @type {Section} */ section, /** @type {number} */ place) => builder.add({ ...section, place }));
-    });
-    /** Finds sections with all words, or with words that begin so. @param {string} query @returns {Section[]} */
-    return (query) => made.query((/** @type {any} */ asked) => {
-      for (const word of words(query)) {
-        asked.term(word, { boost: 10 });
-        asked.term(word.replace(/(?<=...)s$/, ''), {
-          wildcard: lunr.Query.wildcard.TRAILING, presence: lunr.Query.presence.REQUIRED,
-        });
-      }
-    }).slice(0, mostResults).map((/** @type {{ ref: number }} */ { ref }) => manualSections[ref]);
+    await Promise.all([load('rank.js'), load('sections.js')]);
+    const { manualRanker, manualSections } = /** @type {any} */ (globalThis);
+    return manualRanker(manualSections);
   }
+
+  /** Matches whole words; they have nothing that means more in an expression. @param {string[]} found */
+  const wordsIn = (found) => new RegExp(`(?<![\\p{L}\\p{N}_])(${found.join('|')})(?![\\p{L}\\p{N}_])`, 'iu');
 
   /** Appends a text, its found words marked. @param {HTMLElement} element @param {string} text @param {string[]} found */
   function appendMarked(element, text, found) {
-    const escaped = found.map((word) => word.replace(/s$/, '')).filter((word) => word !== '');
-    const parts = escaped.length ? text.split(new RegExp(`(${escaped.join('|')})`, 'iu')) : [text];
+    const parts = found.length ? text.split(wordsIn(found)) : [text];
     parts.forEach((part, i) => {
       if (i % 2 === 0) return element.append(part);
       const mark = document.createElement('mark');
@@ -62,14 +45,14 @@
 
   /** Returns the part of a text around the first found word. @param {string} text @param {string[]} found */
   function excerpt(text, found) {
-    const places = found.map((word) => text.toLowerCase().indexOf(word)).filter((place) => place >= 0);
-    const start = places.length ? Math.max(0, Math.min(...places) - 60) : 0;
+    const first = found.length ? text.search(wordsIn(found)) : -1;
+    const start = Math.max(0, first - 60);
     const begin = start === 0 ? 0 : text.indexOf(' ', start) + 1;
     return `${begin > 0 ? '… ' : ''}${text.slice(begin, begin + 160)}${text.length > begin + 160 ? ' …' : ''}`;
   }
 
-  /** @param {Section} section @param {string[]} found */
-  function resultOf(section, found) {
+  /** @param {Result} result */
+  function resultOf({ section, found }) {
     const link = document.createElement('a');
     link.href = section.address;
     const title = document.createElement('strong');
@@ -84,10 +67,10 @@
     const query = input.value;
     const find = await (index ??= makeIndex());
     if (query !== input.value) return; // a later key is already searched for
-    const found = words(query);
-    const sections = found.length ? find(query) : [];
-    results.replaceChildren(...sections.map((section) => resultOf(section, found)));
-    if (found.length && !sections.length) results.textContent = 'Nothing found.';
+    const best = find(query).slice(0, mostResults);
+    results.replaceChildren(...best.map(resultOf));
+    if (query.trim() !== '' && !best.length) results.textContent = 'Nothing found.';
+    results.dataset.query = query;
   }
 
   /** Moves the focus among input and results. @param {number} step */
