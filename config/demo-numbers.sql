@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The numbers that the demo page shows next to its own: the functions of all its page loads of the last day.
 select json_build_object(
   'at', extract(epoch from clock_timestamp())::float8,

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
- * What fleetprof counted for the demo. `./quickstart` asks SQL each second and serves the answer as numbers.json; the
+ * Fleetprof's counts for the demo. `./quickstart` asks SQL each second and serves the answer as numbers.json; the
  * file in this folder means that nobody does.
  */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Does one piece of work after the other, shows how long each took by the page's own clock, and keeps
  * those times in `window.demo` for whoever wants to compare a profiler's numbers with them. After the upload

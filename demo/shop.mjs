@@ -1,6 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The made-up shop of ./quickstart and of the report's tests: two releases, of which the later makes one function
- * slower, with vitals, marks, measures and a third party.
+ * slower, with vitals, marks, measures and a third party. Its profiles show what Chromium shows without flags and origin
+ * trials: no markers, and no frames of the language's own functions. Layout, garbage collections and half of a sort have
+ * no stack.
  *
  *   node demo/shop.mjs FOLDER     writes its uploads as HOUR/BROWSER-NUMBER.json; HOUR is how many hours ago it was
  *
@@ -35,7 +38,7 @@ export class Trace {
     this.frames = [];
     /** @type {{ frameId: number, parentId?: number }[]} */
     this.stacks = [];
-    /** @type {{ timestamp: number, stackId?: number, marker?: string }[]} */
+    /** @type {{ timestamp: number, stackId?: number }[]} */
     this.samples = [];
     this.now = 0;
     /** @type {Map<string, number>} */
@@ -63,11 +66,11 @@ export class Trace {
     return parentId;
   }
 
-  /** Runs a stack for a time. @param {Place[] | null} path null: idle @param {number} ms @param {string} [marker] */
-  run(path, ms, marker) {
+  /** Runs a stack for a time. @param {Place[] | null} path null: none, the page is idle or runs what has no stack @param {number} ms */
+  run(path, ms) {
     const stackId = path === null ? undefined : this.stack(path);
     for (let left = Math.round(ms / interval); left > 0; left -= 1) {
-      this.samples.push({ timestamp: this.now, ...stackId === undefined ? {} : { stackId }, ...marker ? { marker } : {} });
+      this.samples.push({ timestamp: this.now + interval / 2, ...stackId === undefined ? {} : { stackId } });
       this.now += interval;
     }
   }
@@ -81,7 +84,7 @@ export class Trace {
 /** @typedef {[name: string, resource?: string, line?: number, column?: number]} Place */
 
 /**
- * What one page load of the shop sends.
+ * The uploads of one page load of the shop.
  * @param {{ release: string, route: number, draw: () => number }} given
  */
 export function visit({ release, route, draw }) {
@@ -100,10 +103,10 @@ export function visit({ release, route, draw }) {
   const boot = own('boot', 9, 1);
   const render = [boot, lib('performWork', 2210), lib('renderRoot', 2301), lib('beginWork', 1804)];
   trace.run([boot], spread(25));
-  trace.run([boot, own('readState', 31)], spread(40));
-  trace.run([boot, own('readState', 31), ['JSON.parse']], spread(30));
+  trace.run([boot, own('readState', 31)], spread(40) + spread(30));
   trace.run([...render, own('Header', 88)], spread(35));
-  trace.run(null, spread(70), 'layout');
+  trace.run([...render, own('Header', 88), ['appendChild']], spread(15));
+  trace.run(null, spread(70)); // layout
   trace.run([...render, own('Page', 96), lib('beginWork', 1804), own('ProductList', 140), own('formatPrice', 160)], spread(45));
   trace.run([tracker('', 1)], spread(40));
   trace.run([tracker('', 1), tracker('collectSignals', 4), tracker('hashCanvas', 9)], spread(90));
@@ -113,11 +116,12 @@ export function visit({ release, route, draw }) {
     const reviews = [...render, own('Page', 96), lib('beginWork', 1804), own('Reviews', 210)];
     trace.run(reviews, spread(60));
     trace.run([...reviews, own('sortReviews', 233, 31)], spread(release === '2.3.0' ? 330 : 150));
-    trace.run([...reviews, own('sortReviews', 233, 31), ['sort']], spread(70));
+    trace.run([...reviews, own('sortReviews', 233, 31), own('byDate', 229, 24)], spread(35));
+    trace.run(null, spread(35)); // the same sort, without a stack
     trace.run([...reviews, own('', 251, 18)], spread(50));
   } else if (route === 1) {
     trace.run([own('checkout', 320), own('updateTotals', 341)], spread(120));
-    trace.run([own('checkout', 320), own('updateTotals', 341)], spread(20), 'gc');
+    trace.run(null, spread(20)); // a garbage collection
   } else {
     trace.run([own('onSearch', 402), own('tokenize', 411)], spread(80));
     trace.run([own('onSearch', 402), own('fuzzyMatch', 430), own('fuzzyMatch', 430), own('distance', 452)], spread(110));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Work that a profiler should recognise: each function keeps the page busy for about `ms`.
  *

@@ -1,4 +1,5 @@
 # The collector and the command line; they run without root and need no shell.
+# SPDX-License-Identifier: Apache-2.0
 ARG DEBIAN=trixie
 FROM debian:${DEBIAN}-slim AS build
 WORKDIR /src

@@ -1,4 +1,5 @@
 # Debian's nginx with the header module, the demo page and the browser agent.
+# SPDX-License-Identifier: Apache-2.0
 ARG DEBIAN=trixie
 FROM debian:${DEBIAN}-slim AS build
 WORKDIR /src
