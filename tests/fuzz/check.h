@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Check: how a fuzzer reports that a property does not hold.
  */

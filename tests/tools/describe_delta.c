@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Describes a delta: prints members and arrays as they are; sums are the test's task.
  */
 #include "tests/tools/describe_delta.h"
 
 #include "collector/base/uuid.h"
+#include "collector/rollup/ids.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,9 +17,10 @@ static void print_segment(const struct fp_segment *segment)
     printf("\"environment\": \"%.*s\", \"variant\": \"%.*s\", \"browser\": \"%.*s\", ",
            FP_STR_ARG(segment->environment), FP_STR_ARG(segment->variant),
            FP_STR_ARG(segment->browser));
-    printf("\"os\": \"%.*s\", \"device\": \"%.*s\", \"thread\": \"%.*s\", \"rate_ppm\": %u}",
-           FP_STR_ARG(segment->os), FP_STR_ARG(segment->device), FP_STR_ARG(segment->thread),
-           segment->rate_ppm);
+    printf("\"os\": \"%.*s\", \"device\": \"%.*s\", \"thread\": \"%.*s\", ",
+           FP_STR_ARG(segment->os), FP_STR_ARG(segment->device), FP_STR_ARG(segment->thread));
+    printf("\"frame\": \"%.*s\", \"rate_ppm\": %u}",
+           FP_STR_ARG(segment->frame.len > 0 ? segment->frame : FP_STR("top")), segment->rate_ppm);
 }
 
 static void print_upload(const struct fp_delta *delta)
@@ -39,8 +42,9 @@ static void print_upload(const struct fp_delta *delta)
         delta->truncated ? "true" : "false", delta->browser_version, FP_STR_ARG(delta->agent),
         delta->body_bytes, delta->skipped_entries, delta->records_read, delta->records_refused);
     printf("\"samples\": %u, \"unattributed_samples\": %u, \"profiled_us\": %" PRId64
-           ", \"unattributed_us\": %" PRId64,
-           delta->samples, delta->unattributed_samples, delta->profiled_us, delta->unattributed_us);
+           ", \"unattributed_us\": %" PRId64 ", \"unseen_us\": %" PRId64,
+           delta->samples, delta->unattributed_samples, delta->profiled_us, delta->unattributed_us,
+           delta->unseen_us);
 }
 
 static void print_frames(const struct fp_delta *delta)
@@ -78,18 +82,36 @@ static void print_stacks(const struct fp_delta *delta)
 
 static void print_timings(const struct fp_delta *delta)
 {
+    const char *comma = "";
     printf(", \"timings\": [");
     for (uint32_t i = 0; i < delta->timing_count; i++) {
         const struct fp_delta_timing *timing = &delta->timings[i];
+        if (timing->kind == FP_TIMING_LEFT_OUT)
+            continue;
         printf("%s[\"%" PRId64 "\", %u, %" PRId64 ", \"%.*s\", \"%s\", %u, %" PRId64 ", %" PRId64
                ", [",
-               i > 0 ? ", " : "", (int64_t)timing->id, timing->count, timing->sum_us,
-               FP_STR_ARG(timing->name), fp_timing_kind_name(timing->kind), timing->negative,
-               timing->min_us, timing->max_us);
+               comma, (int64_t)timing->id, timing->count, timing->sum_us, FP_STR_ARG(timing->name),
+               fp_timing_kind_name(timing->kind), timing->negative, timing->min_us, timing->max_us);
         for (uint32_t k = 0; k < timing->bin_count; k++)
             printf("%s[%u, %u]", k > 0 ? ", " : "", delta->bins[timing->first_bin + k].bin,
                    delta->bins[timing->first_bin + k].count);
         printf("]]");
+        comma = ", ";
+    }
+    printf("]");
+}
+
+static void print_left_out(const struct fp_delta *delta)
+{
+    const char *comma = "";
+    printf(", \"left_out\": [");
+    for (uint32_t i = 0; i < delta->timing_count; i++) {
+        const struct fp_delta_timing *timing = &delta->timings[i];
+        if (timing->kind != FP_TIMING_LEFT_OUT)
+            continue;
+        printf("%s[\"%" PRId64 "\", \"%.*s\", \"%.*s\", %" PRId64 "]", comma, (int64_t)timing->id,
+               FP_STR_ARG(timing->name), FP_STR_ARG(timing->source), timing->sum_us);
+        comma = ", ";
     }
     printf("]");
 }
@@ -109,7 +131,7 @@ static void print_measured(const struct fp_delta *delta)
             printf("%s[%u, \"%s\", %u, %" PRId64 ", %" PRId64 "]", k > 0 ? ", " : "", frame->frame,
                    fp_marker_name(frame->marker), frame->samples, frame->self_us, frame->total_us);
         }
-        printf("]]");
+        printf("], %" PRId64 ", %d]", measured->window_us, measured->counts_load);
     }
     printf("]");
 }
@@ -123,6 +145,30 @@ static void print_refusals(const struct fp_delta *delta)
     printf("]");
 }
 
+static int64_t timing_id(uint64_t site_id, enum fp_timing_kind kind, enum fp_vital vital)
+{
+    const struct fp_timing_key key = {.kind = kind, .name = fp_str_of(fp_vital_name(vital))};
+    return (int64_t)fp_timing_id(site_id, &key);
+}
+
+static void print_vitals(const struct fp_delta *delta)
+{
+    const uint64_t site_id = fp_site_id(delta->segment.site);
+    printf(", \"vitals\": [");
+    for (uint32_t i = 0; i < delta->vital_count; i++) {
+        const struct fp_delta_vital *vital = &delta->vitals[i];
+        const struct fp_uuid id = fp_vital_id(site_id, &delta->load, vital);
+        char text[FP_UUID_TEXT_LEN + 1];
+        fp_uuid_format(&id, text);
+        printf("%s[\"%s\", \"%s\", %" PRId64 ", \"%" PRId64 "\", \"%" PRId64 "\", \"%" PRId64 "\"]",
+               i > 0 ? ", " : "", text, fp_vital_name(vital->vital), vital->value_us,
+               timing_id(site_id, FP_TIMING_VITAL, vital->vital),
+               timing_id(site_id, FP_TIMING_VITAL_GOOD, vital->vital),
+               timing_id(site_id, FP_TIMING_VITAL_POOR, vital->vital));
+    }
+    printf("]");
+}
+
 void describe_delta(const struct fp_delta *delta)
 {
     putchar('{');
@@ -130,7 +176,9 @@ void describe_delta(const struct fp_delta *delta)
     print_frames(delta);
     print_stacks(delta);
     print_timings(delta);
+    print_left_out(delta);
     print_measured(delta);
     print_refusals(delta);
+    print_vitals(delta);
     puts("}");
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Describes a delta as one line of JSON, for tests that compute expected numbers themselves.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The general decoder of JSON bodies, for tests that hold the fast reader of traces against it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON verdict: prints what the collector's JSON reader makes of documents, for a test that
  * compares it with another reader.

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Makes tests/data/spool-vN, which tests/behaviour/spool_upgrade.test.mjs reads: a small spool as
  * the collector of today writes it, and what SQL says once that same collector has flushed it.
  *
  *     node tests/tools/make_old_spool.mjs tests/data/spool-v2
  *
- * To be run once, just before the bytes of a record change (docs/delta.md, docs/spool.md).
+ * To be run once, just before the bytes of a record change (docs/internals/delta.md, docs/internals/spool.md).
  * The collector is killed twice while no database is there, so that there are two segments; the
  * second one's last record is torn, as a power cut leaves it, and its preallocated rest is cut off.
  */

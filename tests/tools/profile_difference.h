@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compares two profiles member by member: texts by their bytes, arrays by their elements.
  */
@@ -20,11 +21,12 @@ static inline const char *fp_envelope_difference(const struct fp_profile *a,
         {"id", FP_DIFFERS(has_id) || (a->has_id && !fp_uuid_equal(&a->id, &b->id))},
         {"load", FP_DIFFERS(has_load) || (a->has_load && !fp_uuid_equal(&a->load, &b->load))},
         {"has_page_route", FP_DIFFERS(has_page_route)},
-        {"truncated", FP_DIFFERS(truncated)},
+        {"truncated", FP_DIFFERS(truncated) || FP_DIFFERS(left_out_count)},
         {"part", FP_DIFFERS(part)},
         {"format", FP_DIFFERS(format)},
         {"coverage", FP_DIFFERS(coverage)},
         {"thread", FP_TEXT_DIFFERS(thread)},
+        {"frame", FP_TEXT_DIFFERS(frame)},
         {"agent_name", FP_TEXT_DIFFERS(agent_name)},
         {"agent_version", FP_TEXT_DIFFERS(agent_version)},
         {"release", FP_TEXT_DIFFERS(release)},

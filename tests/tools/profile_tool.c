@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Profile tool: decodes one body as the collector does and prints the profile as JSON. Tests in
  * other languages compare it with computations of their own.

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random deltas: draws samples on random stacks, then adds them up in the simplest way.
  */
 #include "tests/tools/random_delta.h"
 
+#include "collector/base/hash.h"
 #include "collector/rollup/bins.h"
 #include "collector/rollup/ids.h"
 
@@ -10,6 +12,7 @@ enum {
     STACK_DEPTH_MAX = 6,
     STACK_TRIES = 12,
     TIMING_MAX = 4,
+    LEFT_OUT_MAX = 6,
     VALUES_MAX = 8,
     TIMELINES_MAX = 3,
     EVENTS_MAX = 9,
@@ -60,6 +63,7 @@ static void describe(const struct random_delta_settings *settings, uint64_t *sta
                      struct fp_arena *arena, struct fp_delta *delta)
 {
     static const char *const browsers[] = {"Chrome", "Edge", ""};
+    static const char *const frames[] = {"", "", "", "", "same-origin", "cross-origin"};
     delta->id = uuid(state);
     delta->has_load = below(state, 2) == 0;
     if (delta->has_load) /* some loads have several parts */
@@ -76,6 +80,7 @@ static void describe(const struct random_delta_settings *settings, uint64_t *sta
         .os = dimension(settings, state, arena, "Linux"),
         .device = dimension(settings, state, arena, "desktop"),
         .thread = dimension(settings, state, arena, "window"),
+        .frame = fp_str_of(frames[below(state, 6)]),
         .rate_ppm = below(state, settings->values > 0 ? 3 : 2) * 10000,
     };
     delta->format = (enum fp_upload_format)below(state, FP_UPLOAD_FORMAT_COUNT);
@@ -149,8 +154,8 @@ static void charge_frames(struct fp_delta *delta, const struct fp_delta_stack_sa
         if (charged[delta->stacks[at].frame])
             continue;
         charged[delta->stacks[at].frame] = true;
-        frame->samples++;
-        frame->marked_samples += sample->marker != FP_MARKER_NONE ? 1 : 0;
+        frame->samples += sample->samples;
+        frame->marked_samples += sample->marker != FP_MARKER_NONE ? sample->samples : 0;
         frame->total_us += sample->self_us;
     }
 }
@@ -161,7 +166,7 @@ static void add_sample(struct fp_delta *delta, const struct fp_delta_stack_sampl
     for (uint32_t i = 0; i < delta->stack_sample_count; i++) {
         struct fp_delta_stack_sample *sum = &delta->stack_samples[i];
         if (sum->stack == sample->stack && sum->marker == sample->marker) {
-            sum->samples++;
+            sum->samples += sample->samples;
             sum->self_us += sample->self_us;
             return;
         }
@@ -193,7 +198,7 @@ static void split_by_marker(struct fp_delta *delta, struct fp_arena *arena)
                 if (delta->stacks[sample->stack].frame == frame)
                     split.self_us += sample->self_us;
             }
-            if (split.samples > 0)
+            if (split.samples > 0 || split.total_us != 0)
                 delta->splits[delta->split_count++] = split;
         }
 }
@@ -239,14 +244,16 @@ static void draw_trace(const struct random_delta_settings *settings, uint64_t *s
         for (uint32_t level = 0; level < drawn[i].depth; level++)
             drawn[i].functions[level] = below(state, settings->functions);
     }
-    delta->samples = samples;
+    delta->unseen_us = has_events(delta) ? 0 : below(state, 3) * below(state, 500000);
     for (uint32_t i = 0; i < samples; i++) {
         int64_t weight_us = 1 + below(state, 20000);
         if (has_events(delta) && below(state, 20) == 0)
             weight_us = -weight_us; /* events' clocks are coarse */
+        const uint32_t evidence = has_events(delta) || below(state, 10) > 0; /* else too light */
+        delta->samples += evidence;
         delta->profiled_us += weight_us;
         if (below(state, 3) == 0) {
-            delta->unattributed_samples++;
+            delta->unattributed_samples += evidence;
             delta->unattributed_us += weight_us;
             continue;
         }
@@ -254,7 +261,7 @@ static void draw_trace(const struct random_delta_settings *settings, uint64_t *s
             .stack = needed_stack(delta, arena, site_id, &drawn[below(state, STACK_TRIES)]),
             .marker = below(state, 2) == 0 ? FP_MARKER_NONE
                                            : (enum fp_marker)below(state, FP_MARKER_COUNT),
-            .samples = 1,
+            .samples = evidence,
             .self_us = weight_us,
         };
         add_sample(delta, &sample);
@@ -292,12 +299,28 @@ static void draw_timing(uint64_t *state, struct fp_delta *delta, struct fp_delta
     timing->bin_count = delta->bin_count - timing->first_bin;
 }
 
+/* Counts the reason that an upload gives, as a fold does. */
+static void add_reason(uint64_t site_id, struct fp_delta *delta)
+{
+    if (delta->coverage == FP_COVERAGE_NONE ||
+        (delta->part > 0 && delta->coverage != FP_COVERAGE_OVERLOAD))
+        return;
+    const struct fp_timing_key key = {.kind = FP_TIMING_COVERAGE,
+                                      .name = fp_str_of(fp_coverage_name(delta->coverage))};
+    delta->timings[delta->timing_count++] =
+        (struct fp_delta_timing){.id = fp_timing_id(site_id, &key),
+                                 .name = key.name,
+                                 .kind = key.kind,
+                                 .count = 1,
+                                 .first_bin = delta->bin_count};
+}
+
 static void draw_timings(const struct random_delta_settings *settings, uint64_t *state,
                          struct fp_arena *arena, struct fp_delta *delta)
 {
     const uint32_t kinds = settings->observed ? FP_TIMING_KIND_COUNT : FP_TIMING_MEASURE + 1;
     delta->timing_count = below(state, TIMING_MAX + 1);
-    delta->timings = fp_arena_array(arena, TIMING_MAX, sizeof(*delta->timings));
+    delta->timings = fp_arena_array(arena, TIMING_MAX + LEFT_OUT_MAX + 1, sizeof(*delta->timings));
     delta->bins = fp_arena_array(arena, TIMING_MAX * VALUES_MAX, sizeof(*delta->bins));
     uint64_t site_id = fp_site_id(delta->segment.site);
     for (uint32_t i = 0; i < delta->timing_count; i++) {
@@ -313,6 +336,8 @@ static void draw_timings(const struct random_delta_settings *settings, uint64_t 
         timing->id = fp_timing_id(site_id, &key);
         draw_timing(state, delta, timing);
     }
+    if (settings->reasons)
+        add_reason(site_id, delta);
 }
 
 /* Overlaps some measures with some frames; time without a frame is unattributed. */
@@ -345,6 +370,8 @@ static void draw_measured(uint64_t *state, struct fp_arena *arena, struct fp_del
                                                  .total_us = self_us + below(state, 20000)};
             measured->profiled_us += self_us;
         }
+        measured->window_us = below(state, 2) * (measured->profiled_us + below(state, 50000));
+        measured->counts_load = measured->profiled_us > 0 && below(state, 3) > 0;
         measured->frame_count = delta->measured_frame_count - measured->first_frame;
     }
 }
@@ -425,6 +452,61 @@ static void draw_refusals(uint64_t *state, struct fp_arena *arena, struct fp_del
     }
 }
 
+/* Draws vitals of few metrics. A part always has the same value, whichever upload brings it: so it
+ * is the same in which order two of them are counted. */
+static void draw_vitals(uint64_t *state, struct fp_arena *arena, struct fp_delta *delta)
+{
+    delta->vitals = fp_arena_array(arena, FP_VITAL_COUNT, sizeof(*delta->vitals));
+    for (unsigned vital = 0; vital < FP_VITAL_COUNT; vital++) {
+        if (below(state, 2) == 0)
+            continue;
+        const uint64_t metric = 1 + below(state, 2);
+        const uint64_t load = delta->load.bytes[15];
+        const uint64_t value = fp_hash_pair((char)vital, load << 8 | delta->part, metric);
+        delta->vitals[delta->vital_count++] =
+            (struct fp_delta_vital){metric, (enum fp_vital)vital, (int64_t)(value % 6000000)};
+    }
+}
+
+static void add_left_out(struct fp_delta *delta, enum fp_left_out what, struct fp_str source,
+                         uint32_t count)
+{
+    const struct fp_timing_key key = {
+        FP_TIMING_LEFT_OUT, fp_str_of(fp_left_out_name(what)), source, {"", 0}};
+    delta->timings[delta->timing_count++] =
+        (struct fp_delta_timing){.id = fp_timing_id(fp_site_id(delta->segment.site), &key),
+                                 .name = key.name,
+                                 .source = source,
+                                 .function = key.function,
+                                 .kind = key.kind,
+                                 .count = 1,
+                                 .sum_us = count,
+                                 .min_us = count,
+                                 .max_us = count,
+                                 .first_bin = delta->bin_count};
+}
+
+/* Leaves out something of some page loads, in each of their uploads: things of two kinds, and marks
+ * or measures of a name. */
+static void draw_left_outs(uint64_t *state, struct fp_arena *arena, struct fp_delta *delta)
+{
+    const bool is_of_name = below(state, 2) == 0;
+    const enum fp_left_out what = below(state, 2) == 0 ? FP_LEFT_OUT_MARK : FP_LEFT_OUT_MEASURE;
+    const unsigned others = FP_LEFT_OUT_COUNT - FP_LEFT_OUT_MEASURE - 1;
+    const uint32_t drawn = below(state, 3);
+    if ((delta->has_load ? delta->load.bytes[15] % 3U : drawn) > 0)
+        return;
+    delta->truncated = true;
+    add_left_out(delta, FP_LEFT_OUT_ANY, FP_STR(""), 0);
+    add_left_out(delta, what, FP_STR(""), below(state, 20000));
+    if (is_of_name)
+        add_left_out(delta, what, text(arena, "timing-", below(state, TIMING_MAX)),
+                     below(state, 20000));
+    if (below(state, 2) == 0)
+        add_left_out(delta, (enum fp_left_out)(FP_LEFT_OUT_MEASURE + 1 + below(state, others)),
+                     FP_STR(""), below(state, 2));
+}
+
 void random_delta(const struct random_delta_settings *settings, struct fp_arena *arena,
                   struct fp_delta *delta)
 {
@@ -432,13 +514,17 @@ void random_delta(const struct random_delta_settings *settings, struct fp_arena 
     *delta = (struct fp_delta){0};
     describe(settings, &state, arena, delta);
     draw_trace(settings, &state, arena, delta);
-    draw_timings(settings, &state, arena, delta);
-    draw_measured(&state, arena, delta);
     if (!settings->observed && !fp_delta_is_profiled(delta)) {
         delta->format = FP_UPLOAD_SELF_PROFILE;
         delta->coverage = FP_COVERAGE_NONE;
     }
+    draw_timings(settings, &state, arena, delta);
+    draw_measured(&state, arena, delta);
     if (has_events(delta))
         draw_session(&state, arena, delta);
     draw_refusals(&state, arena, delta);
+    if (settings->vitals && delta->has_load)
+        draw_vitals(&state, arena, delta);
+    if (settings->left_out)
+        draw_left_outs(&state, arena, delta);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seal_tool: sealing and housekeeping under a test's command, which says what time it is.
  *

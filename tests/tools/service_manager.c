@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Service manager: the part of systemd that a collector uses: listening sockets that outlive it,
  * notifications, a watchdog.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * writer_tool: a spool and a writer under a test's command, fed with random deltas.
  *
@@ -63,6 +64,9 @@ static void draw(struct tool *tool, uint64_t seed, int64_t received_us, struct f
         .functions = 40,
         .routes = (unsigned)tool->routes,
         .values = (unsigned)tool->values,
+        .vitals = true,
+        .left_out = true,
+        .reasons = true,
     };
     fp_arena_clear(&tool->arena);
     random_delta(&settings, &tool->arena, delta);

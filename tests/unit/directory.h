@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A directory of a test's own, which the test removes. In memory if that is large enough, so that
  * thousands of syncs need not wait for a disk. Containers often have 64 MiB, less than a spool.

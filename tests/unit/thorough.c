@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Linked into every unit test: turns FP_ASSERT_COSTLY on.
  */

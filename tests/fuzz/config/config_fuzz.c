@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzzer: any bytes as a configuration. It loads, or each error line has a place.
  */

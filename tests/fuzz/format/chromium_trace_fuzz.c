@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzzer: any bytes as an upload with a trace. The fast reader of traces and the general decoder
  * must agree on each member of the profile, and on each error and its place. The first byte selects
@@ -9,7 +10,7 @@
 enum { ARENA_MAX = 32 * 1024 * 1024 };
 
 #define LIMITS(counts, depth, keep)                                                                \
-    {.max_inflated = 1024 * 1024,                                                                  \
+    {.max_inflated = (size_t)1024 * 1024,                                                          \
      .samples = (counts),                                                                          \
      .stacks = (counts),                                                                           \
      .frames = (counts),                                                                           \

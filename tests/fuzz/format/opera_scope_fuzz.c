@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzzer: any bytes as an Opera Scope session. The first byte selects whether the others are the
  * whole body or the list of events in a valid envelope. A decoded session must be a sorted forest,
@@ -5,7 +6,7 @@
  */
 #include "collector/format/format.h"
 #include "collector/format/opera_scope/opera_scope.h"
-#include "collector/profile/fold.h"
+#include "collector/profile/fold/fold.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/format/record.h"
 
@@ -17,7 +18,7 @@ enum { ARENA_MAX = 32 * 1024 * 1024 };
 #define AFTER "]]}]}}"
 
 static const struct fp_format_limits limits = {
-    .max_inflated = 1024 * 1024,
+    .max_inflated = (size_t)1024 * 1024,
     .samples = 1000,
     .stacks = 2000,
     .frames = 1000,

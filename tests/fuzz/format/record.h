@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Record: shared by the fuzzers of formats; an upload comes back from the spool.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzzer: any bytes as a dump of Speed Tracer. A decoded dump keeps the model's invariants, has
  * details in JSON, folds, and comes back from the spool. No record is lost or invented. A form feed
@@ -5,7 +6,7 @@
  */
 #include "collector/format/carry.h"
 #include "collector/format/format.h"
-#include "collector/profile/fold.h"
+#include "collector/profile/fold/fold.h"
 #include "tests/fuzz/format/record.h"
 
 #include <yyjson.h>
@@ -13,7 +14,7 @@
 enum { ARENA_MAX = 16 * 1024 * 1024 };
 
 static const struct fp_format_limits limits = {
-    .max_inflated = 1024 * 1024,
+    .max_inflated = (size_t)1024 * 1024,
     .samples = 1000,
     .stacks = 500,
     .frames = 100,
@@ -104,7 +105,7 @@ static void fold(const struct fp_profile *profile, struct fp_arena *arena)
     check_record(&delta, ARENA_MAX, arena);
 }
 
-/* What a part takes from events of the part before is at most what these have. */
+/* A part takes at most as much time from events of the part before as they have. */
 static void check_earlier(const struct fp_profile *profile)
 {
     int64_t taken_us = 0;

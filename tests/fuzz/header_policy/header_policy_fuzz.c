@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzzes header_policy. The input is a selector byte, then one field line per line of text; each is
  * checked.

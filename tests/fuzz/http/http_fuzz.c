@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzzer: whatever a client or an operator may write where we read HTTP. The first byte chooses:
  *
@@ -26,7 +27,7 @@
 enum {
     BODY_MEMORY = 64 * 1024,
     REPLIES_MAX = 256 * 1024,
-    TURNS_MAX = 400, /* turns of the event loop, enough for any connection here to end */
+    ROUNDS_MAX = 400, /* of the event loop, enough for any connection here to end */
     PARTS_MAX = 64,
     FORM_MAX = 64 * 1024,
 };
@@ -69,6 +70,24 @@ enum fp_spool_error fp_spool_check_record(struct fp_spool *spool, size_t len)
     (void)len;
     (void)fp_spool_check(spool, &error);
     return error;
+}
+
+uint64_t fp_spool_position(struct fp_spool *spool)
+{
+    (void)spool;
+    return 0;
+}
+
+uint64_t fp_spool_tail(struct fp_spool *spool)
+{
+    (void)spool;
+    return 0;
+}
+
+uint64_t fp_spool_max_bytes(const struct fp_spool *spool)
+{
+    (void)spool;
+    return UINT64_MAX;
 }
 
 const char *fp_spool_error_text(enum fp_spool_error error)
@@ -114,7 +133,8 @@ static const char settings[] =
     "limits: {max_body: 8KiB, max_inflated: 1MiB, upload_memory: 8MiB, body_memory: 64KiB,\n"
     "         samples: 100, stacks: 100, frames: 100, resources: 100, entries: 100}\n"
     "sites:\n"
-    "  - {name: shop, key: pk, origins: [\"https://a.example\", \"null\"], routes: "
+    "  - {name: shop, key: pk, formats: [web, speed-tracer, opera-scope], origins: "
+    "[\"https://a.example\", \"null\"], routes: "
     "[/product/:id]}\n"
     "  - {name: bank, key: pt, require_token: true, token_keys: [/proc/self/fd/%d]}\n";
 
@@ -152,7 +172,9 @@ static struct fp_http *public_listener(void)
         check(http.metrics != NULL);
         http.connections = fp_connections_start(1, FP_US_PER_HOUR, http.metrics);
         http.captures = fp_captures_create();
-        check(http.connections != NULL && http.captures != NULL);
+        http.turns = fp_turns_create(1);
+        http.waiting_max = 2;
+        check(http.connections != NULL && http.captures != NULL && http.turns != NULL);
         struct fp_config *config = load_config();
         http.ingest = fp_ingest_create(NULL, metrics, config->rules, 1);
         check(http.ingest != NULL);
@@ -251,10 +273,12 @@ static bool receive(struct connection *connection)
 
 static void serve(struct fp_http *http, struct connection *connection)
 {
-    for (int turn = 0; turn < TURNS_MAX && receive(connection); turn++) {
+    for (int round = 0; round < ROUNDS_MAX && receive(connection); round++) {
         MHD_run(http->daemon);
+        (void)fp_turns_take(http->turns);
         commit();
     }
+    (void)fp_turns_take(http->turns);
     commit();
     MHD_stop_daemon(http->daemon);
     (void)receive(connection);

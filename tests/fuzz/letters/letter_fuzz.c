@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzzer: any bytes as a dead letter's file. A letter that can be read can be written, as `replay`
  * does, and then reads the same, except for truncated texts.

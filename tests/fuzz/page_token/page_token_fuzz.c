@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzzes page tokens: a check never reads past the end, accepts only signed tokens, and reads back
  * what was signed; a key file is refused or usable.

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzzer: any bytes as texts of a kept session. JSON stays JSON, also if it is sent and scrubbed
  * again, and a name stays valid UTF-8.
  */
 #include "collector/base/buf.h"
-#include "collector/profile/scrub_json.h"
-#include "collector/profile/scrub_name.h"
+#include "collector/profile/scrub/json.h"
+#include "collector/profile/scrub/name.h"
 #include "tests/fuzz/check.h"
 
 #include <yyjson.h>

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzzer: any bytes as a document that is kept as received. JSON stays JSON, without the values of
  * members that carry secrets.
  */
 #include "collector/base/buf.h"
-#include "collector/profile/scrub_json.h"
+#include "collector/profile/scrub/json.h"
 #include "tests/fuzz/check.h"
 
 #include <strings.h>

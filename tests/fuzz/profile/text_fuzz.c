@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzzer: three lines of any text as a script's URL, a page's URL and a User-Agent. The kept texts
  * are bounded, contain nothing that privacy removes, and stay the same when scrubbed again.
  */
-#include "collector/profile/scrub.h"
+#include "collector/profile/scrub/scrub.h"
 #include "collector/profile/text.h"
 #include "tests/fuzz/check.h"
 
@@ -77,14 +78,14 @@ static void check_texts(struct fp_str script, struct fp_str page, struct fp_str 
 /* Texts that reach the scrubber are UTF-8 without U+0000: each byte becomes a code point. */
 static size_t put_point(uint8_t byte, char *text)
 {
-    static const char *const points[] = {"\u00e9", "\u20ac", "\U0001f600"};
+    static const struct fp_str points[] = {{"\u00e9", 2}, {"\u20ac", 3}, {"\U0001f600", 4}};
     if (byte < 0x80) {
-        *text = byte <= ' ' ? ' ' : (char)byte;
+        *text = (char)(byte <= ' ' ? ' ' : byte);
         return 1;
     }
-    const char *point = points[byte % 3];
-    memcpy(text, point, strlen(point));
-    return strlen(point);
+    const struct fp_str point = points[byte % 3];
+    memcpy(text, point.ptr, point.len);
+    return point.len;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)

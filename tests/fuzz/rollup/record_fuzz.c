@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzzer: any bytes as a record of the spool. A record that decodes encodes and decodes to the
  * same, and merges into a rollup.

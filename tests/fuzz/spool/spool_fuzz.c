@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzzer: the life of a spool on a disk in memory, as the input describes it: records, restarts,
  * and between them damage to any file, deleted files, and foreign files.
@@ -10,6 +11,13 @@
 #include "collector/base/log.h"
 #include "collector/base/uuid.h"
 #include "tests/fuzz/check.h"
+
+/* Code that is shared with the unit tests asserts as a fuzzer does, without cmocka. */
+#define FP_TESTS_UNIT_H
+#define assert_int_equal(a, b) check((a) == (b))
+#define assert_true(holds) check(holds)
+#define assert_non_null(pointer) check((pointer) != NULL)
+#define assert_memory_equal(a, b, len) check(memcmp(a, b, len) == 0)
 #include "tests/unit/spool/disk.h"
 
 enum {

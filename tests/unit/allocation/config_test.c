@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A configuration is read correctly or not at all, whichever allocation fails.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Failing: the executable's malloc and its relatives replace those of libc and of the sanitizer in
  * the whole process, and call them.

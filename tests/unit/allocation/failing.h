@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Failing: counts every allocation of the process, including those of libraries, and fails the N-th
  * after a test arms it. Starting a thread counts as one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * House: the environment of an upload, in a directory of its own: rules of one site, metrics, an
  * open spool, and connections to the public listener's code.
@@ -34,7 +35,8 @@ static inline void house_load_rules(struct house *house)
     static const char settings[] = "listen: 127.0.0.1:8600\n"
                                    "database: dbname=x\n"
                                    "spool: {path: /s}\n"
-                                   "sites: [{name: shop, key: pk, origins: "
+                                   "sites: [{name: shop, key: pk, formats: "
+                                   "[web, speed-tracer, opera-scope], origins: "
                                    "[\"https://shop.example\"], routes: [/product/:id]}]\n";
     char name[128];
     struct fp_buf errors;
@@ -104,6 +106,7 @@ static inline unsigned house_exchange(struct fp_http *http, const char *request,
     int64_t until_us = fp_clock_monotonic_us() + HOUSE_PATIENCE_US;
     while (still_receive(client, reply, HOUSE_REPLY_MAX, &len)) {
         MHD_run(http->daemon);
+        (void)fp_turns_take(http->turns);
         struct pollfd wait = {.fd = client, .events = POLLIN};
         (void)poll(&wait, 1, 1);
         assert_true(fp_clock_monotonic_us() < until_us);

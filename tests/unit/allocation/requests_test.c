@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Refused requests, and those of a long session, whichever allocation fails: a refusal is the same
  * or comes later, its letter is whole or counted as dropped, and no session runs without its client
@@ -23,13 +24,16 @@ static int build(void **state)
     assert_non_null(http.metrics);
     http.connections = fp_connections_start(1, FP_US_PER_HOUR, http.metrics);
     http.ingest = fp_ingest_create(house.spool, house.metrics, house.rules, 1);
-    return http.connections == NULL || http.ingest == NULL;
+    http.turns = fp_turns_create(1);
+    http.waiting_max = 1;
+    return http.connections == NULL || http.ingest == NULL || http.turns == NULL;
 }
 
 static int demolish(void **state)
 {
     (void)state;
     fp_connections_stop(http.connections);
+    fp_turns_free(http.turns);
     fp_ingest_free(http.ingest);
     return house_demolish(&house);
 }

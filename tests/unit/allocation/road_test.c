@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An upload's whole road, from the socket to the database's rows: whichever allocation fails, the
  * upload is counted correctly or deferred with 503, and the next one succeeds.
@@ -5,7 +6,7 @@
 #include "house.h"
 
 #include "collector/pack/pack.h"
-#include "collector/profile/metrics.h"
+#include "collector/profile/fold/metrics.h"
 #include "collector/rollup/record.h"
 #include "collector/rollup/rollup.h"
 #include "collector/store/copy_binary.h"
@@ -372,6 +373,9 @@ static enum outcome upload_over_http(void *context)
         assert_non_null(http.metrics);
         http.connections = fp_connections_start(1, FP_US_PER_HOUR, http.metrics);
         assert_non_null(http.connections);
+        http.turns = fp_turns_create(1);
+        assert_non_null(http.turns);
+        http.waiting_max = 1;
     }
     bool sent = send_over_http(&http, body);
     return finish(body, sent);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The spool without memory: whichever allocation fails, it starts or reports the lack of memory, no
  * acknowledged record is lost, and damage is skipped even if it could not be copied.
@@ -131,7 +132,7 @@ static enum outcome live(void *context)
     return done ? DONE : REFUSED;
 }
 
-static void what_is_acknowledged_is_kept(void **state)
+static void keeps_acknowledged_records(void **state)
 {
     (void)state;
     failing_each(&(struct scenario){
@@ -141,7 +142,7 @@ static void what_is_acknowledged_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_acknowledged_is_kept, make_directory,
+        cmocka_unit_test_setup_teardown(keeps_acknowledged_records, make_directory,
                                         remove_directory),
     };
     return cmocka_run_group_tests_name("allocation_spool", tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The classes of characters against the C library's, and texts that are trimmed and compared.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The buffer: grows to its maximum, and after a failure stays as it was.
  */

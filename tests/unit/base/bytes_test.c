@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Byte search without SSE2. On x86-64 the tests of scrubbing and of dumps run the other one.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CRC32C: the vectors of RFC 3720 appendix B.4, computed by instruction and by table.
  */

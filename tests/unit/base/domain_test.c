@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Domain: registrable domains, and hosts that have none.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hashes: pinned, because existing databases hold them as ids.
  */
@@ -50,7 +51,7 @@ static void a_pair_hashes_as_its_fields_do(void **state)
         uint64_t numbers[2];
         for (size_t k = 0; k < 2; k++)
             numbers[k] = i == 0 ? 0 : (number = number * UINT64_C(6364136223846793005) + 1);
-        const char tag = (char)i; /* above 0x7F, too */
+        const char tag = (char)i; /* also above 0x7F */
         const struct fp_hash_input input = {tag, numbers, 2, NULL, 0};
         assert_int_equal(fp_hash_pair(tag, numbers[0], numbers[1]), fp_hash_fields(&input));
     }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Log lines: one line each, in logfmt, whatever the values contain.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The map: finds what was inserted, keeps the first value, stays bounded.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Metrics: counted from any thread, rendered as Prometheus reads them.
  */
@@ -8,13 +9,13 @@
 #include <pthread.h>
 
 #define METRICS(X)                                                                                 \
-    X(REFUSED, COUNTER, "fleetprof_uploads_total", "status=\"refused\"", "Uploads")                \
-    X(DEFERRED, COUNTER, "fleetprof_uploads_total", "status=\"deferred\"", "")                     \
-    X(BYTES, GAUGE, "fleetprof_spool_bytes", "", "Bytes")                                          \
-    X(BACKLOG_AGE, AGE, "fleetprof_backlog_age_seconds", "", "Age")                                \
-    X(LAST, TIME_GAUGE, "fleetprof_last_timestamp_seconds", "", "When")                            \
-    X(CPU, TIME_COUNTER, "process_cpu_seconds_total", "", "Time")                                  \
-    X(SECONDS, HISTOGRAM, "fleetprof_ack_seconds", "", "Durations")
+    X(REFUSED, COUNTER, "fleetprof_uploads_total", "status=\"refused\"", "Uploads", "")            \
+    X(DEFERRED, COUNTER, "fleetprof_uploads_total", "status=\"deferred\"", "", "")                 \
+    X(BYTES, GAUGE, "fleetprof_spool_bytes", "", "Bytes", "")                                      \
+    X(BACKLOG_AGE, AGE, "fleetprof_backlog_age_seconds", "", "Age", "")                            \
+    X(LAST, TIME_GAUGE, "fleetprof_last_timestamp_seconds", "", "When", "")                        \
+    X(CPU, TIME_COUNTER, "process_cpu_seconds_total", "", "Time", "")                              \
+    X(SECONDS, HISTOGRAM, "fleetprof_ack_seconds", "", "Durations", "")
 
 enum { METRICS(FP_METRIC_ID) COUNT };
 
@@ -113,6 +114,32 @@ static void histogram_buckets_are_cumulative(void **state)
     fp_buf_release(&buf);
 }
 
+/* A duration in each bucket: as long as it may be, and one longer in the next. */
+static void each_bucket_ends_at_its_label(void **state)
+{
+    (void)state;
+    static const char *const labels[] = {"0.001", "0.0025", "0.005", "0.01", "0.025",
+                                         "0.05",  "0.1",    "0.25",  "0.5",  "1",
+                                         "2.5",   "5",      "10",    "+Inf"};
+    assert_int_equal(FP_COUNT(labels), BUCKET_COUNT);
+    for (size_t i = 0; i + 1 < FP_COUNT(labels); i++) {
+        const int64_t upper_us = (int64_t)(strtod(labels[i], NULL) * 1e6 + 0.5);
+        fp_metrics_observe_us(set, SECONDS, upper_us);
+        fp_metrics_observe_us(set, SECONDS, upper_us + 1);
+    }
+    struct fp_buf buf;
+    const char *text = rendered(&buf);
+    for (size_t i = 0; i < FP_COUNT(labels); i++) {
+        char line[80];
+        const size_t count = i + 1 < FP_COUNT(labels) ? 2 * i + 1 : 2 * i;
+        snprintf(line, sizeof(line), "fleetprof_ack_seconds_bucket{le=\"%s\"} %zu\n", labels[i],
+                 count);
+        if (strstr(text, line) == NULL)
+            fail_msg("no %s", line);
+    }
+    fp_buf_release(&buf);
+}
+
 static void *add_many(void *context)
 {
     for (int i = 0; i < 10 * 1000; i++)
@@ -178,6 +205,7 @@ int main(void)
         WITH_SET(times_are_shown_in_seconds),
         WITH_SET(rooms_join_once_each_and_are_rendered_in_their_order),
         WITH_SET(histogram_buckets_are_cumulative),
+        WITH_SET(each_bucket_ends_at_its_label),
         WITH_SET(two_threads_lose_no_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared by the unit tests of the base: cmocka's headers in its order, and allocations that fail on
  * demand.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * UUIDs: parsed in either case, rejected if anything is wrong, drawn as version 4, made as version
  * 7, derived as version 8.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bad configurations, each with its complete error output, without the file's name.
  */
@@ -27,7 +28,7 @@ static const struct {
     {ADDED, "limits: {sample: 5}\n",
      "5:10: limits.sample: is not a setting; known here: max_body, max_inflated, samples, stacks, "
      "frames, resources, entries, measures, stack_depth, json_depth, max_span, upload_memory, "
-     "body_memory, "
+     "body_memory, kept, token_memory, "
      "connections, connections_per_address, timeout, request_timeout\n"},
     {ADDED, "? [a]\n: b\n", "5:3: a setting's name must be a text, this is a list\n"},
     {ADDED, "<<: {samples: 5}\n",
@@ -171,12 +172,24 @@ static const struct {
     {SITES, "sites: [{name: a, key: k/x}]\n",
      "4:24: sites[].key: \"k/x\" is not 1 to 64 letters, digits, dots, underscores and hyphens\n"},
     {SITES, "sites: [{name: a, key: k, origin: [x]}]\n",
-     "4:27: sites[].origin: is not a setting; known here: name, key, origins, routes, "
+     "4:27: sites[].origin: is not a setting; known here: name, key, origins, formats, routes, "
      "timing_names, "
-     "scripts, ignore, source_link, first_party, require_token, token_keys, token_max_age, "
+     "scripts, ignore, source_link, first_party, timezone, require_token, token_keys, "
+     "token_max_age, "
      "token_uploads, "
-     "sample_keep, "
+     "sample_keep, kept, "
      "budgets\n"},
+    {SITES, "sites: [{name: a, key: k, formats: [web, har]}]\n",
+     "4:42: sites[].formats: \"har\" is not a format; write web, speed-tracer or opera-scope\n"},
+    {SITES, "sites: [{name: a, key: k, formats: [self-profile]}]\n",
+     "4:37: sites[].formats: \"self-profile\" is not a format; write web, speed-tracer or "
+     "opera-scope\n"},
+    {SITES, "sites: [{name: a, key: k, formats: [web, web]}]\n",
+     "4:42: sites[].formats: \"web\" is listed twice; leave one out\n"},
+    {SITES, "sites: [{name: a, key: k, formats: web}]\n",
+     "4:36: sites[].formats: must be a list of formats, this is a single value\n"},
+    {SITES, "sites: [{name: a, key: k, formats: []}]\n",
+     "4:36: sites[].formats: is empty, so the site takes nothing; write [web]\n"},
     {SITES, "sites: [{name: a, key: k, budgets: {requests: 5}}]\n",
      "4:37: sites[].budgets.requests: is not a setting; known here: requests_per_second, "
      "bytes_per_second, burst\n"},
@@ -283,6 +296,14 @@ static const struct {
     {SITES, "sites: [{name: a, key: k, scripts: [\"https://c.example:8443/app.js\"]}]\n",
      "4:37: sites[].scripts: \"https://c.example:8443/app.js\": a template of scripts has a :name "
      "for what changes with each build\n"},
+    {SITES, "sites: [{name: a, key: k, timezone: \"\"}]\n",
+     "4:37: sites[].timezone: \"\" is not a time zone; write a name such as Australia/Sydney, or "
+     "UTC\n"},
+    {SITES, "sites: [{name: a, key: k, timezone: +10:00}]\n",
+     "4:37: sites[].timezone: \"+10:00\" is not a time zone; write a name such as "
+     "Australia/Sydney, or UTC\n"},
+    {SITES, "sites: [{name: a, key: k, timezone: [UTC]}]\n",
+     "4:37: sites[].timezone: must be a time zone such as Australia/Sydney, this is a list\n"},
     {SITES, "sites: [{name: a, key: k, source_link: \"javascript://x/%0a{file}\"}]\n",
      "4:40: sites[].source_link: \"javascript://x/%0a{file}\": a source link begins "
      "with https:// or http://\n"},

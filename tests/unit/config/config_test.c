@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Configurations: what loads, the message for every mistake, and what a reload keeps.
  */
@@ -5,6 +6,7 @@
 
 #include "collector/base/clock.h"
 #include "collector/config/config.c"
+#include "collector/format/format.h"
 
 #include "bad_cases.h"
 
@@ -126,6 +128,9 @@ static void defaults_are_those_of_the_contract(void **state)
     assert_int_equal(rules->format.resources, 10000);
     assert_int_equal(rules->format.entries, 50000);
     assert_int_equal(rules->measures, 64);
+    assert_int_equal(rules->token_memory, 64 << 20);
+    assert_int_equal(rules->kept_per_hour, 128 << 20);
+    assert_int_equal(rules->sites[0].kept_per_hour, 32 << 20);
     assert_int_equal(rules->format.stack_depth, 2000);
     assert_int_equal(rules->format.json_depth, 64);
     assert_true(rules->format.max_span_us == FP_US_PER_HOUR);
@@ -139,6 +144,7 @@ static void defaults_are_those_of_the_contract(void **state)
     assert_int_equal(rules->format.detail_keys.count, 0);
     assert_int_equal(rules->sites[0].timing_names.count, 0);
     assert_false(rules->honour_gpc);
+    assert_int_equal(rules->sites[0].closed_formats, ~fp_formats_named(FP_STR("web")));
     assert_false(rules->sites[0].require_token);
     assert_int_equal(rules->sites[0].token_key_files.count, 0);
     assert_true(rules->sites[0].token_max_age_us == FP_US_PER_HOUR);
@@ -155,14 +161,16 @@ static void every_setting_is_stored_where_it_belongs(void **state)
         "limits: {samples: 7, max_body: 2048, timeout: 5s, connections: 3}\n"
         "flush: {min_window: 1ms, max_window: 2m}\n"
         "retention: {facts: 2d, hours: 6d, upload_log: 3d, sessions: 5d, upload_ids: 4h}\n"
-        "privacy: {keep_query: true, honour_gpc: true, detail_keys: [status]}\n"
+        "privacy: {keep_query: true, honour_gpc: true, detail_keys: [status],\n"
+        "  keep_path_tokens: true, keep_names: true}\n"
         "dead_letters: {path: /letters, max_bytes: 2MiB}\n"
         "http: {threads: 5}\n",
         "sites: [{key: k, name: a, origins: [\"null\", capacitor://localhost],\n"
         "  timing_names: [\"fetch-:id\"], scripts: [/b/:x.js],\n"
         "  ignore: [/vendor/*.js, \"https://c.example:8443/*\", src/gen é/*, "
         "\"node:internal/*\"],\n"
-        "  source_link: \"http://[::1]:80/{release}/{file}?a#L{line}:{column}\"},\n"
+        "  source_link: \"http://[::1]:80/{release}/{file}?a#L{line}:{column}\",\n"
+        "  timezone: Asia/Kolkata},\n"
         "  {key: l, name: b}]\n");
     assert_int_equal(config->admin.sa.ss_family, AF_INET6);
     assert_int_equal(config->rules->format.samples, 7);
@@ -178,6 +186,8 @@ static void every_setting_is_stored_where_it_belongs(void **state)
     assert_true(config->retention_sessions_us == 5 * FP_US_PER_DAY);
     assert_true(config->retention_upload_ids_us == 4 * FP_US_PER_HOUR);
     assert_true(config->rules->keep_query && config->rules->honour_gpc);
+    assert_true(config->rules->kept.path_tokens && config->rules->kept.names);
+    assert_false(config->rules->kept.path_parameters || config->rules->kept.path_numbers);
     assert_int_equal(config->rules->format.detail_keys.count, 1);
     assert_string_equal(config->rules->format.detail_keys.items[0].ptr, "status");
     assert_int_equal(config->rules->sites[0].timing_names.count, 1);
@@ -187,6 +197,8 @@ static void every_setting_is_stored_where_it_belongs(void **state)
     assert_string_equal(config->rules->sites[0].source_link.ptr,
                         "http://[::1]:80/{release}/{file}?a#L{line}:{column}");
     assert_int_equal(config->rules->sites[1].source_link.len, 0);
+    assert_string_equal(config->rules->sites[0].timezone.ptr, "Asia/Kolkata");
+    assert_string_equal(config->rules->sites[1].timezone.ptr, "UTC");
     assert_string_equal(config->dead_letters_path.ptr, "/letters");
     assert_true(config->dead_letters_max_bytes == 2 << 20);
     assert_int_equal(config->http_threads, 5);
@@ -203,17 +215,20 @@ static void write_key_file(char *template, const char *text)
     assert_int_equal(close(fd), 0);
 }
 
-static void no_site_holds_the_memory_of_all_bodies_but_the_only_one(void **state)
+static void no_site_takes_what_all_share_but_the_only_one(void **state)
 {
     (void)state;
     struct fp_config *one = load_good(THREE_LINES, "limits: {body_memory: 64MiB}\n"
                                                    "sites: [{name: a, key: k}]\n");
     assert_int_equal(fp_rules_body_share(one->rules), 64 << 20);
+    assert_int_equal(fp_rules_waiting_share(one->rules, 1024), 1024);
     fp_config_free(one);
     struct fp_config *two =
         load_good(THREE_LINES, "limits: {body_memory: 64MiB}\n"
                                "sites: [{name: a, key: k}, {name: b, key: l}]\n");
     assert_int_equal(fp_rules_body_share(two->rules), 32 << 20);
+    assert_int_equal(fp_rules_waiting_share(two->rules, 1024), 512);
+    assert_int_equal(fp_rules_waiting_share(two->rules, 1), 1);
     fp_config_free(two);
     struct fp_config *large =
         load_good(THREE_LINES, "limits: {body_memory: 64MiB, max_body: 48MiB}\n"
@@ -231,19 +246,22 @@ static void a_site_keeps_what_it_has_spent_when_its_budgets_change(void **state)
                                "- {name: c, key: m}\n");
     const struct fp_site *sites = running->rules->sites;
     assert_int_equal(sites[0].budgets.per_s[FP_BUDGET_REQUESTS], 5);
-    assert_int_equal(sites[0].budgets.per_s[FP_BUDGET_BYTES], 0);
+    assert_int_equal(sites[0].budgets.per_s[FP_BUDGET_BYTES], 8 << 20);
     assert_int_equal(sites[0].budgets.burst_us, 10 * FP_US_PER_S);
     assert_int_equal(sites[1].budgets.per_s[FP_BUDGET_BYTES], 1 << 20);
     assert_int_equal(sites[1].budgets.burst_us, 2 * FP_US_PER_S);
-    assert_int_equal(sites[2].budgets.per_s[FP_BUDGET_REQUESTS], 0);
+    assert_int_equal(sites[2].budgets.per_s[FP_BUDGET_REQUESTS], 500);
 
     struct fp_config *fresh =
         load_good(THREE_LINES, "sites:\n- {name: new, key: n}\n"
                                "- {name: a, key: other, budgets: {requests_per_second: 6}}\n");
     fp_rules_carry_over(fresh->rules, running->rules);
     assert_ptr_equal(fresh->rules->sites[1].budget, sites[0].budget);
-    for (size_t i = 0; i < running->rules->site_count; i++)
+    assert_ptr_equal(fresh->rules->sites[1].lane, sites[0].lane);
+    for (size_t i = 0; i < running->rules->site_count; i++) {
         assert_ptr_not_equal(fresh->rules->sites[0].budget, sites[i].budget);
+        assert_ptr_not_equal(fresh->rules->sites[0].lane, sites[i].lane);
+    }
     fp_config_free(running);
     struct fp_budget_shortage shortage;
     assert_true(fp_budget_spend(fresh->rules->sites[1].budget, &fresh->rules->sites[1].budgets,
@@ -308,6 +326,28 @@ static void the_printed_default_loads(void **state)
     fp_buf_release(&text);
 }
 
+/* Help texts are Markdown, for the manual. */
+static void comments_of_the_printed_default_have_no_marks_of_markdown(void **state)
+{
+    (void)state;
+    struct fp_buf text;
+    fp_buf_init(&text, 64 * 1024);
+    fp_config_print_default(&text);
+    fp_buf_add(&text, "", 1);
+    assert_false(text.failed);
+    const char *printed = (const char *)text.data;
+    assert_non_null(strstr(printed, "# Where uploads are accepted: host:port, [IPv6]:port or "));
+    assert_non_null(strstr(printed, "# libpq connection string or URI of the database; it may name "
+                                    "several servers\n"));
+    for (const char *line = strstr(printed, "\n\n"); (line = strchr(line, '#')) != NULL;
+         line = strchr(line, '\n')) {
+        const size_t len = strcspn(line, "\n");
+        assert_null(memchr(line, '`', len));
+        assert_null(memmem(line, len, "](", 2));
+    }
+    fp_buf_release(&text);
+}
+
 static void a_missing_file_is_an_error(void **state)
 {
     (void)state;
@@ -334,6 +374,23 @@ static void errors_past_a_maximum_are_counted_only(void **state)
     fp_buf_add(&errors, "", 1);
     assert_non_null(strstr((const char *)errors.data, ": and 30 errors more\n"));
     assert_null(strstr((const char *)errors.data, "unknown50"));
+    fp_buf_release(&text);
+}
+
+/* More pairs stand before both lists than are compared with each other. */
+static void a_second_list_of_sites_is_an_error_however_far_behind(void **state)
+{
+    (void)state;
+    struct fp_buf text;
+    fp_buf_init(&text, 64 * 1024);
+    for (int i = 0; i < FP_CONFIG_SETTINGS_MAX; i++)
+        fp_buf_addf(&text, "unknown%d: 1\n", i);
+    fp_buf_addf(&text, "sites: [{name: a, key: k}, {name: b, key: l}]\n"
+                       "sites: [{name: c, key: m}]\n");
+    fp_buf_add(&text, "", 1);
+    assert_null(load(THREE_LINES, (const char *)text.data));
+    fp_buf_add(&errors, "", 1);
+    assert_non_null(strstr((const char *)errors.data, ": and 79 errors more\n"));
     fp_buf_release(&text);
 }
 
@@ -387,12 +444,14 @@ int main(void)
         cmocka_unit_test(the_least_that_runs_loads),
         cmocka_unit_test(defaults_are_those_of_the_contract),
         cmocka_unit_test(every_setting_is_stored_where_it_belongs),
-        cmocka_unit_test(no_site_holds_the_memory_of_all_bodies_but_the_only_one),
+        cmocka_unit_test(no_site_takes_what_all_share_but_the_only_one),
         cmocka_unit_test(a_site_keeps_what_it_has_spent_when_its_budgets_change),
         cmocka_unit_test(key_files_are_read_with_the_site),
         cmocka_unit_test(the_printed_default_loads),
+        cmocka_unit_test(comments_of_the_printed_default_have_no_marks_of_markdown),
         cmocka_unit_test(a_missing_file_is_an_error),
         cmocka_unit_test(errors_past_a_maximum_are_counted_only),
+        cmocka_unit_test(a_second_list_of_sites_is_an_error_however_far_behind),
         cmocka_unit_test(a_reload_keeps_what_cannot_change),
         cmocka_unit_test(the_table_is_sound),
     };

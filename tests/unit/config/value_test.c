@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values: units, bounds of numbers, and how they are printed.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CSP: source lists match as in CSP Level 3.
  */
@@ -50,6 +51,15 @@ static void sources_match_as_the_standard_says(void **state)
         {"api.example:8600", "https://api.example:8600/", true},
         {"api.example:8600", "https://api.example/", false},
         {"api.example:*", "https://api.example:1/", true},
+        {"api.example:80", "https://api.example/", true},
+        {"http://api.example:80", "https://api.example/", true},
+        {"api.example:80", "https://api.example:80/", true},
+        {"api.example:80", "https://api.example:8443/", false},
+        {"api.example:443", "https://api.example/", true},
+        {"http://api.example:443", "http://api.example/", false},
+        {"http://api.example", "http://api.example/", true},
+        {"http://api.example", "http://api.example:443/", false},
+        {"http://api.example", "https://api.example:80/", false},
         {"api.example/v1/", "https://api.example/v1/ingest/k", true},
         {"api.example/v1", "https://api.example/v1/ingest/k", false},
         {"api.example/v1/ingest/k", "https://api.example/v1/ingest/k", true},
@@ -75,6 +85,32 @@ static void the_nearest_directive_decides_and_the_first_of_a_name(void **state)
     assert_false(allows_script("script-src 'self'; script-src-elem 'none'", url));
     assert_true(allows_script("script-src 'self'; script-src 'none'", url));
     assert_true(allows_connect("script-src 'none'", url));
+}
+
+/* Checks that each directive decides before those after it. */
+static void check_fallbacks(const char *const names[], const char *const expected[],
+                            bool (*allows_url)(const char *, const char *))
+{
+    char policy[200];
+    for (size_t i = 0; names[i] != NULL || expected[i] != NULL; i++) {
+        assert_non_null(names[i]);
+        assert_string_equal(names[i], expected[i]);
+        const char *next = names[i + 1] != NULL ? names[i + 1] : "img-src";
+        snprintf(policy, sizeof(policy), "%s 'none'; %s *", names[i], next);
+        assert_false(allows_url(policy, "https://x.example/"));
+        snprintf(policy, sizeof(policy), "%s 'none'; %s *", next, names[i]);
+        assert_true(allows_url(policy, "https://x.example/"));
+    }
+}
+
+static void each_directive_falls_back_to_the_next(void **state)
+{
+    (void)state;
+    check_fallbacks(script_directives,
+                    (const char *[]){"script-src-elem", "script-src", "default-src", NULL},
+                    allows_script);
+    check_fallbacks(connect_directives, (const char *[]){"connect-src", "default-src", NULL},
+                    allows_connect);
 }
 
 static void every_policy_must_allow(void **state)
@@ -121,6 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sources_match_as_the_standard_says),
         cmocka_unit_test(the_nearest_directive_decides_and_the_first_of_a_name),
+        cmocka_unit_test(each_directive_falls_back_to_the_next),
         cmocka_unit_test(every_policy_must_allow),
         cmocka_unit_test(nonces_and_hashes_allow_a_tag),
         cmocka_unit_test(the_forbidding_directive_is_shown),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Page: the scripts that a browser would run, in their order.
  */
@@ -119,9 +120,31 @@ static int end(void **state)
     return 0;
 }
 
+static void scripts_of_these_types_run(void **state)
+{
+    (void)state;
+    static const char *const types[] = {
+        "",
+        "text/javascript",
+        "application/javascript",
+        "application/x-javascript",
+        "application/ecmascript",
+        "text/ecmascript",
+        "text/jscript",
+    };
+    static const char *const others[] = {"text/plain", "text/javascripts", "module", "javascript",
+                                         "application/json"};
+    assert_walks(classic_types, , types, );
+    for (size_t i = 0; i < FP_COUNT(types); i++)
+        assert_true(is_classic(types[i]));
+    for (size_t i = 0; i < FP_COUNT(others); i++)
+        assert_false(is_classic(others[i]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scripts_of_these_types_run),
         cmocka_unit_test(reads_scripts_with_their_attributes),
         cmocka_unit_test(skips_what_browsers_do_not_run),
         cmocka_unit_test(an_image_in_a_noscript_of_the_head_does_not_end_it),

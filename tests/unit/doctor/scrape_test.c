@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scrape: pages are parsed as Prometheus parses them, and counters compared across restarts.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Status: what is wrong in the numbers of collectors, where a test with real ones would have to
  * wait for hours. tests/behaviour/status.test.mjs has the other findings, and checks the names.
@@ -8,14 +9,6 @@
 
 #define BUILD "fleetprof_build_info{version=\"0.1.0\",compiler=\"gcc\"} 1\n"
 #define STARTED "process_start_time_seconds 1000\n"
-
-/* From status.c, which is not part of this test. */
-void fp_status_database_state(const struct fp_scrape *scrape, char *state, size_t size)
-{
-    (void)scrape;
-    (void)size;
-    state[0] = '\0';
-}
 
 /* Judges up to two collectors by their pages. */
 static struct fp_status judge(const char *page, const char *other)
@@ -59,11 +52,43 @@ static void finds_what_takes_hours(void **state)
     expect("fleetprof_unsealed_age_seconds 7200\n", NULL, NULL, NULL);
     expect("fleetprof_unsealed_age_seconds 10800\n", NULL, "sealing-late", "3.0 h ago");
     expect("fleetprof_uploads_quarantined_total 2\n", NULL, "uploads-quarantined", "2 uploads");
+    expect("fleetprof_spool_records_out_of_reach_total 5\n", NULL, "uploads-lost",
+           "at most 5 requests");
     expect("fleetprof_spool_damaged_bytes_total 7\nfleetprof_spool_errors_total 0\n", NULL,
            "spool-damaged", "7 bytes");
     expect("fleetprof_spool_errors_total 1\n", NULL, "spool-damaged", "1 failed writes");
     expect("fleetprof_spool_backlog_age_seconds 11\nfleetprof_spool_backlog_records 3\n", NULL,
            "backlog", "11 s; 3 requests");
+}
+
+static void says_of_the_database_what_its_collector_says(void **state)
+{
+    (void)state;
+    static const char sentence[] = "refusing: drop constraint house";
+    expect("fleetprof_database_state{state=\"refusing\"} 1\n", NULL, "collector-database",
+           "fleetprof_database_state: refusing");
+    struct fp_status status = judge("fleetprof_database_state{state=\"refusing\"} 1\n", NULL);
+    status.collectors[0].database = (char *)(uintptr_t)sentence;
+    fp_status_judge(&status);
+    assert_string_equal(status.findings.items[0].seen, sentence);
+    /* The sentence is of another moment than the number. */
+    status.collectors[0].database = (char *)(uintptr_t)"reachable: uploads can be written";
+    fp_status_judge(&status);
+    assert_string_equal(status.findings.items[0].seen, "fleetprof_database_state: refusing");
+    release(&status);
+}
+
+static void says_whose_clock_retention_does_not_believe(void **state)
+{
+    (void)state;
+    static const char page[] = "fleetprof_retention_refused{reason=\"clocks_differ\"} 1\n"
+                               "fleetprof_retention_refused{reason=\"clock_ahead\"} 0\n";
+    expect("fleetprof_retention_refused{reason=\"clocks_differ\"} 0\n", NULL, NULL, NULL);
+    expect(page, NULL, "retention-refused", "fleetprof_retention_refused: clocks_differ");
+    struct fp_status status = judge("", page);
+    assert_int_equal(status.findings.count, 1);
+    assert_string_equal(status.findings.items[0].where, "two");
+    release(&status);
 }
 
 static void finds_a_spool_that_has_no_room(void **state)
@@ -114,6 +139,43 @@ static void compares_refused_with_accepted_uploads_of_the_site(void **state)
            "uploads-refused-earlier", "site (unknown)");
 }
 
+/* The examples have the numbers of today, so a changed threshold is noticed. */
+static void each_threshold_parts_good_from_bad(void **state)
+{
+    (void)state;
+    char heard[2][200];
+    for (int i = 0; i < 2; i++)
+        (void)snprintf(heard[i], sizeof(heard[i]),
+                       STARTED "fleetprof_last_upload_timestamp_seconds{site=\"shop\"} %lld\n",
+                       (long long)(fp_clock_real_us() / FP_US_PER_S - (i == 0 ? 3000 : 3610)));
+#define SPOOL "fleetprof_spool_disk_free_bytes 100\nfleetprof_spool_max_bytes 100\n"
+    const struct {
+        const char *name, *good, *bad, *id;
+    } examples[] = {
+        {"SITE_SILENT_S", heard[0], heard[1], "site-silent"},
+        {"SEALING_LATE_S", "fleetprof_unsealed_age_seconds 7200\n",
+         "fleetprof_unsealed_age_seconds 7201\n", "sealing-late"},
+        {"SPOOL_FILLING_SHARE", SPOOL "fleetprof_spool_bytes 80\n",
+         SPOOL "fleetprof_spool_bytes 81\n", "spool-filling"},
+        {"REFUSED_SHARE", ACCEPTED("shop", "91") REFUSED("shop", "origin", "10"),
+         ACCEPTED("shop", "90") REFUSED("shop", "origin", "10"), "uploads-refused-earlier"},
+        {"REFUSED_COUNT", ACCEPTED("shop", "1") REFUSED("shop", "origin", "9"),
+         ACCEPTED("shop", "1") REFUSED("shop", "origin", "10"), "uploads-refused-earlier"},
+    };
+    static const struct {
+        const char *name;
+    } thresholds[] = {
+#define NAME(name, value) {#name},
+        FP_THRESHOLDS(NAME)
+#undef NAME
+    };
+    assert_walks(thresholds, .name, examples, .name);
+    for (size_t i = 0; i < FP_COUNT(examples); i++) {
+        expect(examples[i].good, NULL, NULL, NULL);
+        expect(examples[i].bad, NULL, examples[i].id, "");
+    }
+}
+
 static void collectors_of_two_versions_differ(void **state)
 {
     (void)state;
@@ -126,9 +188,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_takes_hours),
+        cmocka_unit_test(says_of_the_database_what_its_collector_says),
+        cmocka_unit_test(says_whose_clock_retention_does_not_believe),
         cmocka_unit_test(finds_a_spool_that_has_no_room),
         cmocka_unit_test(finds_a_silent_site_unless_another_collector_hears_it),
         cmocka_unit_test(compares_refused_with_accepted_uploads_of_the_site),
+        cmocka_unit_test(each_threshold_parts_good_from_bad),
         cmocka_unit_test(collectors_of_two_versions_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

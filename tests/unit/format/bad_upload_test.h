@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared by the tests of bad uploads: one row per rule, with the verdict, the place and the
  * sentence that the web developer gets.

@@ -1,10 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decoder: whole numbers and times at their bounds.
+ * Decoder: whole numbers and times at their bounds; names of formats.
  */
 #include "collector/format/decoder.h"
 #include "tests/unit/format/test.h"
 
-/* What an unchanged result keeps. */
+#include "collector/format/format.c"
+
+/* The value that an unchanged result keeps. */
 #define UNCHANGED INT64_C(-77)
 
 static yyjson_val *parse(const char *json, yyjson_doc **doc)
@@ -94,11 +97,47 @@ static void reads_times_as_rounded_microseconds(void **state)
     assert_true(time_us == UNCHANGED);
 }
 
+/* The values of sites[].formats, and the upload formats that each stands for. */
+static void each_group_of_formats_has_its_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint32_t formats;
+    } cases[] = {
+        {"web", 1u << FP_UPLOAD_SELF_PROFILE | 1u << FP_UPLOAD_USER_TIMING},
+        {"speed-tracer", 1u << FP_UPLOAD_SPEED_TRACER},
+        {"opera-scope", 1u << FP_UPLOAD_OPERA_SCOPE},
+    };
+    uint32_t all = 0;
+    assert_walks(groups, .name, cases, .name);
+    for (size_t i = 0; i < FP_COUNT(cases); i++) {
+        assert_int_equal(fp_formats_named(fp_str_of(cases[i].name)), cases[i].formats);
+        all |= cases[i].formats;
+    }
+    assert_int_equal(all, (1u << FP_UPLOAD_FORMAT_COUNT) - 1);
+    assert_int_equal(fp_formats_named(FP_STR("self-profile")), 0);
+}
+
+static void each_format_has_a_decoder_by_its_name(void **state)
+{
+    (void)state;
+    for (enum fp_upload_format i = 0; i < FP_UPLOAD_FORMAT_COUNT; i++) {
+        const struct fp_format_decoder *decoder =
+            decoder_named(fp_str_of(fp_upload_format_name(i)));
+        assert_non_null(decoder);
+        assert_int_equal(decoder->format, i);
+    }
+    assert_null(decoder_named(FP_STR("web")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_whole_numbers_between_the_bounds),
         cmocka_unit_test(reads_times_as_rounded_microseconds),
+        cmocka_unit_test(each_group_of_formats_has_its_name),
+        cmocka_unit_test(each_format_has_a_decoder_by_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

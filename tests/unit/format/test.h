@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared by the unit tests of the formats: cmocka's headers in their order, small limits, and JSON
  * that is readable inside C.

@@ -1,9 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * UTF-8: what is replaced, what is repaired, and what stays unchanged.
  */
 #include "test.h"
 
 #include "collector/format/utf8.c"
+
+#include <iconv.h>
 
 static void replaces_each_nul_and_keeps_the_rest(void **state)
 {
@@ -123,9 +126,36 @@ static void knows_valid_from_invalid(void **state)
         assert_false(fp_utf8_is_valid(fp_str_of(invalid[i])));
 }
 
+/* As the C library has it. The five bytes that Windows leaves out are control characters (WHATWG
+ * Encoding). */
+static void reads_windows_1252_as_browsers_do(void **state)
+{
+    (void)state;
+    iconv_t converter = iconv_open("UTF-8", "WINDOWS-1252");
+    assert_true(converter != (iconv_t)-1);
+    for (unsigned byte = 1; byte < 256; byte++) {
+        char from[1] = {(char)byte};
+        char expected[8] = {0};
+        char *in = from;
+        char *out = expected;
+        size_t in_left = 1;
+        size_t out_left = sizeof(expected) - 1;
+        if (iconv(converter, &in, &in_left, &out, &out_left) == (size_t)-1)
+            snprintf(expected, sizeof(expected), "\xC2%c", byte);
+        struct fp_buf read;
+        fp_buf_init(&read, 64);
+        fp_utf8_add_windows_1252((struct fp_str){from, 1}, &read);
+        fp_buf_add(&read, "", 1);
+        assert_string_equal((const char *)read.data, expected);
+        fp_buf_release(&read);
+    }
+    assert_int_equal(iconv_close(converter), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_windows_1252_as_browsers_do),
         cmocka_unit_test(knows_valid_from_invalid),
         cmocka_unit_test(replaces_each_nul_and_keeps_the_rest),
         cmocka_unit_test(repairs_mojibake_and_nothing_else),

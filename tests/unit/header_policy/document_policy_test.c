@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Merging Document-Policy: which side wins, what survives, and what holds for any input. */
 #include "header_policy/document_policy.c"
 
@@ -99,7 +100,7 @@ static void merges_as_the_table_says(void **state)
     }
 }
 
-static void what_does_not_fit_is_too_long_and_one_byte_less_fits(void **state)
+static void a_line_that_just_fits_is_merged_and_a_longer_one_refused(void **state)
 {
     static char long_line[FLEETPROF_FIELD_MAX];
     struct fleetprof_buffer out = {memory, 0, sizeof(memory)};
@@ -328,7 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(merges_as_the_table_says),
-        cmocka_unit_test(what_does_not_fit_is_too_long_and_one_byte_less_fits),
+        cmocka_unit_test(a_line_that_just_fits_is_merged_and_a_longer_one_refused),
         cmocka_unit_test(configured_members_are_checked),
         cmocka_unit_test(yes_is_told_from_no),
         cmocka_unit_test(a_refused_addition_leaves_the_list_as_it_was),

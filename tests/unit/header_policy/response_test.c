@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which responses carry a policy, and which ones shared caches may store. */
 #include "header_policy/response.c"
 
@@ -134,7 +135,7 @@ static void configured_types_are_checked(void **state)
     }
 }
 
-static void what_shared_caches_may_store_is_told_from_cache_control(void **state)
+static void reads_from_cache_control_if_shared_caches_may_store(void **state)
 {
     static const struct {
         const char *lines[LINES_MAX];
@@ -252,7 +253,7 @@ int main(void)
         cmocka_unit_test(an_absent_content_type_is_no_document),
         cmocka_unit_test(other_types_can_be_documents),
         cmocka_unit_test(configured_types_are_checked),
-        cmocka_unit_test(what_shared_caches_may_store_is_told_from_cache_control),
+        cmocka_unit_test(reads_from_cache_control_if_shared_caches_may_store),
         cmocka_unit_test(fields_for_cdns_override_the_one_for_all),
         cmocka_unit_test(a_date_counts_where_no_age_is_given),
     };

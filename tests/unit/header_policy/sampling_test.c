@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rates, keys and random numbers: pinned, because all servers of all versions have to agree. */
 #include "header_policy/sampling.c"
 
@@ -116,7 +117,7 @@ static void the_decision_is_exact_at_its_edges(void **state)
     assert_false(fleetprof_sampled(UINT64_MAX, 999999));
 }
 
-static void who_is_sampled_at_a_low_rate_is_sampled_at_a_higher_one(void **state)
+static void a_higher_rate_samples_all_that_a_lower_one_does(void **state)
 {
     uint64_t random = 3;
 
@@ -218,7 +219,7 @@ int main(void)
         cmocka_unit_test(every_refusal_says_what_would_be_right),
         cmocka_unit_test(rates_are_written_as_decimal_fractions),
         cmocka_unit_test(the_decision_is_exact_at_its_edges),
-        cmocka_unit_test(who_is_sampled_at_a_low_rate_is_sampled_at_a_higher_one),
+        cmocka_unit_test(a_higher_rate_samples_all_that_a_lower_one_does),
         cmocka_unit_test(the_hash_is_siphash_2_4),
         cmocka_unit_test(keys_get_the_same_number_on_every_server),
         cmocka_unit_test(the_random_stream_is_splitmix64),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Server-Timing: which metrics are ours, and that all others keep every byte. */
 #include "header_policy/server_timing.c"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The dictionary reader against RFC 9651, production by production. */
 #include "header_policy/sf_dict.c"
 

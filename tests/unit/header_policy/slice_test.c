@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The few operations on borrowed text and the caller's buffer. */
 #include "header_policy/slice.c"
 

@@ -1,4 +1,5 @@
-/* What the tests of header_policy share: text from literals, and a seeded generator. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the tests of header_policy: text from literals, and a seeded generator. */
 #ifndef FLEETPROF_TEST_HEADER_POLICY_H
 #define FLEETPROF_TEST_HEADER_POLICY_H
 

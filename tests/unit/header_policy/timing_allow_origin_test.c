@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Origins as browsers write them, and the union of lists. */
 #include "header_policy/timing_allow_origin.c"
 
@@ -174,7 +175,7 @@ static void merging_twice_is_merging_once(void **state)
     }
 }
 
-static void what_does_not_fit_is_too_long(void **state)
+static void a_line_past_the_maximum_is_too_long(void **state)
 {
     struct fleetprof_slice line = text("abc");
     struct fleetprof_lines upstream = {&line, 1};
@@ -199,7 +200,7 @@ int main(void)
         cmocka_unit_test(every_refusal_says_what_would_be_right),
         cmocka_unit_test(merges_as_the_table_says),
         cmocka_unit_test(merging_twice_is_merging_once),
-        cmocka_unit_test(what_does_not_fit_is_too_long),
+        cmocka_unit_test(a_line_past_the_maximum_is_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

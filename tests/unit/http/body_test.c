@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Body: exactly the memory it has is held from the ingest, whatever arrives and whatever fails. The
  * test counts for itself.
@@ -103,7 +104,7 @@ static void without_memory_nothing_is_added_and_nothing_held(void **state)
     assert_int_equal(body.bytes.len, 1000);
 }
 
-static void what_is_taken_is_not_held_any_more(void **state)
+static void taking_a_body_releases_its_charge(void **state)
 {
     (void)state;
     assert_int_equal(add(5000, 0), FP_BODY_FINE);
@@ -131,7 +132,7 @@ int main(void)
         WITH_BODY(at_most_twice_of_what_came_is_reserved),
         WITH_BODY(the_largest_body_fits_and_a_byte_more_does_not),
         WITH_BODY(without_memory_nothing_is_added_and_nothing_held),
-        WITH_BODY(what_is_taken_is_not_held_any_more),
+        WITH_BODY(taking_a_body_releases_its_charge),
         WITH_BODY(one_of_zeros_can_be_released),
     };
     return cmocka_run_group_tests_name("body", tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Connections: slow ones are closed in time, an idle one is evicted for a new one, and none is
  * closed while its reply is sent.
@@ -125,7 +126,7 @@ static void the_longest_idle_makes_room(void **state)
     stop();
 }
 
-static void who_has_sent_his_request_is_not_taken_for_idle(void **state)
+static void a_connection_that_sent_its_request_is_not_idle(void **state)
 {
     (void)state;
     start(LONG_S * FP_US_PER_S);
@@ -145,7 +146,7 @@ static void send_whole(int i)
     assert_int_equal(send(peers[i].theirs, request, strlen(request), 0), strlen(request));
 }
 
-static void who_has_sent_it_whole_stays_before_who_has_begun(void **state)
+static void evicts_an_unfinished_request_before_a_whole_one(void **state)
 {
     (void)state;
     start(LONG_S * FP_US_PER_S);
@@ -160,7 +161,7 @@ static void who_has_sent_it_whole_stays_before_who_has_begun(void **state)
     stop();
 }
 
-static void of_two_who_have_begun_the_first_makes_room(void **state)
+static void evicts_the_older_of_two_unfinished_requests(void **state)
 {
     (void)state;
     start(LONG_S * FP_US_PER_S);
@@ -174,7 +175,7 @@ static void of_two_who_have_begun_the_first_makes_room(void **state)
     stop();
 }
 
-static void who_has_sent_much_is_not_taken_for_slow(void **state)
+static void a_connection_that_sent_much_is_not_slow(void **state)
 {
     static const char headers[8192];
     (void)state;
@@ -189,7 +190,7 @@ static void who_has_sent_much_is_not_taken_for_slow(void **state)
     stop();
 }
 
-static void who_has_sent_it_whole_makes_no_room(void **state)
+static void does_not_evict_a_whole_request(void **state)
 {
     (void)state;
     start(LONG_S * FP_US_PER_S);
@@ -231,7 +232,39 @@ static void a_body_that_has_just_begun_makes_no_room_for_a_flood_of_idle_ones(vo
     stop();
 }
 
-static void who_is_answered_makes_no_room(void **state)
+static void an_idle_connection_makes_room_before_a_body_that_came_earlier(void **state)
+{
+    (void)state;
+    start(LONG_S * FP_US_PER_S);
+    join(0);
+    fp_connections_move(connections, peers[0].connection, FP_CONNECTION_RECEIVING);
+    age(0, 60 * FP_US_PER_S);
+    join(1);
+    age(1, IDLE_US);
+    join(2);
+    assert_true(is_ended(1, 0));
+    assert_false(is_ended(0, 0));
+    stop();
+}
+
+static void a_client_that_has_gone_makes_room_before_all_others(void **state)
+{
+    (void)state;
+    start(LONG_S * FP_US_PER_S);
+    join(0);
+    join(1);
+    fp_connections_move(connections, peers[0].connection, FP_CONNECTION_RECEIVING);
+    age(0, 2 * FP_US_PER_S); /* it has been receiving longest */
+    assert_int_equal(shutdown(peers[1].theirs, SHUT_WR), 0);
+    join(2);
+    assert_false(is_ended(0, 0));
+    assert_false(is_ended(2, 0));
+    assert_true(is_ended(1, 0));
+    assert_int_equal(fp_metrics_get(metrics, FP_METRIC_CONNECTIONS_ENDED_CROWDED), 0);
+    stop();
+}
+
+static void does_not_evict_an_answered_connection(void **state)
 {
     (void)state;
     start(LONG_S * FP_US_PER_S);
@@ -245,7 +278,7 @@ static void who_is_answered_makes_no_room(void **state)
     stop();
 }
 
-static void those_too_many_that_were_answered_are_ended_when_they_are_idle(void **state)
+static void ends_surplus_connections_once_they_are_idle(void **state)
 {
     (void)state;
     start(LONG_S * FP_US_PER_S);
@@ -260,7 +293,7 @@ static void those_too_many_that_were_answered_are_ended_when_they_are_idle(void 
     stop();
 }
 
-static void what_is_ending_goes_nowhere_else(void **state)
+static void a_connection_that_ends_keeps_its_state(void **state)
 {
     (void)state;
     start(LONG_S * FP_US_PER_S);
@@ -295,16 +328,18 @@ int main(void)
         cmocka_unit_test(headers_and_bodies_have_a_deadline),
         cmocka_unit_test(time_that_is_ours_is_not_counted),
         cmocka_unit_test(the_longest_idle_makes_room),
-        cmocka_unit_test(who_has_sent_his_request_is_not_taken_for_idle),
-        cmocka_unit_test(who_has_sent_it_whole_stays_before_who_has_begun),
-        cmocka_unit_test(of_two_who_have_begun_the_first_makes_room),
-        cmocka_unit_test(who_has_sent_much_is_not_taken_for_slow),
-        cmocka_unit_test(who_has_sent_it_whole_makes_no_room),
+        cmocka_unit_test(a_connection_that_sent_its_request_is_not_idle),
+        cmocka_unit_test(evicts_an_unfinished_request_before_a_whole_one),
+        cmocka_unit_test(evicts_the_older_of_two_unfinished_requests),
+        cmocka_unit_test(a_connection_that_sent_much_is_not_slow),
+        cmocka_unit_test(does_not_evict_a_whole_request),
         cmocka_unit_test(a_slow_body_makes_room_for_one_who_has_just_come),
         cmocka_unit_test(a_body_that_has_just_begun_makes_no_room_for_a_flood_of_idle_ones),
-        cmocka_unit_test(who_is_answered_makes_no_room),
-        cmocka_unit_test(those_too_many_that_were_answered_are_ended_when_they_are_idle),
-        cmocka_unit_test(what_is_ending_goes_nowhere_else),
+        cmocka_unit_test(an_idle_connection_makes_room_before_a_body_that_came_earlier),
+        cmocka_unit_test(a_client_that_has_gone_makes_room_before_all_others),
+        cmocka_unit_test(does_not_evict_an_answered_connection),
+        cmocka_unit_test(ends_surplus_connections_once_they_are_idle),
+        cmocka_unit_test(a_connection_that_ends_keeps_its_state),
         cmocka_unit_test(the_unheard_are_those_without_a_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Content types: media types in any case, parameters in any order, boundaries quoted or not.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Problems: valid JSON whatever a request had in it.
  */
@@ -52,6 +53,38 @@ static void says_where_only_where_that_applies(void **state)
                              "\"status\":400,\"detail\":\"d\",\"offset\":0}");
 }
 
+static void each_status_of_a_refusal_has_its_title(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned status;
+        const char *title;
+    } titles[] = {
+        {400, "Bad Request"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {411, "Length Required"},
+        {413, "Content Too Large"},
+        {415, "Unsupported Media Type"},
+        {422, "Unprocessable Content"},
+        {429, "Too Many Requests"},
+        {500, "Internal Server Error"},
+        {503, "Service Unavailable"},
+    };
+    size_t known = 0;
+    for (unsigned status = 100; status < 600; status++) {
+        const bool is_next = known < FP_COUNT(titles) && titles[known].status == status;
+        assert_string_equal(title_of(status), is_next ? titles[known++].title : "Error");
+    }
+    assert_int_equal(known, FP_COUNT(titles));
+    for (enum fp_refusal reason = 0; reason < FP_REFUSAL_COUNT; reason++) {
+        struct fp_problem problem;
+        fp_problem_refuse(&problem, reason, "d");
+        assert_string_not_equal(title_of(problem.status), "Error");
+    }
+}
+
 static void escapes_everything(void **state)
 {
     (void)state;
@@ -80,6 +113,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(has_type_title_status_and_detail),
         cmocka_unit_test(says_where_only_where_that_applies),
+        cmocka_unit_test(each_status_of_a_refusal_has_its_title),
         cmocka_unit_test(escapes_everything),
         cmocka_unit_test(a_text_that_was_cut_within_a_character_is_left_out),
     };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Still: the public listener's own code without a socket to listen on or a thread, for tests that
  * give it a connection and run it turn by turn.
@@ -15,7 +16,8 @@ static inline struct MHD_Daemon *still_start(struct fp_http *http)
     return MHD_start_daemon(MHD_USE_NO_LISTEN_SOCKET | MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0,
                             NULL, NULL, fp_request_handle, http, MHD_OPTION_NOTIFY_COMPLETED,
                             fp_request_completed, http, MHD_OPTION_NOTIFY_CONNECTION,
-                            count_connection, http, MHD_OPTION_END);
+                            count_connection, http, MHD_OPTION_URI_LOG_CALLBACK,
+                            fp_strict_read_target, NULL, MHD_OPTION_END);
 }
 
 /* Returns the client's end of a new connection on which exactly these bytes were sent; -1 if the

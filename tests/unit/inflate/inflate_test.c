@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inflating: every encoding, bombs, truncation, and bytes after the end.
  */
 #include "tests/unit/format/test.h"
 
-#include "collector/inflate/inflate.h"
+#include "collector/inflate/inflate.c"
 
 #include <brotli/encode.h>
 #include <libdeflate.h>
@@ -123,6 +124,24 @@ static void recognises_gzip_and_zlib_without_an_announcement(void **state)
         assert_inflates(bytes_of(&packed), "", text);
         assert_inflates(bytes_of(&packed), "identity", text);
     }
+}
+
+/* RFC 1950: method 8, a window of at most 32 KiB (7), and a sum that 31 divides. */
+static void takes_no_other_two_bytes_for_a_header_of_zlib(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    for (unsigned first = 0; first < 256; first++) {
+        for (unsigned second = 0; second < 256; second++) {
+            const char header[2] = {(char)first, (char)second};
+            bool is_header = (first & 15) == 8 && first < 128 && (first * 256 + second) % 31 == 0;
+            assert_int_equal(has_zlib_magic((struct fp_str){header, 2}), is_header);
+            count += is_header;
+        }
+    }
+    assert_int_equal(count, 66);
+    assert_false(has_zlib_magic(FP_STR("x")));
+    assert_inflates(FP_STR("\x88\x1c{}"), "", FP_STR("\x88\x1c{}"));
 }
 
 static void takes_an_encoding_in_any_case_and_its_old_name(void **state)
@@ -313,6 +332,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inflates_every_encoding),
         cmocka_unit_test(recognises_gzip_and_zlib_without_an_announcement),
+        cmocka_unit_test(takes_no_other_two_bytes_for_a_header_of_zlib),
         cmocka_unit_test(takes_an_encoding_in_any_case_and_its_old_name),
         cmocka_unit_test(hands_a_plain_body_through),
         cmocka_unit_test(joins_the_members_of_a_gzip_file),

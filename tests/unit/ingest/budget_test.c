@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Budget: the long run is exact, a burst is no larger than configured, and a refusal says when to
  * retry.
@@ -58,6 +59,26 @@ static void a_third_of_a_second_is_neither_rounded_up_nor_down(void **state)
     }
 }
 
+static bool try_dry(uint64_t requests, int64_t now_us)
+{
+    const struct fp_budget_cost cost = {.of = {requests}, .is_dry_run = true};
+    return fp_budget_spend(budget, &three_a_second, &cost, now_us, &shortage);
+}
+
+static void dry_runs_take_nothing_from_uploads_and_are_bounded(void **state)
+{
+    (void)state;
+    assert_true(try_dry(6, S));
+    assert_false(try_dry(1, S));
+    assert_true(ask(&three_a_second, 6, 0, S));
+    assert_false(try_dry(1, S + 333333));
+    assert_true(try_dry(1, S + 333334));
+    fp_budget_return(budget, &(struct fp_budget_cost){.of = {6}, .is_dry_run = true});
+    assert_true(ask(&three_a_second, 1, 0, S + 333334));
+    assert_false(ask(&three_a_second, 1, 0, S + 333334));
+    assert_false(try_dry(1, S + 333334)); /* an upload would also be refused */
+}
+
 static void asking_in_vain_costs_nothing(void **state)
 {
     (void)state;
@@ -92,7 +113,7 @@ static void both_are_spent_or_neither(void **state)
     assert_true(ask(&limits, 9, 0, S));
 }
 
-static void what_is_larger_than_the_bucket_waits_for_a_full_one_and_leaves_a_debt(void **state)
+static void an_upload_above_the_bucket_waits_until_full_and_leaves_a_debt(void **state)
 {
     (void)state;
     const struct fp_budget_limits limits = {{0, 100}, 10 * S};
@@ -106,7 +127,7 @@ static void what_is_larger_than_the_bucket_waits_for_a_full_one_and_leaves_a_deb
     assert_true(ask(&limits, 1, 1, 42 * S + 10000));
 }
 
-static void of_two_shortages_the_longer_one_is_told(void **state)
+static void reports_the_longer_of_two_shortages(void **state)
 {
     (void)state;
     const struct fp_budget_limits limits = {{1, 100}, 10 * S};
@@ -121,11 +142,11 @@ static void of_two_shortages_the_longer_one_is_told(void **state)
 
 static bool ask_for_more(const struct fp_budget_limits *limits, uint64_t paid, uint64_t more)
 {
-    return fp_budget_spend(budget, limits, &(struct fp_budget_cost){{0, more}, {0, paid}}, S,
-                           &shortage);
+    const struct fp_budget_cost cost = {.of = {0, more}, .paid = {0, paid}};
+    return fp_budget_spend(budget, limits, &cost, S, &shortage);
 }
 
-static void what_is_larger_than_the_bucket_may_come_in_pieces_when_that_was_full(void **state)
+static void a_full_bucket_takes_a_larger_upload_in_pieces(void **state)
 {
     (void)state;
     const struct fp_budget_limits limits = {{0, 100}, 10 * S};
@@ -219,14 +240,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_burst_is_granted_and_no_request_more, make, drop),
         cmocka_unit_test_setup_teardown(a_third_of_a_second_is_neither_rounded_up_nor_down, make,
                                         drop),
+        cmocka_unit_test_setup_teardown(dry_runs_take_nothing_from_uploads_and_are_bounded, make,
+                                        drop),
         cmocka_unit_test_setup_teardown(asking_in_vain_costs_nothing, make, drop),
         cmocka_unit_test_setup_teardown(a_quiet_year_saves_no_more_than_a_burst, make, drop),
         cmocka_unit_test_setup_teardown(both_are_spent_or_neither, make, drop),
         cmocka_unit_test_setup_teardown(
-            what_is_larger_than_the_bucket_waits_for_a_full_one_and_leaves_a_debt, make, drop),
-        cmocka_unit_test_setup_teardown(
-            what_is_larger_than_the_bucket_may_come_in_pieces_when_that_was_full, make, drop),
-        cmocka_unit_test_setup_teardown(of_two_shortages_the_longer_one_is_told, make, drop),
+            an_upload_above_the_bucket_waits_until_full_and_leaves_a_debt, make, drop),
+        cmocka_unit_test_setup_teardown(a_full_bucket_takes_a_larger_upload_in_pieces, make, drop),
+        cmocka_unit_test_setup_teardown(reports_the_longer_of_two_shortages, make, drop),
         cmocka_unit_test_setup_teardown(a_refund_is_there_for_the_next_one, make, drop),
         cmocka_unit_test_setup_teardown(new_limits_keep_the_level_of_the_bucket, make, drop),
         cmocka_unit_test_setup_teardown(a_clock_that_seems_to_go_back_brings_nothing, make, drop),

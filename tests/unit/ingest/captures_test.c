@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Captures: one per window, stopped by a request or by silence, and bounded.
  */
@@ -31,7 +32,7 @@ static void a_window_has_one_session_at_a_time(void **state)
     assert_int_equal(fp_captures_start(*state, SITE, 3, 0, &other), FP_CAPTURE_OK);
 }
 
-static void what_does_not_run_takes_no_parts_and_is_not_stopped(void **state)
+static void a_capture_that_does_not_run_takes_no_parts_nor_stop(void **state)
 {
     struct fp_uuid id;
     assert_int_equal(fp_captures_start(*state, SITE, 3, 0, &id), FP_CAPTURE_OK);
@@ -79,7 +80,7 @@ static void a_site_leaves_room_for_the_others(void **state)
     assert_int_equal(fp_captures_start(*state, OTHER_SITE, 1, 0, &id), FP_CAPTURE_OK);
 }
 
-static void those_that_run_are_listed(void **state)
+static void lists_running_captures(void **state)
 {
     const int64_t hour_us = FP_CAPTURE_IDLE_S * FP_US_PER_S;
     static struct fp_uuid listed[FP_CAPTURES_MAX];
@@ -148,7 +149,7 @@ static void a_part_continues_from_the_one_before_it(void **state)
     assert_null(before(*state, &id, 0, true));
 }
 
-static void what_parts_left_has_a_maximum_and_goes_with_its_session(void **state)
+static void carried_bytes_have_a_maximum_and_end_with_their_session(void **state)
 {
     enum { BYTES = 3 * 1024 * 1024, COUNT = 30 };
     struct fp_captures *captures = *state;
@@ -172,13 +173,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CAPTURES_TEST(a_window_has_one_session_at_a_time),
-        CAPTURES_TEST(what_does_not_run_takes_no_parts_and_is_not_stopped),
+        CAPTURES_TEST(a_capture_that_does_not_run_takes_no_parts_nor_stop),
         CAPTURES_TEST(an_hour_without_a_part_stops_it),
         CAPTURES_TEST(there_is_room_for_so_many_until_one_is_stopped),
         CAPTURES_TEST(a_site_leaves_room_for_the_others),
-        CAPTURES_TEST(those_that_run_are_listed),
+        CAPTURES_TEST(lists_running_captures),
         CAPTURES_TEST(a_part_continues_from_the_one_before_it),
-        CAPTURES_TEST(what_parts_left_has_a_maximum_and_goes_with_its_session),
+        CAPTURES_TEST(carried_bytes_have_a_maximum_and_end_with_their_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

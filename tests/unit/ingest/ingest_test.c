@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ingest: what a request's record holds, and what the client gets when the spool takes it or not.
  * The spool is replaced by one that the test controls; decoding and folding are real.
@@ -23,6 +24,8 @@ static struct {
     uint32_t part;
     enum fp_spool_error refusal; /* of appends; OK: they are queued */
     bool calls_back_at_once;
+    uint64_t position;
+    uint64_t max_bytes;
     fp_spool_done_fn *done; /* of the last one queued */
     void *context;
 } fake;
@@ -37,6 +40,24 @@ const char *fp_spool_check(struct fp_spool *spool, enum fp_spool_error *error)
 {
     *error = fake.trouble != NULL ? FP_SPOOL_FULL : FP_SPOOL_OK;
     return fp_spool_trouble(spool);
+}
+
+uint64_t fp_spool_position(struct fp_spool *spool)
+{
+    (void)spool;
+    return fake.position;
+}
+
+uint64_t fp_spool_tail(struct fp_spool *spool)
+{
+    (void)spool;
+    return fake.appended;
+}
+
+uint64_t fp_spool_max_bytes(const struct fp_spool *spool)
+{
+    (void)spool;
+    return fake.max_bytes;
 }
 
 enum fp_spool_error fp_spool_check_record(struct fp_spool *spool, size_t len)
@@ -97,7 +118,11 @@ static int set_up(void **state)
     (void)state;
     static struct fp_str origin = {"https://a.example", 17};
     static struct fp_site site = {.name = {"shop", 4}, .key = {"pk", 2}, .origins = {&origin, 1}};
+    site.backlog = fp_backlog_create();
+    assert_non_null(site.backlog);
     fake.trouble = NULL;
+    fake.position = 0;
+    fake.max_bytes = 1 << 20;
     fake.appended = 0;
     fake.refusal = FP_SPOOL_OK;
     fake.calls_back_at_once = false;
@@ -462,6 +487,32 @@ static void a_spool_in_trouble_is_told_before_any_work(void **state)
     assert_string_equal(fp_ingest_trouble(ingest), "it is full");
 }
 
+static void a_site_fills_half_of_the_spool_if_there_are_others(void **state)
+{
+    (void)state;
+    struct fp_site *all = rules->sites;
+    struct fp_site sites[2] = {all[0]};
+    struct fp_ticket ticket;
+    struct fp_problem problem;
+    rules->sites = sites;
+    rules->site_count = 2;
+    fake.max_bytes = 2; /* less than a record */
+    fake.calls_back_at_once = true;
+    assert_true(prepare(UPLOAD, "", &ticket, &problem));
+    fp_ingest_commit(&ticket);
+    assert_false(prepare("{", "", &ticket, &problem));
+    assert_int_equal(problem.status, 503);
+    assert_int_equal(problem.retry_s, FP_RETRY_FULL_S);
+    assert_null(fp_ingest_trouble(ingest));
+    fake.position = fake.appended;
+    assert_true(prepare(UPLOAD, "", &ticket, &problem));
+    fp_ingest_commit(&ticket);
+    rules->site_count = 1;
+    assert_true(prepare(UPLOAD, "", &ticket, &problem));
+    fp_ingest_commit(&ticket);
+    rules->sites = all;
+}
+
 static void more_workers_than_benches_are_deferred(void **state)
 {
     (void)state;
@@ -519,6 +570,7 @@ int main(void)
         WITH_INGEST(every_refusal_of_the_spool_has_its_status),
         WITH_INGEST(one_bad_part_stores_none),
         WITH_INGEST(a_spool_in_trouble_is_told_before_any_work),
+        WITH_INGEST(a_site_fills_half_of_the_spool_if_there_are_others),
         WITH_INGEST(more_workers_than_benches_are_deferred),
         WITH_INGEST(working_memory_has_a_ceiling),
         WITH_INGEST(a_reload_leaves_running_requests_their_rules),

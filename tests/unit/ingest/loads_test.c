@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loads: what is remembered of page loads, in which order, and how much of it.
  */
@@ -25,9 +26,30 @@ static int set_up(void **state)
     return 0;
 }
 
+/* The sums are those of the parts that are there. */
+static void check_sums(const struct fp_loads *loads)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < SHELVES; i++) {
+        for (const struct load *load = loads->shelves[i].loads; load != NULL; load = load->next) {
+            size_t bytes = 0;
+            size_t count = 0;
+            for (const struct load_part *part = load->parts; part != NULL; part = part->next) {
+                bytes += part->bytes;
+                count++;
+            }
+            assert_int_equal(load->bytes, bytes);
+            assert_int_equal(load->part_count, count);
+            all += bytes;
+        }
+    }
+    assert_int_equal(atomic_load(&loads->bytes), all);
+}
+
 static int tear_down(void **state)
 {
     struct room *room = *state;
+    check_sums(room->loads);
     assert_int_equal(atomic_load(&room->loads->bytes) > FP_LOADS_BYTES_MAX, 0);
     fp_loads_free(room->loads);
     fp_metrics_free(room->metrics);
@@ -104,7 +126,7 @@ static void old_ones_go(void **state)
     assert_int_equal(come(room, 1, 1, 3 * FP_LOADS_AGE_MAX_S), 0);
 }
 
-static void what_was_refused_is_forgotten(void **state)
+static void forgets_a_refused_part(void **state)
 {
     struct room *room = *state;
     const struct fp_loads_key key = key_of(1, 1, 0);
@@ -116,6 +138,22 @@ static void what_was_refused_is_forgotten(void **state)
     fp_loads_forget(room->loads, &key);
     for (size_t i = 0; i < SHELVES; i++)
         assert_null(room->loads->shelves[i].loads);
+}
+
+static void a_refused_part_frees_its_share_of_the_page_load(void **state)
+{
+    struct room *room = *state;
+    const struct fp_loads_key refused = key_of(1, 2, 0);
+    assert_int_equal(come(room, 1, 1, 0), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(
+            visit(room, &refused, FP_LOADS_BYTES_OF_ONE_MAX / 2 / sizeof(struct fp_fold_sample)),
+            1);
+        fp_loads_forget(room->loads, &refused);
+        check_sums(room->loads);
+    }
+    assert_int_equal(come(room, 1, 2, 0), 1);
+    assert_int_equal(come(room, 1, 3, 0), 2);
 }
 
 static void a_page_load_has_its_maximum(void **state)
@@ -201,7 +239,8 @@ int main(void)
         TEST(parts_see_those_before_them),
         TEST(one_that_comes_again_sees_what_it_saw),
         TEST(old_ones_go),
-        TEST(what_was_refused_is_forgotten),
+        TEST(forgets_a_refused_part),
+        TEST(a_refused_part_frees_its_share_of_the_page_load),
         TEST(a_page_load_has_its_maximum),
         TEST(all_together_have_theirs),
         TEST(parts_that_come_at_once_wait_for_each_other),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Multipart bodies: every part and nothing but the parts.
  */
@@ -69,7 +70,7 @@ static void no_part_at_all_is_an_end(void **state)
     assert_parts(FP_STR("--b--\r\n"), "", FP_MULTIPART_END);
 }
 
-static void what_ends_early_is_broken(void **state)
+static void a_truncated_body_is_broken(void **state)
 {
     (void)state;
     struct fp_str whole = FP_STR("--b\r\nX: y\r\n\r\none\r\n--b\r\nX: y\r\n\r\ntwo\r\n--b--");
@@ -98,7 +99,7 @@ int main(void)
         cmocka_unit_test(gives_each_part_without_its_headers),
         cmocka_unit_test(parts_may_be_empty_and_hold_what_looks_like_a_delimiter),
         cmocka_unit_test(no_part_at_all_is_an_end),
-        cmocka_unit_test(what_ends_early_is_broken),
+        cmocka_unit_test(a_truncated_body_is_broken),
         cmocka_unit_test(headers_without_end_are_broken),
     };
     return cmocka_run_group_tests_name("ingest_multipart", tests, NULL, NULL);

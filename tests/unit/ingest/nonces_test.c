@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Nonces: no token gets more uses than allowed, however small the table is.
  */
@@ -29,14 +30,14 @@ static int make_small(void **state)
 
 static int drop(void **state)
 {
-    fp_nonce_table_free(*state);
+    fp_nonce_table_unref(*state);
     return 0;
 }
 
 static void each_nonce_is_counted_by_itself(void **state)
 {
     (void)state;
-    struct fp_nonce_table *table = fp_nonce_table_create(64 * 1024);
+    struct fp_nonce_table *table = fp_nonce_table_create(2 * 1024 * 1024);
     assert_non_null(table);
     for (unsigned round = 0; round < USES_MAX; round++) {
         for (unsigned n = 0; n < 10000; n++)
@@ -44,7 +45,7 @@ static void each_nonce_is_counted_by_itself(void **state)
     }
     for (unsigned n = 0; n < 10000; n++)
         assert_int_equal(use_nth(table, n, 1000), FP_NONCE_USED_UP);
-    fp_nonce_table_free(table);
+    fp_nonce_table_unref(table);
 }
 
 static void a_peek_answers_as_a_use_would_and_changes_nothing(void **state)
@@ -143,6 +144,56 @@ static void a_flood_lets_nobody_start_again(void **state)
     assert_in_range(all, SET_PLACES * USES_MAX, NONCES * USES_MAX);
 }
 
+/* ---- resizing ---- */
+
+enum { SET_BYTES = sizeof(struct set) };
+
+static void a_resized_table_knows_the_uses_of_its_nonces(void **state)
+{
+    (void)state;
+    struct fp_nonce_table *table = fp_nonce_table_create(64 * SET_BYTES);
+    assert_non_null(table);
+    for (unsigned n = 0; n < 400; n++)
+        for (unsigned round = 0; round < USES_MAX - 1; round++)
+            assert_int_equal(use_nth(table, n, 1000), FP_NONCE_FINE);
+    assert_true(fp_nonce_table_resize(table, 256 * SET_BYTES));
+    for (unsigned n = 0; n < 400; n++)
+        assert_int_equal(use_nth(table, n, 1000), FP_NONCE_FINE);
+    assert_true(fp_nonce_table_resize(table, 64 * SET_BYTES));
+    for (unsigned n = 0; n < 400; n++)
+        assert_int_equal(use_nth(table, n, 1000), FP_NONCE_USED_UP);
+    fp_nonce_table_unref(table);
+}
+
+static void a_table_that_shrinks_keeps_what_expires_last(void **state)
+{
+    (void)state;
+    struct fp_nonce_table *table = fp_nonce_table_create(64 * SET_BYTES);
+    assert_non_null(table);
+    for (unsigned n = 0; n < 100; n++)
+        assert_int_equal(use_nth(table, n, 1000 + n), FP_NONCE_FINE);
+    assert_true(fp_nonce_table_resize(table, 1));
+    for (unsigned n = 0; n < 100 - SET_PLACES; n++)
+        assert_int_equal(use_nth(table, n, 1000 + n), FP_NONCE_FORGOTTEN);
+    for (unsigned n = 100 - SET_PLACES; n < 100; n++)
+        assert_int_equal(use_nth(table, n, 1000 + n), FP_NONCE_FINE);
+    fp_nonce_table_unref(table);
+}
+
+static void refuses_nonces_evicted_before_the_table_grew(void **state)
+{
+    struct fp_nonce_table *table = *state;
+    for (unsigned n = 0; n <= SET_PLACES; n++)
+        assert_int_equal(use_nth(table, n, 100 + n), FP_NONCE_FINE);
+    assert_true(fp_nonce_table_resize(table, 64 * SET_BYTES));
+    char nonce[FP_NONCE_LEN + 1];
+    assert_int_equal(fp_nonce_table_peek(table, nonce_of(0, nonce), 100, 9, 0), FP_NONCE_FORGOTTEN);
+    assert_int_equal(use_nth(table, 0, 100), FP_NONCE_FORGOTTEN);
+    for (unsigned n = 1; n <= SET_PLACES; n++)
+        assert_int_equal(use_nth(table, n, 100 + n), FP_NONCE_FINE);
+    assert_int_equal(use_nth(table, 77, 102), FP_NONCE_FINE);
+}
+
 /* ---- threads ---- */
 
 enum { THREADS = 4, SHARED = 500 };
@@ -167,7 +218,7 @@ static void threads_share_the_uses(void **state)
 {
     (void)state;
     struct worker workers[THREADS] = {{0}};
-    struct fp_nonce_table *table = fp_nonce_table_create(64 * 1024);
+    struct fp_nonce_table *table = fp_nonce_table_create(2 * 1024 * 1024);
     assert_non_null(table);
     for (size_t i = 0; i < THREADS; i++) {
         workers[i].table = table;
@@ -181,7 +232,7 @@ static void threads_share_the_uses(void **state)
             fine += workers[i].fine[n];
         assert_int_equal(fine, USES_MAX);
     }
-    fp_nonce_table_free(table);
+    fp_nonce_table_unref(table);
 }
 
 int main(void)
@@ -196,6 +247,9 @@ int main(void)
         WITH_SMALL(a_newcomer_that_expires_first_does_not_push_others_out),
         WITH_SMALL(expired_tokens_leave_their_places_without_a_trace),
         WITH_SMALL(a_flood_lets_nobody_start_again),
+        cmocka_unit_test(a_resized_table_knows_the_uses_of_its_nonces),
+        cmocka_unit_test(a_table_that_shrinks_keeps_what_expires_last),
+        WITH_SMALL(refuses_nonces_evicted_before_the_table_grew),
         cmocka_unit_test(threads_share_the_uses),
     };
     return cmocka_run_group_tests_name("nonce_table", tests, NULL, NULL);

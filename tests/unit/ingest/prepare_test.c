@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prepare: an upload is acknowledged only if what the spool gets of it can be read.
  */
@@ -105,9 +106,61 @@ static void an_upload_that_a_defect_makes_unreadable_is_not_acknowledged(void **
     tear_down(&room);
 }
 
+static void each_error_has_the_reason_of_the_step_that_found_it(void **state)
+{
+    (void)state;
+    static const struct {
+        enum fp_verdict verdict;
+        const char *pointer;
+        enum fp_refusal inflating, decoding;
+    } cases[] = {
+        {FP_VERDICT_MALFORMED, NULL, FP_REFUSAL_COMPRESSION, FP_REFUSAL_NOT_JSON},
+        {FP_VERDICT_TOO_LARGE, NULL, FP_REFUSAL_INFLATED_SIZE, FP_REFUSAL_LIMIT},
+        {FP_VERDICT_UNSUPPORTED, NULL, FP_REFUSAL_ENCODING, FP_REFUSAL_FORMAT},
+        {FP_VERDICT_INVALID, NULL, FP_REFUSAL_INVALID, FP_REFUSAL_INVALID},
+        {FP_VERDICT_INVALID, "/versions", FP_REFUSAL_INVALID, FP_REFUSAL_INVALID},
+        {FP_VERDICT_INVALID, "/version", FP_REFUSAL_VERSION, FP_REFUSAL_VERSION},
+    };
+    for (size_t i = 0; i < FP_COUNT(cases); i++) {
+        struct fp_upload_error error = {.verdict = cases[i].verdict,
+                                        .has_pointer = cases[i].pointer != NULL};
+        if (cases[i].pointer != NULL)
+            snprintf(error.pointer, sizeof(error.pointer), "%s", cases[i].pointer);
+        assert_int_equal(reason_of(&error, INFLATER), cases[i].inflating);
+        assert_int_equal(reason_of(&error, DECODER), cases[i].decoding);
+    }
+}
+
+/* Each byte of a signature counts; zlib's two bytes are not one. */
+static void a_body_is_compressed_by_its_first_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t len;
+    } signatures[] = {{"\x1f\x8b", 2}, {"\x28\xb5\x2f\xfd", 4}};
+    for (size_t i = 0; i < FP_COUNT(signatures); i++) {
+        char bytes[8] = {0};
+        const size_t len = signatures[i].len;
+        memcpy(bytes, signatures[i].bytes, len);
+        assert_true(is_compressed((struct fp_str){bytes, len}));
+        assert_true(is_compressed((struct fp_str){bytes, sizeof(bytes)}));
+        assert_false(is_compressed((struct fp_str){bytes, len - 1}));
+        for (size_t at = 0; at < len; at++) {
+            bytes[at] ^= 1;
+            assert_false(is_compressed((struct fp_str){bytes, sizeof(bytes)}));
+            bytes[at] ^= 1;
+        }
+    }
+    assert_false(is_compressed(FP_STR("\x78\x9c...")));
+    assert_false(is_compressed(FP_STR("")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_body_is_compressed_by_its_first_bytes),
+        cmocka_unit_test(each_error_has_the_reason_of_the_step_that_found_it),
         cmocka_unit_test(a_record_that_can_be_read_is_accepted),
         cmocka_unit_test(a_record_that_cannot_be_read_is_refused),
         cmocka_unit_test(an_upload_that_a_defect_makes_unreadable_is_not_acknowledged),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Site metrics: each refusal is counted once, and the log stays bounded however many come.
  */
@@ -43,7 +44,7 @@ static int tear_down(void **state)
 
 static char text[1 << 16];
 
-/* What was logged since it was asked last. */
+/* Returns the text logged since the last call. */
 static const char *logged(void)
 {
     ssize_t len = pread(log_fd, text, sizeof(text) - 1, 0);
@@ -233,6 +234,10 @@ static void counts_are_those_of_the_site(void **state)
     refuse(FP_REFUSAL_GPC, "d", "", START);
     fp_site_metrics_render_accepted(metrics, &buf);
     fp_site_metrics_render_refused(metrics, &buf);
+    fp_site_metrics_decode(metrics, 1200000);
+    fp_site_metrics_decode(metrics, 1);
+    fp_site_metrics_decode(NULL, 1);
+    fp_site_metrics_render_decoding(metrics, &buf);
     fp_site_metrics_render_latest(metrics, &buf);
     fp_buf_add(&buf, "", 1);
     const char *page = (const char *)buf.data;
@@ -241,11 +246,12 @@ static void counts_are_those_of_the_site(void **state)
         strstr(page, "fleetprof_uploads_refused_total{site=\"shop\",reason=\"gpc\"} 2\n"));
     assert_non_null(
         strstr(page, "fleetprof_uploads_refused_total{site=\"shop\",reason=\"origin\"} 0\n"));
+    assert_non_null(strstr(page, "fleetprof_decode_seconds_total{site=\"shop\"} 1.200001\n"));
     const char *latest = strstr(page, "fleetprof_last_upload_timestamp_seconds{site=\"shop\"} ");
     assert_non_null(latest);
     double age = (double)fp_clock_real_us() / 1e6 - strtod(strchr(latest, ' '), NULL);
     assert_true(age >= 0 && age < 60);
-    assert_int_equal(count_lines(page), FP_REFUSAL_COUNT + 2);
+    assert_int_equal(count_lines(page), FP_REFUSAL_COUNT + 3);
     fp_buf_release(&buf);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tokens: every verdict, where a token is demanded and where not.
  */
@@ -17,7 +18,6 @@ static struct fp_str names[2];
 static struct fp_site site;
 static struct fp_metrics *registry;
 static struct fp_metric_set *metrics;
-static struct fp_nonce_table *nonces;
 
 static struct fleetprof_token_keys *parse(const char *text)
 {
@@ -42,8 +42,8 @@ static int set_up(void **state)
     };
     registry = fp_metrics_create();
     metrics = registry != NULL ? fp_metrics_join(registry, &fp_ingest_metrics) : NULL;
-    nonces = fp_nonce_table_create(1000);
-    return metrics == NULL || nonces == NULL;
+    site.nonces = fp_nonce_table_create(32000);
+    return metrics == NULL || site.nonces == NULL;
 }
 
 static int tear_down(void **state)
@@ -51,7 +51,7 @@ static int tear_down(void **state)
     (void)state;
     fleetprof_token_keys_free(files[0]);
     fleetprof_token_keys_free(files[1]);
-    fp_nonce_table_free(nonces);
+    fp_nonce_table_unref(site.nonces);
     fp_metrics_free(registry);
     return 0;
 }
@@ -83,7 +83,6 @@ static bool admit(const char *text, size_t len)
         .site = &site,
         .token = {text, len},
         .now_us = NOW_S * FP_US_PER_S + 999999,
-        .nonces = nonces,
         .metrics = metrics,
     };
     rate_ppm = 77;
@@ -189,8 +188,8 @@ static void a_token_that_a_flood_made_forgotten_is_refused(void **state)
     (void)state;
     struct made first = make(KEY_A, "shop", NOW_S - 1);
     assert_true(admit_made(first));
-    fp_nonce_table_free(nonces);
-    nonces = fp_nonce_table_create(1);
+    fp_nonce_table_unref(site.nonces);
+    site.nonces = fp_nonce_table_create(1);
     for (int i = 0; i < 16; i++)
         assert_true(admit_made(make(KEY_A, "shop", NOW_S)));
     assert_bad(first.text, first.len, FP_METRIC_PAGE_TOKENS_FORGOTTEN, "too old");
@@ -210,7 +209,7 @@ static void a_site_without_keys_looks_at_no_token(void **state)
         assert_int_equal(counted(i), 0);
 }
 
-static void what_could_not_be_checked_is_nobodys_fault(void **state)
+static void counts_an_unchecked_token_apart_from_bad_ones(void **state)
 {
     (void)state;
     assert_int_equal(judge_error(FLEETPROF_TOKEN_CRYPTO).metric, FP_METRIC_PAGE_TOKENS_UNCHECKED);
@@ -228,7 +227,7 @@ int main(void)
         WITH_SITE(a_bad_token_uses_nothing),
         WITH_SITE(a_token_that_a_flood_made_forgotten_is_refused),
         WITH_SITE(a_site_without_keys_looks_at_no_token),
-        WITH_SITE(what_could_not_be_checked_is_nobodys_fault),
+        WITH_SITE(counts_an_unchecked_token_apart_from_bad_ones),
     };
     return cmocka_run_group_tests_name("token", tests, NULL, NULL);
 }

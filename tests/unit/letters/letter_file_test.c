@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A letter file reads back as written, and anything else is not a letter.
  */
@@ -140,7 +141,7 @@ static void a_code_point_is_not_cut(void **state)
             assert_int_equal(left, before + len <= TEXT_MAX ? before + len : before);
         }
     }
-    /* What is no UTF-8 has no begin to go back to. */
+    /* Text that is not UTF-8 has no beginning of a character to go back to. */
     char text[TEXT_MAX + 8];
     memset(text, '\x80', sizeof(text));
     assert_in_range(format_left((struct fp_str){text, sizeof(text)}), 3 * (TEXT_MAX - 3),
@@ -210,7 +211,7 @@ static void only_names_of_letters_are_letters(void **state)
     uint64_t id = 0;
     fp_letter_name(0x00064413d5c3a1f0, name);
     assert_string_equal(name, "00064413d5c3a1f0.letter");
-    assert_true(fp_letter_parse_name(name, &id));
+    assert_true(parse_name(name, &id));
     assert_true(id == 0x00064413d5c3a1f0);
     static const char *const others[] = {
         "",
@@ -224,7 +225,7 @@ static void only_names_of_letters_are_letters(void **state)
         "../x",
     };
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        assert_false(fp_letter_parse_name(others[i], &id));
+        assert_false(parse_name(others[i], &id));
 }
 
 int main(void)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bytes: packs come back as they were written, and nothing else is read.
  */
@@ -89,6 +90,67 @@ static void an_empty_pack_has_empty_arrays(void **state)
     assert_int_equal(pack.count, 0);
     fp_pack_release(&pack);
     fp_buf_release(&bytes);
+}
+
+/* A row that an earlier version wrote has null in the columns that came later. */
+static void fills_columns_that_earlier_versions_lack(void **state)
+{
+    (void)state;
+    static const uint8_t null[] = {0xff, 0xff, 0xff, 0xff};
+    uint64_t seed = 9;
+    struct fp_pack pack;
+    struct fp_pack read;
+    struct fp_buf bytes;
+    fill(&pack, FP_PACK_MEASURE, 5, &seed);
+    encode(&pack, &bytes); /* a later row, then an earlier one */
+    for (size_t i = 0; i < pack.shape->column_count; i++)
+        if (pack.shape->columns[i].like == NULL)
+            fp_pack_encode_column(&pack, i, &bytes);
+        else
+            fp_buf_add(&bytes, null, sizeof(null));
+    fp_pack_init(&read, pack.shape);
+    const uint8_t *at = bytes.data;
+    assert_true(fp_pack_decode(&read, &at, bytes.data + bytes.len));
+    assert_true(fp_pack_decode(&read, &at, bytes.data + bytes.len));
+    assert_ptr_equal(at, bytes.data + bytes.len);
+    assert_int_equal(read.count, 2 * pack.count);
+    const int32_t *uploads = read.columns[1];
+    const int32_t *loads = read.columns[6];
+    const int64_t *profiled_us = read.columns[4];
+    const int64_t *window_us = read.columns[7];
+    for (size_t i = 0; i < pack.count; i++) {
+        assert_int_equal(loads[i], ((const int32_t *)pack.columns[6])[i]);
+        assert_int_equal(loads[pack.count + i], uploads[i]);
+        assert_int_equal(window_us[pack.count + i], profiled_us[i]);
+    }
+    fp_pack_release(&pack);
+    fp_pack_release(&read);
+    fp_buf_release(&bytes);
+}
+
+static void unseen_time_of_earlier_versions_is_zero(void **state)
+{
+    (void)state;
+    static const uint8_t null[] = {0xff, 0xff, 0xff, 0xff};
+    uint64_t seed = 11;
+    struct fp_pack pack;
+    struct fp_buf bytes;
+    fill(&pack, FP_PACK_TOTAL, 5, &seed);
+    encode(&pack, &bytes);
+    struct fp_buf last;
+    fp_buf_init(&last, BYTES_MAX);
+    fp_pack_encode_column(&pack, 6, &last);
+    bytes.len -= last.len;
+    fp_buf_add(&bytes, null, sizeof(null));
+    const size_t count = pack.count;
+    fp_pack_clear(&pack);
+    const uint8_t *at = bytes.data;
+    assert_true(fp_pack_decode(&pack, &at, bytes.data + bytes.len));
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(((const int64_t *)pack.columns[6])[i], 0);
+    fp_pack_release(&pack);
+    fp_buf_release(&bytes);
+    fp_buf_release(&last);
 }
 
 /* Decodes bytes from memory of their own, so that a sanitizer sees a read past their end. */
@@ -201,6 +263,8 @@ int main(void)
         cmocka_unit_test(a_second_tuple_is_appended),
         cmocka_unit_test(the_bytes_are_those_of_arrays),
         cmocka_unit_test(an_empty_pack_has_empty_arrays),
+        cmocka_unit_test(fills_columns_that_earlier_versions_lack),
+        cmocka_unit_test(unseen_time_of_earlier_versions_is_zero),
         cmocka_unit_test(truncated_bytes_are_refused),
         cmocka_unit_test(damaged_bytes_are_refused),
         cmocka_unit_test(arrays_of_different_lengths_are_refused),

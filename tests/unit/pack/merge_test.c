@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Merging: compared with a slow sum over random packs, and what happens at the limits of columns.
  */
@@ -142,6 +143,39 @@ static void full_counts_stay_apart(void **state)
     fp_pack_release(&more);
 }
 
+/* Merges entries of one key whose count or sum is just as large as its column, or one larger,
+ * beside entries of another key that do not fit: packs are only then merged with care. */
+static void entries_that_just_fit_become_one(void **state)
+{
+    (void)state;
+    static const enum fp_pack_kind kinds[] = {FP_PACK_TIMING_BIN, FP_PACK_STACK};
+    for (int64_t over = 0; over < 2; over++) {
+        for (size_t kind = 0; kind < FP_COUNT(kinds); kind++) {
+            const int64_t most = kinds[kind] == FP_PACK_STACK ? INT64_MAX : INT32_MAX;
+            struct fp_pack packs[2];
+            struct fp_pack out;
+            for (size_t i = 0; i < 2; i++) {
+                fp_pack_init(&packs[i], fp_pack_shape(kinds[kind]));
+                for (int64_t id = 1; id <= 2; id++) {
+                    int64_t value = id == 2 ? most : i == 0 ? most - 9 : 9 + over;
+                    const struct fp_stack_fact row = {
+                        .key.id = id, .uploads = 1, .samples = 1, .self_us = value};
+                    if (kinds[kind] == FP_PACK_STACK)
+                        assert_true(fp_pack_append(&packs[i], &row));
+                    else
+                        append_bin(&packs[i], id, value);
+                }
+            }
+            fp_pack_init(&out, packs[0].shape);
+            assert_true(fp_pack_merge(&packs[0], &packs[1], &out));
+            assert_int_equal(out.count, 3 + over);
+            fp_pack_release(&out);
+            fp_pack_release(&packs[0]);
+            fp_pack_release(&packs[1]);
+        }
+    }
+}
+
 static void full_sums_stay_apart(void **state)
 {
     (void)state;
@@ -159,6 +193,69 @@ static void full_sums_stay_apart(void **state)
         assert_int_equal(((int32_t *)out.columns[2])[i], 1);
     }
     fp_pack_release(&left);
+    fp_pack_release(&out);
+}
+
+/* A row of negative counts stays by itself, and vanishes together with the row that it takes back.
+ */
+static void counts_that_are_taken_back_vanish(void **state)
+{
+    (void)state;
+    struct fp_pack counted;
+    struct fp_pack taken_back;
+    struct fp_pack out;
+    fp_pack_init(&counted, fp_pack_shape(FP_PACK_TIMING_BIN));
+    fp_pack_init(&taken_back, counted.shape);
+    fp_pack_init(&out, counted.shape);
+    append_bin(&counted, 1, 1);
+    append_bin(&counted, 2, 3);
+    append_bin(&taken_back, 1, -1);
+    append_bin(&taken_back, 2, -1);
+    append_bin(&taken_back, 3, -1);
+    assert_true(fp_pack_merge(&counted, &taken_back, &out));
+    assert_int_equal(out.count, 2);
+    assert_int_equal(((int64_t *)out.columns[0])[0], 2);
+    assert_int_equal(((int32_t *)out.columns[2])[0], 2);
+    assert_int_equal(((int64_t *)out.columns[0])[1], 3);
+    assert_int_equal(((int32_t *)out.columns[2])[1], -1);
+    fp_pack_release(&counted);
+    fp_pack_release(&taken_back);
+    fp_pack_release(&out);
+}
+
+static void append_timing(struct fp_pack *pack, int64_t id, int64_t count, double sum_us)
+{
+    const struct fp_timing_fact row = {
+        .key.id = id, .uploads = count, .count = count, .sum_us = sum_us};
+    assert_true(fp_pack_append(pack, &row));
+}
+
+/* A correction that waits apart from what it corrects: its counts are 0, its sum is not. */
+static void a_replaced_value_keeps_its_difference(void **state)
+{
+    (void)state;
+    struct fp_pack replaced;
+    struct fp_pack other;
+    struct fp_pack out;
+    fp_pack_init(&replaced, fp_pack_shape(FP_PACK_TIMING));
+    fp_pack_init(&other, replaced.shape);
+    fp_pack_init(&out, replaced.shape);
+    append_timing(&replaced, 1, 0, -400);
+    append_timing(&replaced, 2, 1, 700);
+    append_timing(&other, 2, -1, -700);
+    append_timing(&other, 3, 1, 5);
+    assert_true(fp_pack_merge(&replaced, &other, &out));
+    assert_int_equal(out.count, 2);
+    assert_int_equal(((int64_t *)out.columns[0])[0], 1);
+    assert_int_equal(((int64_t *)out.columns[0])[1], 3);
+    fp_pack_clear(&other);
+    append_timing(&other, 1, 2, 1000);
+    assert_true(fp_pack_merge(&out, &other, &replaced));
+    for (size_t i = 0; i < out.shape->column_count; i++)
+        if (out.shape->columns[i].type == FP_PACK_DOUBLE)
+            assert_true(((double *)replaced.columns[i])[0] == 600);
+    fp_pack_release(&replaced);
+    fp_pack_release(&other);
     fp_pack_release(&out);
 }
 
@@ -186,7 +283,10 @@ int main(void)
         cmocka_unit_test(the_sides_may_change_places),
         cmocka_unit_test(an_empty_side_changes_nothing),
         cmocka_unit_test(full_counts_stay_apart),
+        cmocka_unit_test(entries_that_just_fit_become_one),
         cmocka_unit_test(full_sums_stay_apart),
+        cmocka_unit_test(counts_that_are_taken_back_vanish),
+        cmocka_unit_test(a_replaced_value_keeps_its_difference),
         cmocka_unit_test(squares_end_at_the_greatest_float),
     };
     return cmocka_run_group_tests_name("pack_merge", tests, NULL, NULL);

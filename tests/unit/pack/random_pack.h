@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random packs, and the slow way to add one up. */
 #ifndef FP_TESTS_PACK_RANDOM_PACK_H
 #define FP_TESTS_PACK_RANDOM_PACK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Key files: every mistake with its line, key ids, published MACs. */
 #include "page_token/keys.c"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tokens: published examples, every field out of range, every bit flipped, and what age allows. */
 #include "page_token/page_token.c"
 
@@ -5,7 +6,7 @@
 
 #include "test.h"
 
-/* Computed with another HMAC (Python's); docs/page_token.md shows the first one, too. */
+/* Computed with another HMAC (Python's); docs/page_token.md also shows the first one. */
 #define TOKEN_A                                                                                    \
     "v1.9dfbd8d2.shop.500.1767225600.AAECAwQFBgcICQoL.qmBM2gSomIaTNbIOiPddzEDGCVo5ZsymcZpcwrrKKDc"
 #define TOKEN_B                                                                                    \
@@ -126,7 +127,7 @@ static void fields_out_of_range_are_not_signed(void **state)
     }
 }
 
-static void what_is_not_of_the_form_is_malformed(void **state)
+static void refuses_malformed_tokens(void **state)
 {
     static const char *texts[] = {
         "",
@@ -312,7 +313,7 @@ int main(void)
         cmocka_unit_test(tokens_are_those_of_the_manual),
         cmocka_unit_test(a_token_is_read_back),
         cmocka_unit_test(fields_out_of_range_are_not_signed),
-        cmocka_unit_test(what_is_not_of_the_form_is_malformed),
+        cmocka_unit_test(refuses_malformed_tokens),
         cmocka_unit_test(no_byte_can_be_changed),
         cmocka_unit_test(a_failed_check_leaves_the_token_alone),
         cmocka_unit_test(keys_can_be_rotated),

@@ -1,4 +1,5 @@
-/* What the tests of page_token share: keys that other programs can use, too. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the tests of page_token: keys that other programs can also use. */
 #ifndef FLEETPROF_TEST_PAGE_TOKEN_H
 #define FLEETPROF_TEST_PAGE_TOKEN_H
 

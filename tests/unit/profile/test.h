@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared by the unit tests of profiles: cmocka's headers in its order, and the steps from JSON to a
  * delta.
@@ -8,7 +9,7 @@
 #include "tests/unit/unit.h"
 
 #include "collector/format/format.h"
-#include "collector/profile/fold.h"
+#include "collector/profile/fold/fold.h"
 #include "tests/tools/default_limits.h"
 
 enum { TEST_ARENA_MAX = 64 * 1024 * 1024 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bins: exact below 64, 32 per octave above, in order, and never off by more than 1.6 %.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Delta bytes: they decode to what was encoded, the layout never changes by accident, and
  * truncated, flipped or invented bytes are refused without harm.
@@ -17,6 +18,8 @@ static void draw(struct room *room, uint64_t seed, struct fp_delta *delta)
         .max_samples = 60,
         .functions = 12,
         .routes = 3,
+        .vitals = true,
+        .left_out = true,
         .observed = true,
     };
     random_delta(&settings, &room->arena, delta);
@@ -195,6 +198,34 @@ static const char version_3_hex[] =
     "010201000009a01fc701030101010a027b7d0201001801000002000000000101010907020102066279746520371e01"
     "00";
 
+/* As version 3, with unseen time, and of a name of measures the length of its windows and whether
+ * the page load counts for it. */
+static const char version_4_hex[] =
+    "040102030405060708090a0b0c0d0e0f1007aa00000000000000000000000000000001c0843d0173"
+    "012f01720000064368726f6d65054c696e7578076465736b746f700677696e646f77904e00039c01"
+    "03612f31c8010103e0d40301a09c01904e0111111111111111110e68747470733a2f2f612f622e6a"
+    "7302222222222222222202676f0104ad02000201a09c01c0b8023333333333333333000000000101"
+    "00a09c01a09c0101000201a09c01a09c01020000010102000201a09c01010001a09c010102444444"
+    "4444444444016d01020178078001014001555555555555555509622e6f6e636c69636b0a01750166"
+    "01000a0a0a0001010002c0b80201a09c01d086030001000201a09c01a09c01050603312e310a6874"
+    "7470733a2f2f612f4001ac02047a737464010306437573746f6d010e68747470733a2f2f612f622e"
+    "6a7302010104010201000009a01fc701030101010a027b7d02010018010000020000000001010109"
+    "07020102066279746520371e0100";
+
+/* As version 4, with a frame and two vitals. */
+static const char version_5_hex[] =
+    "050102030405060708090a0b0c0d0e0f1007aa00000000000000000000000000000001c0843d0173"
+    "012f01720000064368726f6d65054c696e7578076465736b746f700677696e646f77904e0b73616d"
+    "652d6f726967696e00039c0103612f31c8010103e0d40301a09c01904e0111111111111111110e68"
+    "747470733a2f2f612f622e6a7302222222222222222202676f0104ad02000201a09c01c0b8023333"
+    "33333333333300000000010100a09c01a09c0101000201a09c01a09c01020000010102000201a09c"
+    "01010001a09c0101024444444444444444016d01020178078001014001555555555555555509622e"
+    "6f6e636c69636b0a0175016601000a0a0a0001010002c0b80201a09c01d086030001000201a09c01"
+    "a09c01050603312e310a68747470733a2f2f612f4001ac02047a737464010306437573746f6d010e"
+    "68747470733a2f2f612f622e6a7302010104010201000009a01fc701030101010a027b7d02010018"
+    "01000002000000000101010907020102066279746520371e01000266666666666666660180c11477"
+    "777777777777770400";
+
 /* Content that only version 2 can encode. */
 static void add_measured(struct fp_delta *delta)
 {
@@ -203,6 +234,8 @@ static void add_measured(struct fp_delta *delta)
                                                    .unattributed_samples = 1,
                                                    .profiled_us = 20000,
                                                    .unattributed_us = 10000,
+                                                   .window_us = 20000,
+                                                   .counts_load = true,
                                                    .first_frame = 0,
                                                    .frame_count = 1}};
     static struct fp_delta_measured_frame frames[] = {{0, FP_MARKER_GC, 1, 10000, 10000}};
@@ -335,30 +368,127 @@ static void refusals_out_of_order_or_empty_are_damage(void **state)
     refusals[0] = kept[0];
 }
 
-static void bytes_of_version_3_never_change(void **state)
+/* Fills in what version 3 can encode. */
+static void fill_version_3(struct fp_delta *delta)
+{
+    fill_example(delta);
+    add_measured(delta);
+    add_session(delta);
+    add_refusals(delta);
+    delta->session->is_detached = true;
+    delta->session->events[1].parent_id = 9;
+    add_script(delta);
+}
+
+static void empty_version_3(struct fp_delta *delta)
+{
+    delta->session->is_detached = false;
+    delta->session->events[1].parent_id = 0;
+}
+
+static void bytes_of_version_3_are_still_read(void **state)
 {
     struct room *room = *state;
     struct fp_delta example;
     struct fp_delta read;
-    fill_example(&example);
-    add_measured(&example);
-    add_session(&example);
-    add_refusals(&example);
-    example.session->is_detached = true;
-    example.session->events[1].parent_id = 9;
-    add_script(&example);
+    uint8_t bytes[sizeof(version_3_hex)];
+    size_t len = read_hex(version_3_hex, bytes);
+    fill_version_3(&example);
+    assert_int_equal(fp_delta_decode(bytes, len, &room->arena, &read), FP_DELTA_OK);
+    assert_same_upload(&example, &read);
+    assert_same_measured(&example, &read);
+    assert_same_session(example.session, read.session);
+    assert_same_timings(&example, &read);
+    empty_version_3(&example);
+}
+
+static void fill_version_4(struct fp_delta *example)
+{
+    fill_version_3(example);
+    example->unseen_us = 5000;
+    example->measured[0].window_us = 25000;
+    example->measured[0].counts_load = false;
+}
+
+static void empty_version_4(struct fp_delta *example)
+{
+    example->measured[0].window_us = example->measured[0].profiled_us;
+    example->measured[0].counts_load = true;
+    empty_version_3(example);
+}
+
+static void bytes_of_version_4_are_still_read(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta example;
+    struct fp_delta read;
+    uint8_t bytes[sizeof(version_4_hex)];
+    size_t len = read_hex(version_4_hex, bytes);
+    fill_version_4(&example);
+    assert_int_equal(fp_delta_decode(bytes, len, &room->arena, &read), FP_DELTA_OK);
+    assert_same_upload(&example, &read);
+    assert_same_measured(&example, &read);
+    assert_int_equal(read.vital_count, 0);
+    empty_version_4(&example);
+}
+
+static void bytes_of_version_5_never_change(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta example;
+    struct fp_delta read;
+    struct fp_delta_vital vitals[] = {{0x6666666666666666, FP_VITAL_INP, 336000},
+                                      {0x7777777777777777, FP_VITAL_TTFB, 0}};
+    fill_version_4(&example);
+    example.has_load = true;
+    example.segment.frame = FP_STR("same-origin");
+    example.vitals = vitals;
+    example.vital_count = FP_COUNT(vitals);
     encode(room, &example);
-    example.session->is_detached = false;
-    example.session->events[1].parent_id = 0;
     char hex[2048] = "";
     for (size_t i = 0; i < room->bytes.len; i++)
         snprintf(hex + 2 * i, 3, "%02x", room->bytes.data[i]);
-    assert_string_equal(hex, version_3_hex);
+    assert_string_equal(hex, version_5_hex);
     assert_int_equal(fp_delta_decode(room->bytes.data, room->bytes.len, &room->arena, &read),
                      FP_DELTA_OK);
+    assert_same_upload(&example, &read);
+    assert_same_measured(&example, &read);
     assert_same_timings(&example, &read);
     assert_true(fp_str_equal(read.timings[1].source, FP_STR("u")) &&
                 fp_str_equal(read.timings[1].function, FP_STR("f")));
+    empty_version_4(&example);
+}
+
+static void vitals_out_of_range_or_without_a_load_are_damage(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta example;
+    struct fp_delta_vital vital = {1, FP_VITAL_INP, FP_DELTA_TIME_MAX_US};
+    fill_example(&example);
+    example.vitals = &vital;
+    example.vital_count = 1;
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_OK);
+    vital.value_us++;
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
+    vital = (struct fp_delta_vital){1, FP_VITAL_COUNT, 1};
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
+    vital.vital = FP_VITAL_INP;
+    example.has_load = false;
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
+}
+
+static void unseen_time_below_zero_is_damage(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta example;
+    fill_example(&example);
+    example.unseen_us = -1;
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
 }
 
 static void bytes_of_version_1_are_still_read(void **state)
@@ -448,9 +578,9 @@ static void a_count_without_its_bytes_costs_no_memory(void **state)
     delta.resource_count = delta.frame_count = delta.split_count = delta.stack_count = 0;
     delta.stack_sample_count = delta.timing_count = delta.bin_count = 0;
     encode(room, &delta);
-    /* The last eleven bytes are zero counts; the first of them becomes four billion. */
+    /* The last twelve bytes are zero counts; the first of them becomes four billion. */
     const uint8_t many[] = {0xff, 0xff, 0xff, 0xff, 0x0f};
-    room->bytes.len -= 11;
+    room->bytes.len -= 12;
     fp_buf_add(&room->bytes, many, sizeof(many));
     assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
     assert_in_range(room->arena.used_bytes, 0, 4096);
@@ -476,7 +606,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(bytes_of_version_2_are_still_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals_out_of_order_or_empty_are_damage, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(bytes_of_version_3_never_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_of_version_3_are_still_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_of_version_4_are_still_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_of_version_5_never_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(vitals_out_of_range_or_without_a_load_are_damage, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(unseen_time_below_zero_is_damage, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bytes_of_version_1_are_still_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refuses_every_shorter_or_longer_form, set_up, tear_down),
         cmocka_unit_test_setup_teardown(survives_any_damage, set_up, tear_down),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ids: the hashed bytes of docs/ids.md and the ids they give, pinned.
  */
@@ -38,28 +39,67 @@ static void hashes_the_bytes_that_are_written_down(void **state)
     assert_true(fp_timing_id(site_id, &script) == HASH("T" SITE "\x09\0\0\0\0\0\0\0"
                                                        "\1\0\0\0a\1\0\0\0b\1\0\0\0c"));
 
-    const struct fp_segment segment = {FP_STR("a"), FP_STR("b"), FP_STR("c"), FP_STR("d"),
-                                       FP_STR("e"), FP_STR("f"), FP_STR("g"), FP_STR("h"),
-                                       FP_STR("i"), 10000};
+    const struct fp_uuid load = {{1, 2, 3, 4, 5, 6, 7, 8, 9}};
+    const struct fp_delta_vital vital = {site_id, FP_VITAL_INP, 336000};
+    const struct fp_uuid vital_id = fp_vital_id(site_id, &load, &vital);
+    const uint64_t hash = htobe64(HASH("V" SITE "\1\0\0\0\0\0\0\0" SITE "\x10\0\0\0"
+                                       "\1\2\3\4\5\6\7\x08\x09\0\0\0\0\0\0\0"));
+    assert_memory_equal(vital_id.bytes, load.bytes, 8);
+    assert_memory_equal(vital_id.bytes + 8, &hash, 8);
+    const struct fp_uuid left_out_id = fp_left_out_id(site_id, &load);
+    const uint64_t left_out_hash =
+        htobe64(HASH("L" SITE "\x10\0\0\0\1\2\3\4\5\6\7\x08\x09\0\0\0\0\0\0\0"));
+    assert_memory_equal(left_out_id.bytes, load.bytes, 8);
+    assert_memory_equal(left_out_id.bytes + 8, &left_out_hash, 8);
+
+    const struct fp_segment segment = {.site = FP_STR("a"),
+                                       .route = FP_STR("b"),
+                                       .release = FP_STR("c"),
+                                       .environment = FP_STR("d"),
+                                       .variant = FP_STR("e"),
+                                       .browser = FP_STR("f"),
+                                       .os = FP_STR("g"),
+                                       .device = FP_STR("h"),
+                                       .thread = FP_STR("i"),
+                                       .rate_ppm = 10000};
     assert_true(fp_segment_id(&segment) ==
                 HASH("G\x10\x27\0\0\0\0\0\0"
                      "\1\0\0\0a\1\0\0\0b\1\0\0\0c\1\0\0\0d\1\0\0\0e\1\0\0\0f\1\0\0\0g\1\0\0\0h"
                      "\1\0\0\0i"));
 }
 
+static void only_a_frame_adds_to_an_id(void **state)
+{
+    (void)state;
+    const struct fp_segment top = {.site = FP_STR("a")};
+    struct fp_segment framed = top;
+    framed.frame = FP_STR("same-origin");
+    assert_true(fp_segment_id(&top) == HASH("G" ZERO "\1\0\0\0a" ZERO ZERO ZERO ZERO));
+    assert_true(fp_segment_id(&framed) ==
+                HASH("G" ZERO "\1\0\0\0a" ZERO ZERO ZERO ZERO "\x0b\0\0\0same-origin"));
+    assert_true(fp_cohort_id(1, 1, &framed) == HASH("C\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0a"
+                                                    "\x0b\0\0\0same-origin"));
+}
+
 static void a_cohort_is_its_level_and_what_it_keeps(void **state)
 {
     (void)state;
-    const struct fp_str dimensions[FP_DIMENSION_COUNT] = {
-        FP_STR("a"), FP_STR("b"), FP_STR("c"), FP_STR("d"), FP_STR("e"),
-        FP_STR("f"), FP_STR("g"), FP_STR("h"), FP_STR("i"),
-    };
+    const struct fp_segment segment = {.site = FP_STR("a"),
+                                       .route = FP_STR("b"),
+                                       .release = FP_STR("c"),
+                                       .environment = FP_STR("d"),
+                                       .variant = FP_STR("e"),
+                                       .browser = FP_STR("f"),
+                                       .os = FP_STR("g"),
+                                       .device = FP_STR("h"),
+                                       .thread = FP_STR("i"),
+                                       .rate_ppm = 10000};
     const unsigned site_environment_thread = 1 | 8 | 256;
-    uint64_t id = fp_cohort_id(2, site_environment_thread, dimensions);
+    uint64_t id = fp_cohort_id(2, site_environment_thread, &segment);
     assert_true(id == HASH("C\2\0\0\0\0\0\0\0\x09\1\0\0\0\0\0\0"
                            "\1\0\0\0a\1\0\0\0d\1\0\0\0i"));
-    assert_true(id != fp_cohort_id(3, site_environment_thread, dimensions));
-    assert_true(fp_cohort_id(1, 1, dimensions) == UINT64_C(0xe342cc8753a78227));
+    assert_true(id != fp_cohort_id(3, site_environment_thread, &segment));
+    assert_true(fp_cohort_id(1, 1, &segment) == UINT64_C(0xe342cc8753a78227));
 }
 
 /* Recorded once; they pin the whole chain, including hash function and byte order. */
@@ -106,6 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hashes_the_bytes_that_are_written_down),
+        cmocka_unit_test(only_a_frame_adds_to_an_id),
         cmocka_unit_test(a_cohort_is_its_level_and_what_it_keeps),
         cmocka_unit_test(gives_the_ids_it_gave_before),
         cmocka_unit_test(each_field_makes_a_difference),

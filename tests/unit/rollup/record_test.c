@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records: all encoded deltas come out, or none does.
  */
@@ -13,6 +14,8 @@ static void add(struct room *room, uint64_t seed)
         .max_samples = 20,
         .functions = 6,
         .routes = 2,
+        .vitals = true,
+        .left_out = true,
     };
     struct fp_delta delta;
     random_delta(&settings, &room->arena, &delta);
@@ -56,7 +59,7 @@ static void a_delta_stands_behind_its_length(void **state)
     struct room *room = *state;
     add(room, 1);
     uint32_t len = (uint32_t)room->bytes.len - 4;
-    const uint8_t expected[] = {(uint8_t)len, (uint8_t)(len >> 8), 0, 0, 3};
+    const uint8_t expected[] = {(uint8_t)len, (uint8_t)(len >> 8), 0, 0, 5};
     assert_memory_equal(room->bytes.data, expected, sizeof(expected));
     add(room, 1);
     assert_int_equal(room->bytes.len, 2 * (len + 4));

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rollup's facts: compares every row with a slow count over all deltas.
  */
@@ -15,6 +16,21 @@ static bool belongs(const struct fp_delta *delta, const struct fp_fact_key *key)
     for (const struct fp_delta *delta = (room)->deltas; delta < (room)->deltas + DELTAS; delta++)  \
         if (belongs(delta, key))
 
+/* True if the frame is on a stack of samples without a marker. */
+static bool has_unmarked_stack(const struct fp_delta *delta, uint32_t frame)
+{
+    for (uint32_t i = 0; i < delta->stack_sample_count; i++) {
+        if (delta->stack_samples[i].marker != FP_MARKER_NONE)
+            continue;
+        uint32_t stack = delta->stack_samples[i].stack;
+        while (stack != FP_INDEX_NONE && delta->stacks[stack].frame != frame)
+            stack = delta->stacks[stack].parent;
+        if (stack != FP_INDEX_NONE)
+            return true;
+    }
+    return false;
+}
+
 static void check_frame_fact(struct room *room, const struct fp_frame_fact *row)
 {
     struct fp_frame_fact slow = {.key = row->key};
@@ -26,8 +42,8 @@ static void check_frame_fact(struct room *room, const struct fp_frame_fact *row)
         double self = (double)frame->self_us;
         double total = (double)frame->total_us;
         double profiled = (double)delta->profiled_us;
-        slow.uploads++;
-        slow.unmarked_uploads += frame->samples != frame->marked_samples ? 1 : 0;
+        slow.uploads += frame->samples > 0 || frame->total_us > 0 ? 1 : 0;
+        slow.unmarked_uploads += has_unmarked_stack(delta, i) ? 1 : 0;
         slow.samples += frame->samples;
         slow.self_us += frame->self_us;
         slow.total_us += frame->total_us;
@@ -84,6 +100,7 @@ static void add_unattributed(const struct fp_delta *delta, struct fp_total_fact 
     slow->samples += delta->unattributed_samples;
     slow->self_us += delta->unattributed_us;
     slow->profiled_us2 += (double)delta->profiled_us * (double)delta->profiled_us;
+    slow->unseen_us += delta->unseen_us;
 }
 
 static void check_total_fact(struct room *room, const struct fp_total_fact *row)
@@ -101,7 +118,7 @@ static void check_total_fact(struct room *room, const struct fp_total_fact *row)
             slow.self_us += delta->stack_samples[i].self_us;
         }
     }
-    assert_true(slow.samples > 0 || row->key.part == FP_TOTAL_UNATTRIBUTED);
+    assert_true(slow.samples > 0 || slow.self_us > 0 || row->key.part == FP_TOTAL_UNATTRIBUTED);
     assert_memory_equal(row, &slow, sizeof(slow));
 }
 
@@ -114,7 +131,8 @@ static void check_timing_fact(struct room *room, const struct fp_timing_fact *ro
         if ((int64_t)timing->id != row->key.id)
             continue;
         slow.uploads++;
-        slow.count += timing->count;
+        if (timing->kind != FP_TIMING_LEFT_OUT || timing->source.len > 0 || !delta->has_load)
+            slow.count += timing->count; /* else when the database knows of no such page load */
         slow.negative += timing->negative;
         slow.sum_us += (double)timing->sum_us;
         slow.min_us = timing->min_us < slow.min_us ? timing->min_us : slow.min_us;
@@ -146,7 +164,9 @@ static void check_measure_fact(struct room *room, const struct fp_measure_fact *
         const struct fp_delta_measured *measured = &delta->measured[i];
         if ((int64_t)delta->timings[measured->timing].id != row->key.id)
             continue;
-        slow.uploads++;
+        slow.uploads += measured->profiled_us > 0 ? 1 : 0;
+        slow.loads += measured->counts_load ? 1 : 0;
+        slow.window_us += measured->window_us;
         slow.samples += measured->samples;
         slow.unattributed_samples += measured->unattributed_samples;
         slow.profiled_us += measured->profiled_us;

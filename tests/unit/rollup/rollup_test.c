@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rollup: compares every row with a slow count over all deltas; duplicates, buckets, bounds.
  */
@@ -132,6 +133,72 @@ static void a_load_of_several_parts_counts_once_and_where_it_was_first_seen(void
     assert_false(fp_rollup_count_load(&room->rollup, &key));
 }
 
+/* Adds an upload of a page load that left out measures, in an hour before now. */
+static void leave_out(struct room *room, uint8_t number, bool has_load, int64_t hours_ago)
+{
+    static struct fp_delta_timing timings[3];
+    const char *const texts[][2] = {{"(any)", ""}, {"measure", ""}, {"measure", "Row"}};
+    const struct fp_delta delta = {.id = {{number}},
+                                   .has_load = has_load,
+                                   .load = {{7}},
+                                   .received_us = NOW_US - hours_ago * FP_US_PER_HOUR,
+                                   .segment = {.site = FP_STR("shop")},
+                                   .format = FP_UPLOAD_USER_TIMING,
+                                   .timings = timings,
+                                   .timing_count = 3};
+    for (size_t i = 0; i < FP_COUNT(texts); i++) {
+        const struct fp_timing_key key = {FP_TIMING_LEFT_OUT, fp_str_of(texts[i][0]),
+                                          fp_str_of(texts[i][1]), FP_STR("")};
+        timings[i] = (struct fp_delta_timing){.id = fp_timing_id(fp_site_id(FP_STR("shop")), &key),
+                                              .name = key.name,
+                                              .source = key.source,
+                                              .kind = key.kind,
+                                              .count = 1,
+                                              .sum_us = i == 0 ? 0 : 5000 + number};
+    }
+    assert_int_equal(fp_rollup_add(&room->rollup, &delta), FP_ROLLUP_COUNTED);
+}
+
+static const struct fp_timing_fact *left_out_at(struct room *room, const char *what,
+                                                const char *source, int64_t hours_ago)
+{
+    const struct fp_segment segment = {.site = FP_STR("shop")};
+    const struct fp_timing_key key = {FP_TIMING_LEFT_OUT, fp_str_of(what), fp_str_of(source),
+                                      FP_STR("")};
+    const struct fp_fact_key fact = {(int64_t)fp_segment_id(&segment),
+                                     hour_of(NOW_US - hours_ago * FP_US_PER_HOUR),
+                                     (int64_t)fp_timing_id(fp_site_id(FP_STR("shop")), &key), 0};
+    const struct fp_timing_fact *found =
+        fp_rows_find(&room->rollup.tables[FP_ROLLUP_TABLE_TIMING_FACT], &fact.segment_id);
+    assert_non_null(found);
+    return found;
+}
+
+/* The database says by an id of each kind whether the page load counts. */
+static void counts_a_load_that_left_things_out_once_where_first_seen(void **state)
+{
+    struct room *room = *state;
+    leave_out(room, 1, true, 1);
+    leave_out(room, 2, true, 0);
+    leave_out(room, 3, false, 0);
+    assert_int_equal(row_count(room, FP_ROLLUP_TABLE_LOAD), 2);
+    assert_int_equal(left_out_at(room, "measure", "", 1)->count, 0);
+    for (size_t i = 0; i < 2; i++) {
+        const struct fp_load_row *load = row_at(room, FP_ROLLUP_TABLE_LOAD, i);
+        assert_true(fp_rollup_count_load(&room->rollup, &load->key));
+    }
+    assert_int_equal(left_out_at(room, "(any)", "", 1)->count, 1);
+    assert_int_equal(left_out_at(room, "measure", "", 1)->count, 1);
+    /* Of the same page load once, and one without an id. */
+    assert_int_equal(left_out_at(room, "(any)", "", 0)->count, 1);
+    assert_int_equal(left_out_at(room, "measure", "", 0)->count, 1);
+    assert_int_equal((int64_t)left_out_at(room, "measure", "", 0)->sum_us, 10005);
+    assert_int_equal(left_out_at(room, "measure", "", 0)->uploads, 2);
+    /* Of a name, uploads. */
+    assert_int_equal(left_out_at(room, "measure", "Row", 0)->count, 2);
+    assert_int_equal((int64_t)left_out_at(room, "measure", "Row", 1)->sum_us, 5001);
+}
+
 /* Also without its dictionary row, which is where else a site's text would be. */
 static void every_hour_of_a_site_has_its_text(void **state)
 {
@@ -187,7 +254,7 @@ static void a_clock_far_ahead_gets_the_database_s_hour(void **state)
     assert_int_equal(bucket_at(NOW_US + 365 * FP_US_PER_DAY), hour_us);
 }
 
-static void what_is_older_than_the_retention_counts_in_the_databases_hour(void **state)
+static void counts_uploads_past_the_retention_in_the_databases_hour(void **state)
 {
     struct room *room = *state;
     const struct fp_rollup_clock clock = {.now_us = NOW_US, .oldest_us = NOW_US - 1};
@@ -201,6 +268,20 @@ static void what_is_older_than_the_retention_counts_in_the_databases_hour(void *
     struct fp_rows *uploads = &room->rollup.tables[FP_ROLLUP_TABLE_UPLOAD];
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(((struct fp_upload_row *)fp_rows_at(uploads, i))->bucket_us, NOW_US - 1);
+}
+
+static void counts_uploads_that_a_wrong_clock_dated_in_the_current_hour(void **state)
+{
+    (void)state;
+    const struct fp_rollup_clock clock = {.now_us = NOW_US,
+                                          .collector_us = NOW_US - 20 * FP_US_PER_DAY,
+                                          .oldest_us = NOW_US - 400 * FP_US_PER_DAY};
+    assert_true(is_beyond_belief(&clock, clock.collector_us));
+    assert_true(is_beyond_belief(&clock, clock.collector_us - 2 * FP_US_PER_DAY + 1));
+    /* These were dated before the clock was wrong. */
+    assert_false(is_beyond_belief(&clock, NOW_US - FP_US_PER_DAY));
+    assert_false(is_beyond_belief(&clock, clock.collector_us + 2 * FP_US_PER_DAY));
+    assert_false(is_beyond_belief(&clock, clock.collector_us - 2 * FP_US_PER_DAY));
 }
 
 static void says_when_it_is_full_and_never_passes_its_maximum(void **state)
@@ -284,10 +365,12 @@ int main(void)
         TEST(an_upload_id_counts_once_a_site),
         TEST(a_recount_leaves_known_uploads_out),
         TEST(a_load_of_several_parts_counts_once_and_where_it_was_first_seen),
+        TEST(counts_a_load_that_left_things_out_once_where_first_seen),
         TEST(every_hour_of_a_site_has_its_text),
         TEST(buckets_are_utc_hours_of_receipt),
         TEST(a_clock_far_ahead_gets_the_database_s_hour),
-        TEST(what_is_older_than_the_retention_counts_in_the_databases_hour),
+        TEST(counts_uploads_past_the_retention_in_the_databases_hour),
+        TEST(counts_uploads_that_a_wrong_clock_dated_in_the_current_hour),
         TEST(says_when_it_is_full_and_never_passes_its_maximum),
         TEST(rows_come_sorted_as_signed_numbers),
         TEST(claim_keys_sort_as_postgresql_sorts_uuids),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared by the tests of the rollup: a rollup, and deltas of few segments over three hours.
  */
@@ -56,6 +57,7 @@ static inline void draw_all(struct room *room, uint64_t seed)
             .max_samples = 40,
             .functions = 10,
             .routes = 2,
+            .left_out = true,
             .observed = true,
         };
         random_delta(&settings, &room->arena, &room->deltas[i]);

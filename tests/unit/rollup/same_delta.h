@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compares deltas, table by table.
  */
@@ -44,11 +45,25 @@ static inline void assert_same_timings(const struct fp_delta *a, const struct fp
     }
 }
 
+static inline void assert_same_windows(const struct fp_delta_measured *a,
+                                       const struct fp_delta_measured *b)
+{
+    assert_int_equal(a->timing, b->timing);
+    assert_int_equal(a->samples, b->samples);
+    assert_int_equal(a->unattributed_samples, b->unattributed_samples);
+    assert_int_equal(a->profiled_us, b->profiled_us);
+    assert_int_equal(a->unattributed_us, b->unattributed_us);
+    assert_int_equal(a->window_us, b->window_us);
+    assert_int_equal(a->counts_load, b->counts_load);
+    assert_int_equal(a->first_frame, b->first_frame);
+    assert_int_equal(a->frame_count, b->frame_count);
+}
+
 static inline void assert_same_measured(const struct fp_delta *a, const struct fp_delta *b)
 {
     assert_int_equal(a->measured_count, b->measured_count);
     for (uint32_t i = 0; i < a->measured_count; i++)
-        assert_memory_equal(&a->measured[i], &b->measured[i], sizeof(a->measured[i]));
+        assert_same_windows(&a->measured[i], &b->measured[i]);
     assert_int_equal(a->measured_frame_count, b->measured_frame_count);
     for (uint32_t i = 0; i < a->measured_frame_count; i++)
         assert_memory_equal(&a->measured_frames[i], &b->measured_frames[i],
@@ -64,6 +79,7 @@ static inline void assert_same_upload(const struct fp_delta *a, const struct fp_
     assert_int_equal(a->received_us, b->received_us);
     assert_int_equal(fp_segment_id(&a->segment), fp_segment_id(&b->segment));
     assert_same_text(a->segment.thread, b->segment.thread);
+    assert_same_text(a->segment.frame, b->segment.frame);
     assert_int_equal(a->format, b->format);
     assert_int_equal(a->coverage, b->coverage);
     assert_int_equal(a->truncated, b->truncated);
@@ -79,10 +95,17 @@ static inline void assert_same_upload(const struct fp_delta *a, const struct fp_
         assert_int_equal(a->refusals[i].records, b->refusals[i].records);
         assert_same_text(a->refusals[i].place, b->refusals[i].place);
     }
+    assert_int_equal(a->vital_count, b->vital_count);
+    for (uint32_t i = 0; i < a->vital_count; i++) {
+        assert_int_equal(a->vitals[i].metric, b->vitals[i].metric);
+        assert_int_equal(a->vitals[i].vital, b->vitals[i].vital);
+        assert_int_equal(a->vitals[i].value_us, b->vitals[i].value_us);
+    }
     assert_int_equal(a->samples, b->samples);
     assert_int_equal(a->profiled_us, b->profiled_us);
     assert_int_equal(a->unattributed_samples, b->unattributed_samples);
     assert_int_equal(a->unattributed_us, b->unattributed_us);
+    assert_int_equal(a->unseen_us, b->unseen_us);
 }
 
 static inline void assert_same_stacks(const struct fp_delta *a, const struct fp_delta *b)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reading the rows of groups from a COPY, and dividing groups into batches.
  */

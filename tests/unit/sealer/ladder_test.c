@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ladder: the sum of many packs, in any order of sizes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Guard: who may ask, by the names that a request uses.
  */
@@ -64,6 +65,20 @@ static void addresses_of_this_machine_are_local(void **state)
     }
 }
 
+static void only_the_page_itself_and_the_address_bar_may_ask(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sec_fetch_site;
+        bool wanted;
+    } cases[] = {
+        {NULL, true},          {"none", true},         {"same-origin", true}, {"same-site", false},
+        {"cross-site", false}, {"Same-Origin", false}, {"", false},
+    };
+    for (size_t i = 0; i < FP_COUNT(cases); i++)
+        assert_int_equal(fp_guard_admits_fetch(cases[i].sec_fetch_site), cases[i].wanted);
+}
+
 static void names_have_no_port_and_no_pattern(void **state)
 {
     (void)state;
@@ -79,6 +94,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_literal_loopback_passes_for_loopback),
         cmocka_unit_test(addresses_of_this_machine_are_local),
+        cmocka_unit_test(only_the_page_itself_and_the_address_bar_may_ask),
         cmocka_unit_test(names_have_no_port_and_no_pattern),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

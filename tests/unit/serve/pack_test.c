@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pack: the bytes of a small file, and trees that stay as they are. serve_saved.test.mjs reads
  * large files back.
  */
 #include "tests/unit/unit.h"
 
-#include "cli/memory.c"
-#include "cli/message.c"
+#include "cli/kit/memory.c"
+#include "cli/kit/message.c"
 #include "cli/serve/pack.c"
 
 #define FRAMES(keys)                                                                               \

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Statement: values are parameters in SQL, literals for people, and words of a command.
  */
@@ -80,7 +81,7 @@ static void every_question_fits(void **state)
     (void)state;
     for (size_t i = 0; i < fp_question_count; i++) {
         const struct fp_parameter *parameters[FP_PARAMETERS_MAX];
-        size_t count = fp_question_parameters(&fp_questions[i], parameters);
+        size_t count = list_parameters(&fp_questions[i], parameters);
         for (size_t a = 0; a < count; a++) {
             for (size_t b = a + 1; b < count; b++)
                 assert_string_not_equal(parameters[a]->name, parameters[b]->name);

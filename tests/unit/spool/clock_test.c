@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A clock that jumps loses no record and does not keep one from being written. The linker replaces
  * the system's clocks by these.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * File operations that fail on demand: the system's, with a rule before each.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A failing disk: acknowledged records stay, refused ones never count, and the spool recovers by
  * itself.
@@ -48,7 +49,7 @@ static void crash_and_reopen(struct fixture *fixture)
 
 /*
  * Fails the sync only: the records were written, and the file holds them, valid. With
- * `keeping_tail` truncating fails, too, so only the successor's header says where the segment ends.
+ * `keeping_tail` truncating also fails, so only the successor's header says where the segment ends.
  */
 static void refuse_by_sync(struct fixture *fixture, bool keeping_tail)
 {
@@ -253,7 +254,7 @@ static void open_and_settle(struct fixture *fixture)
     close_spool(fixture);
 }
 
-static void what_cannot_be_read_at_the_start_is_neither_cut_off_nor_deleted(void **state)
+static void keeps_segments_that_it_cannot_read_at_the_start(void **state)
 {
     struct fixture *fixture = *state;
     fixture->settings.keep_us = 0;
@@ -426,7 +427,7 @@ int main(void)
         SPOOL_TEST(survives_short_and_interrupted_writes),
         SPOOL_TEST(a_position_that_cannot_be_written_is_reported_and_harmless),
         SPOOL_TEST(a_segment_that_cannot_be_opened_is_not_skipped),
-        SPOOL_TEST(what_cannot_be_read_at_the_start_is_neither_cut_off_nor_deleted),
+        SPOOL_TEST(keeps_segments_that_it_cannot_read_at_the_start),
         SPOOL_TEST(a_newest_segment_with_a_bad_sector_is_kept_whole),
         SPOOL_TEST(syncs_what_it_found_at_the_start),
         SPOOL_TEST(uses_no_segment_whose_name_is_not_durable),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * File operations: whole writes, whole reads, files replaced whole or not at all.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For tests that read or change the spool's files directly: whole files in memory.
  */

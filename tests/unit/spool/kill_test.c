@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kill -9 at any moment: every acknowledged record is there afterwards, once and in order.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A long backlog is recovered and read in bounded memory. FLEETPROF_LONG: 4 GiB of it.
  */

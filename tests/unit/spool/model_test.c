@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compares the spool with a model. Whatever is torn, lost or reordered when the power fails or the
  * process is killed, and however often: acknowledged records are there once, in order, and refused

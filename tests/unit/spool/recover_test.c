@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Recovery: whatever happened to the files, the spool starts and reads every valid record.
  */
 #include "files.h"
 
+#include "collector/spool/recover.c"
 #include "collector/spool/state.h"
 
 /* Writes records 1..count to one closed file, and takes a snapshot. */
@@ -458,6 +460,28 @@ static void many_restarts_do_not_fill_the_spool(void **state)
     wait_for_segments(fixture, 51); /* empty ones are deleted, except the newest */
 }
 
+static void a_segment_ends_where_its_successor_says(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t first_sequence, tail, previous_end, last_sequence, end;
+    } cases[] = {
+        {5, 7, 8192, 7, 8192},
+        {5, 5, 8192, 5, 8192},
+        {5, 4, 4096, 0, 4096},
+        {5, 7, 9999, 7, 9000},
+    };
+    for (size_t i = 0; i < FP_COUNT(cases); i++) {
+        struct fp_spool_table_segment segment = {.first_sequence = cases[i].first_sequence,
+                                                 .end = 9000};
+        const struct fp_spool_segment_header successor = {.tail = cases[i].tail,
+                                                          .previous_end = cases[i].previous_end};
+        end_at_successor(&segment, &successor);
+        assert_int_equal(segment.last_sequence, cases[i].last_sequence);
+        assert_int_equal(segment.end, cases[i].end);
+    }
+}
+
 #define SPOOL_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -478,6 +502,7 @@ int main(void)
         SPOOL_TEST(does_not_believe_a_state_whose_numbers_are_impossible),
         SPOOL_TEST(the_reader_passes_damage_that_came_after_the_start),
         SPOOL_TEST(every_record_that_was_not_touched_survives_any_damage),
+        SPOOL_TEST(a_segment_ends_where_its_successor_says),
         SPOOL_TEST(many_restarts_do_not_fill_the_spool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The scan: finds every valid record of a file, and nothing else, in bounded memory and time.
  */

@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The spool's interface: appended records come back, in order, once, until they are trimmed.
  */
 #include "test.h"
+
+#include "collector/spool/internal.c"
 
 static void gives_back_what_was_appended_in_order(void **state)
 {
@@ -156,6 +159,44 @@ static size_t segments_before(struct fixture *fixture, uint64_t position)
         count++;
     pthread_mutex_unlock(&fixture->spool->lock);
     return count;
+}
+
+static void goes_back_to_a_position_and_stays_there_over_a_restart(void **state)
+{
+    struct fixture *fixture = *state;
+    open_spool(fixture);
+    append_range(fixture->spool, 1, 500);
+    assert_int_equal(fp_spool_trim(fixture->spool, 500), FP_SPOOL_OK);
+    assert_int_equal(fp_spool_rewind(fixture->spool, 120), 0);
+    assert_int_equal(fp_spool_position(fixture->spool), 120);
+    expect_range(fixture->spool, 120, 121, 500);
+    assert_int_equal(fp_spool_rewind(fixture->spool, 300), 0); /* not before the last one */
+    reopen_spool(fixture);
+    assert_int_equal(fp_spool_position(fixture->spool), 120);
+    /* Records of a rewind are kept until they are done again, however long ago that was first. */
+    fixture->settings.keep_us = 0;
+    reopen_spool(fixture);
+    expect_range(fixture->spool, 120, 121, 500);
+}
+
+static void says_how_many_records_it_can_no_longer_go_back_to(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->settings.keep_us = 0;
+    open_spool(fixture);
+    append_range(fixture->spool, 1, 500);
+    size_t left = count_files(fixture, "", ".seg") - segments_before(fixture, 250);
+    assert_int_equal(fp_spool_trim(fixture->spool, 250), FP_SPOOL_OK);
+    wait_for_segments(fixture, left);
+    uint64_t first = fixture->spool->table.segments[0].first_sequence;
+    assert_int_equal(fp_spool_rewind(fixture->spool, 100), first - 1 - 100);
+    expect_range(fixture->spool, 100, first, 500);
+    assert_int_equal(fp_spool_trim(fixture->spool, 500), FP_SPOOL_OK);
+    wait_for_segments(fixture, 1);
+    reopen_spool(fixture); /* the newest segment is empty from now on */
+    wait_for_segments(fixture, 1);
+    assert_int_equal(fp_spool_rewind(fixture->spool, 480), 20);
+    assert_int_equal(fp_spool_rewind(fixture->spool, 480), 0);
 }
 
 static void deletes_trimmed_segments_and_no_other_when_their_time_is_over(void **state)
@@ -371,8 +412,20 @@ static void sets_a_refused_record_aside_below_a_ceiling(void **state)
 static void every_error_has_its_words(void **state)
 {
     (void)state;
-    for (enum fp_spool_error error = FP_SPOOL_OK; error <= FP_SPOOL_MEMORY; error++)
-        assert_true(strlen(fp_spool_error_text(error)) > 5);
+    /* By error: words that say what the operator has to look at. */
+    static const char *const words[] = {
+        [FP_SPOOL_OK] = "no error",
+        [FP_SPOOL_FULL] = "is full",
+        [FP_SPOOL_IO] = "cannot be written",
+        [FP_SPOOL_STOPPING] = "is closing",
+        [FP_SPOOL_TOO_LONG] = "record is too long",
+        [FP_SPOOL_LOCKED] = "another process",
+        [FP_SPOOL_NO_PATH] = "directory cannot be used",
+        [FP_SPOOL_MEMORY] = "out of memory",
+    };
+    assert_int_equal(FP_COUNT(error_texts), FP_COUNT(words));
+    for (enum fp_spool_error error = FP_SPOOL_OK; error < FP_COUNT(words); error++)
+        assert_non_null(strstr(fp_spool_error_text(error), words[error]));
 }
 
 #define SPOOL_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -388,6 +441,8 @@ int main(void)
         SPOOL_TEST(takes_records_of_no_bytes_and_of_a_whole_segment),
         SPOOL_TEST(remembers_the_position_over_a_restart),
         SPOOL_TEST(keeps_trimmed_segments_for_a_while),
+        SPOOL_TEST(goes_back_to_a_position_and_stays_there_over_a_restart),
+        SPOOL_TEST(says_how_many_records_it_can_no_longer_go_back_to),
         SPOOL_TEST(deletes_trimmed_segments_and_no_other_when_their_time_is_over),
         SPOOL_TEST(never_repeats_a_sequence_number_even_when_all_is_trimmed),
         SPOOL_TEST(never_repeats_a_sequence_number_even_when_the_files_are_gone),

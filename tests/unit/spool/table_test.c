@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The table of segments: which ones may be deleted.
  */
@@ -70,6 +71,20 @@ static void trims_what_lies_wholly_before_the_position_and_never_the_newest(void
     fp_spool_table_remove(&table, 99);
     assert_int_equal(table.count, 1);
     assert_int_equal(table.file_bytes, 100);
+    fp_spool_table_release(&table);
+}
+
+static void keeps_what_lies_after_a_position_gone_back_to(void **state)
+{
+    (void)state;
+    struct fp_spool_table table = make_table();
+    fp_spool_table_trim(&table, 30, 100);
+    fp_spool_table_untrim(&table, 19);
+    assert_int_equal(table.segments[0].trimmed_at_us, 100);
+    assert_int_equal(table.segments[1].trimmed_at_us, FP_SPOOL_TABLE_NOT_TRIMMED);
+    assert_int_equal(table.segments[2].trimmed_at_us, FP_SPOOL_TABLE_NOT_TRIMMED);
+    fp_spool_table_trim(&table, 20, 200);
+    assert_int_equal(table.segments[1].trimmed_at_us, 200);
     fp_spool_table_release(&table);
 }
 
@@ -151,6 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_segments_by_number_and_by_sequence),
         cmocka_unit_test(trims_what_lies_wholly_before_the_position_and_never_the_newest),
+        cmocka_unit_test(keeps_what_lies_after_a_position_gone_back_to),
         cmocka_unit_test(a_segment_that_grew_after_a_trim_is_not_trimmed),
         cmocka_unit_test(an_empty_segment_goes_first_but_a_damaged_one_is_not_empty),
         cmocka_unit_test(an_empty_segment_stays_while_its_header_alone_ends_the_one_before),

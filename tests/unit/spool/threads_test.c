@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Many threads append while one reads and trims: each record is reported once and read once.
  */

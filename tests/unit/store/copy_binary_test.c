@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * COPY BINARY: the bytes of each kind of column, as PostgreSQL's manual describes them.
  */

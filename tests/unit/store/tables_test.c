@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tables: the statements of each style, and that no column of a key is ever changed.
  */
@@ -23,8 +24,9 @@ static void a_dictionary_touches_last_seen_once_a_day(void **state)
     assert_sql(
         fp_store_table_merge_sql, FP_STORE_TABLE_RESOURCE,
         "insert into fleetprof_data.resource as t (resource_id, site, url, domain, last_seen) "
-        "select resource_id, site, url, domain, (now() at time zone 'UTC')::date "
-        "from pg_temp.new_resource where ctid >= $1 and ctid < $2 order by resource_id "
+        "select resource_id, site, url, domain, ($5::timestamptz at time zone 'UTC')::date "
+        "from unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) "
+        "as new (resource_id, site, url, domain) order by resource_id "
         "on conflict (resource_id) do update set last_seen = excluded.last_seen "
         "where t.last_seen < excluded.last_seen");
 }
@@ -32,12 +34,12 @@ static void a_dictionary_touches_last_seen_once_a_day(void **state)
 static void a_book_returns_the_keys_that_are_new(void **state)
 {
     (void)state;
-    assert_sql(
-        fp_store_table_merge_sql, FP_STORE_TABLE_UPLOAD_ID,
-        "insert into fleetprof_data.upload_id as t (upload_id, site_id) "
-        "select upload_id, site_id from pg_temp.new_upload_id where ctid >= $1 and ctid < $2 "
-        "order by upload_id, site_id on conflict (upload_id, site_id) do nothing "
-        "returning upload_id, site_id");
+    assert_sql(fp_store_table_merge_sql, FP_STORE_TABLE_UPLOAD_ID,
+               "insert into fleetprof_data.upload_id as t (upload_id, site_id, counted) "
+               "select upload_id, site_id, $3::timestamptz from unnest($1::uuid[], $2::bigint[]) "
+               "as new (upload_id, site_id) order by upload_id, site_id on conflict (upload_id, "
+               "site_id) do nothing "
+               "returning upload_id, site_id");
 }
 
 static void refusals_are_added_to_a_known_row(void **state)
@@ -47,8 +49,10 @@ static void refusals_are_added_to_a_known_row(void **state)
         fp_store_table_merge_sql, FP_STORE_TABLE_REFUSAL,
         "insert into fleetprof_data.refusal as t (segment_id, bucket, format, reason, "
         "records, uploads, latest, first_place) select segment_id, bucket, format, reason, "
-        "records, uploads, latest, first_place from pg_temp.new_refusal "
-        "where ctid >= $1 and ctid < $2 order by segment_id, bucket, format, reason "
+        "records, uploads, latest, first_place from unnest($1::bigint[], $2::timestamptz[], "
+        "$3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::timestamptz[], $8::text[]) "
+        "as new (segment_id, bucket, format, reason, records, uploads, latest, first_place) "
+        "order by segment_id, bucket, format, reason "
         "on conflict (segment_id, bucket, format, reason) do update "
         "set records = t.records + excluded.records, uploads = t.uploads + excluded.uploads, "
         "latest = greatest(t.latest, excluded.latest), "
@@ -56,16 +60,26 @@ static void refusals_are_added_to_a_known_row(void **state)
         "else t.first_place end");
 }
 
-static void temporary_tables_have_the_columns_of_the_copy(void **state)
+static void an_enum_is_sent_as_text(void **state)
 {
     (void)state;
-    assert_sql(fp_store_table_create_sql, FP_STORE_TABLE_TIMING,
-               "create temporary table new_timing (timing_id bigint, name text, "
-               "kind fleetprof_data.timing_kind, "
-               "source text, function text) on commit delete rows");
-    assert_sql(fp_store_table_copy_sql, FP_STORE_TABLE_TIMING,
-               "copy pg_temp.new_timing (timing_id, name, kind, source, function) from stdin "
-               "(format binary)");
+    assert_sql(fp_store_table_merge_sql, FP_STORE_TABLE_TIMING,
+               "insert into fleetprof_data.timing as t (timing_id, name, kind, source, function, "
+               "last_seen) select timing_id, name, kind::fleetprof_data.timing_kind, source, "
+               "function, ($6::timestamptz at time zone 'UTC')::date from unnest($1::bigint[], "
+               "$2::text[], "
+               "$3::text[], $4::text[], $5::text[]) as new (timing_id, name, kind, source, "
+               "function) order by timing_id on conflict (timing_id) do update set last_seen = "
+               "excluded.last_seen where t.last_seen < excluded.last_seen");
+}
+
+static void every_kind_of_column_has_a_type(void **state)
+{
+    (void)state;
+    for (enum fp_column_kind kind = 0; kind < FP_COLUMN_KIND_COUNT; kind++) {
+        assert_non_null(fp_store_column_type(kind)->name);
+        assert_int_not_equal(fp_store_column_type(kind)->number, 0);
+    }
 }
 
 static void a_log_is_copied_straight_into_its_table(void **state)
@@ -75,7 +89,7 @@ static void a_log_is_copied_straight_into_its_table(void **state)
                "copy fleetprof_data.upload (bucket, upload_id, received, segment_id, load_id, "
                "part, format, coverage, truncated, browser_version, agent, body_bytes, samples, "
                "unattributed_samples, profiled_us, unattributed_us, timings, skipped_entries, "
-               "records_read, records_refused) from stdin (format binary)");
+               "records_read, records_refused, unseen_us) from stdin (format binary)");
 }
 
 static void every_target_but_a_log_has_a_key(void **state)
@@ -97,7 +111,8 @@ int main(void)
         cmocka_unit_test(a_dictionary_touches_last_seen_once_a_day),
         cmocka_unit_test(a_book_returns_the_keys_that_are_new),
         cmocka_unit_test(refusals_are_added_to_a_known_row),
-        cmocka_unit_test(temporary_tables_have_the_columns_of_the_copy),
+        cmocka_unit_test(an_enum_is_sent_as_text),
+        cmocka_unit_test(every_kind_of_column_has_a_type),
         cmocka_unit_test(a_log_is_copied_straight_into_its_table),
         cmocka_unit_test(every_target_but_a_log_has_a_key),
     };

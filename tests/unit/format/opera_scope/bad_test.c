@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope uploads that are refused as a whole, with their place and a sentence.
  */

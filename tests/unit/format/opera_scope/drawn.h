@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Drawn: random Opera Scope sessions, independent of their form. Every form must decode to them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope, one event at a time: an invalid event is skipped and noted, and no valid one with
  * it; an event that does not add up is noted and kept.
@@ -181,7 +182,7 @@ static const struct event_case odd_lists[] = {
      "sorted by start"},
 };
 
-static void what_does_not_add_up_is_kept_and_noted(void **state)
+static void keeps_and_notes_sums_that_do_not_add_up(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(odd_lists) / sizeof(odd_lists[0]); i++) {
@@ -334,7 +335,7 @@ static void a_parent_may_be_in_an_earlier_list_of_the_same_timeline_alone(void *
 }
 
 /* By the request's eventID, even if ancestors in between are filtered out. */
-static void what_was_asked_for_inside_an_event_is_inside_it(void **state)
+static void a_request_inside_an_event_is_its_child(void **state)
 {
     (void)state;
     struct decoded decoded;
@@ -539,7 +540,7 @@ int main(void)
         cmocka_unit_test(an_invalid_detail_is_skipped_and_the_event_is_kept),
         cmocka_unit_test(the_right_detail_is_kept_next_to_a_wrong_one),
         cmocka_unit_test(a_paint_need_not_say_where),
-        cmocka_unit_test(what_does_not_add_up_is_kept_and_noted),
+        cmocka_unit_test(keeps_and_notes_sums_that_do_not_add_up),
         cmocka_unit_test(nothing_is_said_of_sums_whose_parts_are_not_all_there),
         cmocka_unit_test(a_list_says_its_span_rightly_or_is_noted),
         cmocka_unit_test(a_cycle_of_parents_is_skipped_and_its_descendants_are_kept),
@@ -547,7 +548,7 @@ int main(void)
         cmocka_unit_test(reduced_events_may_repeat_an_id_but_lose_it),
         cmocka_unit_test(an_event_of_two_lists_of_a_timeline_counts_once),
         cmocka_unit_test(a_parent_may_be_in_an_earlier_list_of_the_same_timeline_alone),
-        cmocka_unit_test(what_was_asked_for_inside_an_event_is_inside_it),
+        cmocka_unit_test(a_request_inside_an_event_is_its_child),
         cmocka_unit_test(lists_together_are_not_nested_deeper_than_one),
         cmocka_unit_test(a_parent_in_a_later_list_of_the_timeline_is_linked),
         cmocka_unit_test(lists_linked_backwards_are_not_nested_deeper_than_one),

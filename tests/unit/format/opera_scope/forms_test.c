@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope sessions are the same in every form: messages as lists or as objects by field name,
  * in an envelope or as recorded frames of either form, and as kept content.
@@ -406,7 +407,7 @@ static const char *const with_unknown[] = {
 };
 
 /* Each has one good event and one that is not. */
-static void what_is_refused_is_refused_again(void **state)
+static void refuses_the_same_records_again(void **state)
 {
     (void)state;
     static const char *const bad[] = {
@@ -432,7 +433,7 @@ static void what_is_refused_is_refused_again(void **state)
     }
 }
 
-static void what_a_message_does_not_have_is_not_kept(void **state)
+static void keeps_no_member_that_its_message_does_not_have(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(with_unknown) / sizeof(with_unknown[0]); i++) {
@@ -450,7 +451,7 @@ static void what_a_message_does_not_have_is_not_kept(void **state)
     }
 }
 
-static void of_several_members_the_last_is_kept(void **state)
+static void keeps_the_last_of_equal_members(void **state)
 {
     (void)state;
     struct decoded texts;
@@ -470,9 +471,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_form_gives_the_same_session),
-        cmocka_unit_test(what_is_refused_is_refused_again),
-        cmocka_unit_test(what_a_message_does_not_have_is_not_kept),
-        cmocka_unit_test(of_several_members_the_last_is_kept),
+        cmocka_unit_test(refuses_the_same_records_again),
+        cmocka_unit_test(keeps_no_member_that_its_message_does_not_have),
+        cmocka_unit_test(keeps_the_last_of_equal_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

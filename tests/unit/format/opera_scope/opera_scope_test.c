@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Valid Opera Scope sessions: both forms of the messages, every field and type of event, every
  * mode, any order.
@@ -243,7 +244,7 @@ static void counts_parents_from_the_begin_of_their_own_timeline(void **state)
     release(&decoded);
 }
 
-/* What is odd, but taken. */
+/* Odd input that is accepted. */
 
 static void takes_lists_cut_short_and_with_more_than_it_knows(void **state)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared by the tests of Opera Scope sessions: limits, envelopes around a list of events, fixtures.
  */

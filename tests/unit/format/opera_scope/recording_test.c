@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope, recordings: replies find their requests by command and tag, irrelevant frames are
  * skipped, errors name their line.

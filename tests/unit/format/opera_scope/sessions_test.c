@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opera Scope, recordings of several sessions: each frame goes to its session, and each session's
  * content decodes to the same session.
@@ -109,7 +110,7 @@ static void assert_lines_are_the_sessions(const struct fp_profile *first, struct
     }
 }
 
-/* What goes where. */
+/* The session of each record. */
 
 static void interleaved_sessions_are_told_apart(void **state)
 {
@@ -522,7 +523,7 @@ static size_t draw_line(char *line, size_t size, unsigned number)
     return (size_t)snprintf(line, size, "STP/1 %d %s%s\n", len, list, message);
 }
 
-static void what_is_kept_of_each_session_is_that_session_whatever_the_order(void **state)
+static void keeps_each_session_whole_in_any_order(void **state)
 {
     (void)state;
     unsigned several = 0;
@@ -562,7 +563,7 @@ int main(void)
         cmocka_unit_test(the_sums_of_each_session_are_checked),
         cmocka_unit_test(truncated_anywhere_it_has_fewer_frames_of_the_same_sessions_or_is_refused),
         cmocka_unit_test(runs_out_of_memory_at_every_point_without_harm),
-        cmocka_unit_test(what_is_kept_of_each_session_is_that_session_whatever_the_order),
+        cmocka_unit_test(keeps_each_session_whole_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, bad input: one row per defect, with its result. Each bad record is between two
  * valid ones, which must both be kept.
@@ -256,7 +257,7 @@ static const struct bad_dump bad_dumps[] = {
      FP_VERDICT_INVALID, "", -1, "the URL has ?format=user-timing"},
 };
 
-static void what_is_no_dump_is_refused_with_its_place(void **state)
+static void refuses_an_invalid_dump_with_its_place(void **state)
 {
     (void)state;
     bool all = true;
@@ -584,7 +585,7 @@ static void a_stream_whose_first_record_lost_its_brace_is_a_dump(void **state)
     }
 }
 
-static void what_is_no_posted_body_is_not_searched_for_records(void **state)
+static void does_not_search_other_bodies_for_records(void **state)
 {
     (void)state;
     static const char *const bodies[] = {
@@ -608,7 +609,7 @@ static void what_is_no_posted_body_is_not_searched_for_records(void **state)
     }
 }
 
-static void what_stands_in_a_bad_record_stands_in_the_one_around_it(void **state)
+static void children_of_a_bad_record_move_to_its_parent(void **state)
 {
     (void)state;
     struct decoded decoded;
@@ -633,7 +634,7 @@ int main(void)
         cmocka_unit_test(a_bad_record_drops_no_valid_one),
         cmocka_unit_test(a_bad_first_record_drops_no_valid_one),
         cmocka_unit_test(notes_say_where_the_first_one_is),
-        cmocka_unit_test(what_is_no_dump_is_refused_with_its_place),
+        cmocka_unit_test(refuses_an_invalid_dump_with_its_place),
         cmocka_unit_test(each_limit_says_its_name),
         cmocka_unit_test(a_limit_that_a_posted_body_passes_is_told_by_the_records_pointer),
         cmocka_unit_test(nesting_10000_deep_is_refused_cleanly),
@@ -645,8 +646,8 @@ int main(void)
         cmocka_unit_test(a_posted_body_with_a_bad_record_keeps_the_good_ones_and_its_start),
         cmocka_unit_test(a_bracket_in_a_bad_record_of_a_posted_body_is_not_its_lists_end),
         cmocka_unit_test(a_stream_whose_first_record_lost_its_brace_is_a_dump),
-        cmocka_unit_test(what_is_no_posted_body_is_not_searched_for_records),
-        cmocka_unit_test(what_stands_in_a_bad_record_stands_in_the_one_around_it),
+        cmocka_unit_test(does_not_search_other_bodies_for_records),
+        cmocka_unit_test(children_of_a_bad_record_move_to_its_parent),
         cmocka_unit_test(
             mixed_containers_give_every_record_and_what_is_kept_of_them_reads_the_same),
     };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared by the tests of Speed Tracer's dumps: limits that are wide enough, and looking things up
  * in a decoded profile.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer's oddities: each oddity of the real dumps in a small dump of its own.
  * tests/behaviour/speed_tracer.test.mjs reads the real ones.
@@ -153,10 +154,11 @@ static void entities_stay_in_details_and_are_decoded_in_resources(void **state)
 {
     (void)state;
     struct decoded decoded;
-    take_dump(&decoded, "{'type':10,'time':0,'data':{'url':'http://a/?b=1&amp;c=&lt;d&gt;'}}"
-                        "{'type':11,'time':1,'data':{'message':'1 &lt; 2 &amp;&amp; 3'}}");
-    assert_resource(&decoded, event_at(&decoded, 0)->resource, "http://a/?b=1&c=<d>");
-    assert_detail(&decoded, 0, "{'url':'http://a/?b=1&amp;c=&lt;d&gt;'}");
+    take_dump(&decoded,
+              "{'type':10,'time':0,'data':{'url':'http://a/?b=1&amp;c=&lt;d&gt;&quot;&amp'}}"
+              "{'type':11,'time':1,'data':{'message':'1 &lt; 2 &amp;&amp; 3'}}");
+    assert_resource(&decoded, event_at(&decoded, 0)->resource, "http://a/?b=1&c=<d>\"&amp");
+    assert_detail(&decoded, 0, "{'url':'http://a/?b=1&amp;c=&lt;d&gt;&quot;&amp'}");
     assert_detail(&decoded, 1, "{'message':'1 &lt; 2 &amp;&amp; 3'}");
     assert_int_equal(note_count(&decoded, "HTML entities"), 1);
     release(&decoded);
@@ -389,6 +391,11 @@ static void a_custom_type_with_the_name_of_another_type_stays_apart(void **state
         {"LAYOUT (custom)", "LAYOUT (custom) (custom)"},
         {"TAB_CHANGED", "TAB_CHANGED (custom)"},
         {"DOM_BINDING", "DOM_BINDING (custom)"},
+        {"JAVASCRIPT_COMPILE", "JAVASCRIPT_COMPILE (custom)"},
+        {"WINDOW_EVENT", "WINDOW_EVENT (custom)"},
+        {"MOUSE_HOVER_STYLE", "MOUSE_HOVER_STYLE (custom)"},
+        {"EVENT_DISPATCH", "EVENT_DISPATCH (custom)"},
+        {"(available)", "(available) (custom)"},
         {"TYPE_77", "TYPE_77 (custom)"},
         {"INVALID", "INVALID (custom)"},
         {"CUSTOM_EVENT", "CUSTOM_EVENT (custom)"},
@@ -448,6 +455,32 @@ static void a_page_is_read_in_the_charset_that_it_declares(void **state)
     }
 }
 
+/* Each name of both charsets; a byte of ISO 8859-1 is no UTF-8. */
+static void each_name_of_a_charset_is_known(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool is_latin1;
+    } charsets[] = {
+        {"iso-8859-1", true}, {"iso8859-1", true}, {"iso_8859-1", true}, {"latin1", true},
+        {"l1", true},         {"us-ascii", true},  {"ascii", true},      {"windows-1252", true},
+        {"cp1252", true},     {"x-cp1252", true},  {"utf-8", false},     {"utf8", false},
+    };
+    for (size_t i = 0; i < FP_COUNT(charsets); i++) {
+        char body[512];
+        snprintf(body, sizeof(body),
+                 "<html><head><meta charset=%s></head><div id='traceData'>\n"
+                 "{'type':11,'data':{'message':'caf%s'}}\n</div></html>",
+                 charsets[i].name, charsets[i].is_latin1 ? "\xE9" : "\xC3\xA9");
+        struct decoded decoded;
+        decode_dump(&decoded, body);
+        assert_int_equal(decoded.verdict, FP_VERDICT_OK);
+        assert_text(decoded.profile.timings[0].name, "caf\xC3\xA9");
+        release(&decoded);
+    }
+}
+
 static void unreadable_lines_at_the_top_do_not_hide_the_rest(void **state)
 {
     (void)state;
@@ -493,7 +526,7 @@ static struct fp_str without_queries(struct fp_arena *arena, struct fp_str text)
     return (struct fp_str){bytes, len};
 }
 
-static void what_depends_on_a_query_survives_export_and_import(void **state)
+static void facts_about_a_query_survive_export_and_import(void **state)
 {
     (void)state;
     static const char dump[] =
@@ -536,8 +569,9 @@ int main(void)
         cmocka_unit_test(a_member_named_method_makes_no_raw_message),
         cmocka_unit_test(a_custom_type_with_the_name_of_another_type_stays_apart),
         cmocka_unit_test(a_page_is_read_in_the_charset_that_it_declares),
+        cmocka_unit_test(each_name_of_a_charset_is_known),
         cmocka_unit_test(unreadable_lines_at_the_top_do_not_hide_the_rest),
-        cmocka_unit_test(what_depends_on_a_query_survives_export_and_import),
+        cmocka_unit_test(facts_about_a_query_survive_export_and_import),
         cmocka_unit_test(a_closing_div_after_the_last_record_is_skipped),
         cmocka_unit_test(a_line_of_484_kilobytes_is_one_record),
         cmocka_unit_test(records_fifteen_deep_are_all_there),

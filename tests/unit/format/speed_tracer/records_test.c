@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer's records: types, versions, details and places of docs/formats.md.
  */
@@ -228,6 +229,17 @@ static void the_many_spellings_of_a_member_become_one(void **state)
          "{'redirectResponse':{'fromDiskCache':true}}"},
         {"{'type':2147483644,'time':0,'data':{'format':'x','orphan':true}}",
          "{'format':'x','isOrphaned':true}"},
+        {"{'type':13,'time':0,'data':{'requestId':'1','isCached':true,'responseCode':200}}",
+         "{'requestId':'1','fromDiskCache':true,'statusCode':200}"},
+        {"{'type':12,'time':0,'data':{'requestId':'1','httpMethod':'GET'}}",
+         "{'requestId':'1','requestMethod':'GET'}"},
+        {"{'type':2147483642,'time':0,'data':{'request':{'httpHeaderFields':{'cached':1}},"
+         "'redirectResponse':{'wasCached':true},'other':{'wasCached':true}}}",
+         "{'request':{'headers':{'cached':1}},'redirectResponse':{'fromDiskCache':true},"
+         "'other':{'wasCached':true}}"},
+        {"{'type':5,'time':0,'duration':2,'children':[],'hints':[],'overhead':1,"
+         "'typeName':'x','data':{'timerId':1}}",
+         "{'timerId':1}"},
         {"{'type':5,'time':0,'data':{'timerId':'31'}}", "{'timerId':31}"},
         {"{'type':5,'time':0,'data':{'timerId':'07'}}", "{'timerId':'07'}"},
         {"{'type':5,'time':0,'data':{'timerId':'0TimerEvent28'}}", "{'timerId':'0TimerEvent28'}"},

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ends of a dump's records, compared with a byte-by-byte scan.
  */

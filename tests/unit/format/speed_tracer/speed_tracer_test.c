@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer: containers, splitting, times, pages and marks of docs/formats.md.
  */
@@ -124,6 +125,22 @@ static void an_envelope_with_a_type_of_its_own_stays_an_envelope(void **state)
     release(&decoded);
 }
 
+static void a_member_of_another_format_makes_no_dump_of_it(void **state)
+{
+    (void)state;
+    static const char *const members[] = {"trace",  "marks",  "measures", "entries",  "coverage",
+                                          "frames", "stacks", "samples",  "resources"};
+    for (size_t i = 0; i < FP_COUNT(members); i++) {
+        char text[128];
+        struct decoded decoded;
+        snprintf(text, sizeof(text), "{'type':3,'time':1,'%s':[]}", members[i]);
+        decode_dump(&decoded, text);
+        if (decoded.verdict == FP_VERDICT_OK && decoded.profile.format == FP_UPLOAD_SPEED_TRACER)
+            fail_msg("%s", text);
+        release(&decoded);
+    }
+}
+
 /* Splitting. */
 
 static void records_are_split_by_braces_not_by_lines(void **state)
@@ -157,7 +174,7 @@ static void a_truncated_tail_is_noted_and_nothing_before_it_is_lost(void **state
     struct decoded decoded;
     take_dump(&decoded, "{'type':1}\n{'type':2}\n{'type':3,'time':");
     assert_int_equal(decoded.profile.event_count, 2);
-    assert_int_equal(decoded.profile.session.records_read, 2);
+    assert_int_equal(decoded.profile.session.records_read, 3);
     assert_true(decoded.profile.truncated);
     assert_int_equal(note_count(&decoded, "a truncated record"), 1);
     release(&decoded);
@@ -228,7 +245,7 @@ static void own_time_below_zero_is_kept(void **state)
     release(&decoded);
 }
 
-static void what_is_missing_is_taken_as_the_tool_took_it(void **state)
+static void takes_missing_members_as_the_tool_did(void **state)
 {
     (void)state;
     struct decoded decoded;
@@ -262,7 +279,7 @@ static void the_price_of_profiling_is_an_events_overhead(void **state)
     release(&decoded);
 }
 
-/* What is kept whole. */
+/* Content that is kept whole. */
 
 static void the_content_is_the_same_copied_or_rewritten(void **state)
 {
@@ -364,6 +381,7 @@ static void without_a_tab_change_the_main_resource_is_the_page(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_member_of_another_format_makes_no_dump_of_it),
         cmocka_unit_test(a_stream_of_records_becomes_one_timeline_of_all_events),
         cmocka_unit_test(events_come_parents_first_and_are_numbered_in_that_order),
         cmocka_unit_test(a_saved_page_ends_with_its_element_and_keeps_its_entities_in_details),
@@ -380,7 +398,7 @@ int main(void)
         cmocka_unit_test(records_over_several_lines_and_several_on_one_survive_a_bad_one),
         cmocka_unit_test(own_time_is_duration_less_that_of_the_children),
         cmocka_unit_test(own_time_below_zero_is_kept),
-        cmocka_unit_test(what_is_missing_is_taken_as_the_tool_took_it),
+        cmocka_unit_test(takes_missing_members_as_the_tool_did),
         cmocka_unit_test(fields_that_belong_together_are_kept_and_told_of_when_one_is_alone),
         cmocka_unit_test(the_price_of_profiling_is_an_events_overhead),
         cmocka_unit_test(the_content_is_the_same_copied_or_rewritten),

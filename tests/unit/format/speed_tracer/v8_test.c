@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer, V8 profiles: the engine's log becomes stacks and samples.
  */
@@ -119,6 +120,48 @@ static void names_give_function_script_and_line(void **state)
             assert_resource(&decoded, frame->resource, names[i].resource);
         else
             assert_int_equal(frame->resource, FP_INDEX_NONE);
+        release(&decoded);
+    }
+}
+
+static void each_kind_of_code_that_the_engine_logs_is_known(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {
+        "Builtin",     "CallDebugBreak", "CallDebugPrepareStepIn",
+        "CallIC",      "CallInitialize", "CallMegamorphic",
+        "CallMiss",    "CallNormal",     "CallPreMonomorphic",
+        "Callback",    "Eval",           "Function",
+        "KeyedCallIC", "KeyedLoadIC",    "KeyedStoreIC",
+        "LazyCompile", "LoadIC",         "RegExp",
+        "Script",      "StoreIC",        "Stub",
+    };
+    for (size_t i = 0; i < FP_COUNT(kinds); i++) {
+        char log[256];
+        snprintf(log, sizeof(log),
+                 "code-creation,%s,1000,16,'f'|code-creation,x%s,2000,16,'g'|tick,1000,0,0|",
+                 kinds[i], kinds[i]);
+        struct decoded decoded;
+        decode_log(&decoded, log);
+        if (note_count(&decoded, "code of an unknown kind") != 1)
+            print_error("%s\n", kinds[i]);
+        assert_int_equal(note_count(&decoded, "code of an unknown kind"), 1);
+        release(&decoded);
+    }
+}
+
+static void each_hexadecimal_digit_has_its_value(void **state)
+{
+    (void)state;
+    static const char digits[] = "0123456789abcdefABCDEF";
+    for (size_t i = 0; i < sizeof(digits) - 1; i++) {
+        char log[256];
+        snprintf(log, sizeof(log), "code-creation,Eval,%zx,16,'f'|tick,1%c00,0,0|",
+                 0x1000 + ((i < 16 ? i : i - 6) << 8), digits[i]);
+        static const char *const stacks[] = {"f"};
+        struct decoded decoded;
+        decode_log(&decoded, log);
+        assert_stacks(&decoded, stacks, 1);
         release(&decoded);
     }
 }
@@ -623,6 +666,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_compressed_log_over_several_records_gives_the_stacks_worked_out_by_hand),
         cmocka_unit_test(names_give_function_script_and_line),
+        cmocka_unit_test(each_kind_of_code_that_the_engine_logs_is_known),
+        cmocka_unit_test(each_hexadecimal_digit_has_its_value),
         cmocka_unit_test(without_a_word_of_the_interval_a_tick_is_a_millisecond),
         cmocka_unit_test(code_that_went_is_not_found_and_code_that_came_again_is_the_same_frame),
         cmocka_unit_test(a_profiler_that_begins_forgets_what_was_before),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bad traces: every index, place, time and count of a ProfilerTrace.
  */

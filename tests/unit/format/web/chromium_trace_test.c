@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chromium traces: what a browser sends takes the fast reader, which never disagrees with the
  * general decoder about a profile, nor about an error and its place.
@@ -135,7 +136,7 @@ static void takes_every_recorded_trace_bare_and_in_the_agents_envelope(void **st
     assert_int_equal(traces_with_escapes, 1); /* a page with names made up for the purpose */
 }
 
-/* What a mutation inserts: what JSON allows and Chromium does not write, and what is wrong. */
+/* Text that a mutation inserts: valid JSON that Chromium does not write, and invalid text. */
 static const char *const pieces[] = {
     "\"",
     "\\",

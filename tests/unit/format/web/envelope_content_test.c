@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Uploads that are kept whole: their content has only what was read, and decodes to the same
  * upload.
@@ -12,6 +13,7 @@ static void try_kept(struct decoded *decoded, struct fp_str body)
 {
     struct fp_format_limits limits = small_limits;
     limits.keep_ppm = 1000000;
+    limits.entries = 20;
     limits.detail_keys = (struct fp_str_list){detail_keys, 2};
     decoded->error = (struct fp_upload_error){.offset = -1};
     decoded->verdict = fp_format_decode(body, FP_STR(""), &limits, &decoded->arena,
@@ -23,7 +25,7 @@ static void decode_kept(struct decoded *decoded, struct fp_str body)
 {
     try_kept(decoded, body);
     if (decoded->verdict != FP_VERDICT_OK)
-        fail_msg("%.*s: %s: %s", FP_STR_ARG(body), decoded->error.pointer, decoded->error.detail);
+        fail_msg("%s: %s: %.*s", decoded->error.pointer, decoded->error.detail, FP_STR_ARG(body));
 }
 
 #define EMPTY_TRACE "{'resources':[],'frames':[],'stacks':[],'samples':[]}"
@@ -117,7 +119,7 @@ static const struct {
      "[{'name':'a','entryType':'mark','startTime':1,'detail':{'status':1}}]", ""},
 };
 
-static void what_was_taken_is_kept_and_nothing_else(void **state)
+static void keeps_the_members_that_it_reads_and_no_others(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -129,6 +131,66 @@ static void what_was_taken_is_kept_and_nothing_else(void **state)
         assert_int_equal(decoded.profile.has_session, expected.len > 0);
         if (!fp_str_equal(kept, expected))
             fail_msg("%s: %.*s", cases[i].title, FP_STR_ARG(kept));
+        release(&decoded);
+    }
+}
+
+/* Every member that is read, in the order in which it is kept. */
+static const char *const whole[] = {
+    "{'version':1,'load':'123e4567-e89b-42d3-a456-426614174001','part':0,'agent':{'name':'a',"
+    "'version':'1'},'truncated':true,'leftOut':[{'what':'mark','name':'n','count':3}],'varian"
+    "t':'v','page':{'url':'https://a/','route':'r'},'release':'1','environment':'e','thread':"
+    "'window','frame':'same-origin','sampleInterval':10,'requestedInterval':9,'maxBufferSize'"
+    ":500,'timeOrigin':1700000000000,'start':1,'duration':5000,'timing':{'navigationStart':10"
+    "00,'unloadEventStart':1001,'unloadEventEnd':1002,'redirectStart':1003,'redirectEnd':1004"
+    ",'fetchStart':1005,'domainLookupStart':1006,'domainLookupEnd':1007,'connectStart':1008,'"
+    "connectEnd':1009,'secureConnectionStart':1010,'requestStart':1011,'responseStart':1012,'"
+    "responseEnd':1013,'domLoading':1014,'domInteractive':1015,'domContentLoadedEventStart':1"
+    "016,'domContentLoadedEventEnd':1017,'domComplete':1018,'loadEventStart':1019,'loadEventE"
+    "nd':1020},'trace':{'resources':['a'],'frames':[{'name':'f','resourceId':0,'line':1,'colu"
+    "mn':2}],'stacks':[{'frameId':0},{'frameId':0,'parentId':0}],'samples':[{'timestamp':1.5,"
+    "'stackId':1,'marker':'gc'}]},'marks':[{'name':'n','entryType':'mark','startTime':1,'dura"
+    "tion':0,'detail':{'status':1}}],'measures':[{'name':'m','entryType':'measure','startTime"
+    "':1,'duration':2},{'name':'o','startMark':'n','endMark':'n'}],'vitals':[{'name':'LCP','v"
+    "alue':2,'navigationType':'navigate','start':1,'duration':3,'target':'#a','id':'v1','entr"
+    "ies':[{'startTime':4}],'attribution':{'interactionTime':5}}],'interactions':[{'type':'ke"
+    "y','start':1,'processingStart':1,'processingEnd':1,'duration':1,'target':'b'}],'frames':"
+    "[{'start':1,'duration':90,'blocking':40,'renderStart':50,'styleAndLayoutStart':60,'scrip"
+    "ts':[{'invoker':'A.onclick','url':'https://a/b.js','function':'g','start':2,'duration':2"
+    "0,'forced':3}]}],'resources':[{'host':'c','kind':'img','count':3,'duration':[1,2],'bytes"
+    "':7,'opaque':1}]}",
+    "{'coverage':'quota','trace':{'resources':[],'frames':[],'stacks':[],'samples':[]},'entri"
+    "es':[{'entryType':'navigation','activationStart':5,'navigationStart':1000,'unloadEventSt"
+    "art':1001,'unloadEventEnd':1002,'redirectStart':1003,'redirectEnd':1004,'fetchStart':100"
+    "5,'domainLookupStart':1006,'domainLookupEnd':1007,'connectStart':1008,'connectEnd':1009,"
+    "'secureConnectionStart':1010,'requestStart':1011,'responseStart':1012,'responseEnd':1013"
+    ",'domLoading':1014,'domInteractive':1015,'domContentLoadedEventStart':1016,'domContentLo"
+    "adedEventEnd':1017,'domComplete':1018,'loadEventStart':1019,'loadEventEnd':1020},{'name'"
+    ":'n','entryType':'mark','startTime':1,'duration':0,'detail':{'status':1}},{'name':'click"
+    "','entryType':'event','startTime':1,'duration':8,'processingStart':2,'processingEnd':3,'"
+    "interactionId':7,'target':'#a'},{'name':'click','entryType':'first-input','startTime':1,"
+    "'duration':8,'processingStart':2,'processingEnd':3,'interactionId':7,'target':'#a'},{'en"
+    "tryType':'long-animation-frame','startTime':1,'duration':60,'blockingDuration':10,'rende"
+    "rStart':30,'styleAndLayoutStart':40,'scripts':[{'invoker':'A.onclick','sourceURL':'https"
+    "://a/b.js','sourceFunctionName':'g','startTime':2,'duration':20,'forcedStyleAndLayoutDur"
+    "ation':3}]},{'entryType':'longtask','startTime':100,'duration':60},{'entryType':'largest"
+    "-contentful-paint','startTime':9},{'entryType':'layout-shift','startTime':1,'value':0.1,"
+    "'hadRecentInput':true},{'name':'first-contentful-paint','entryType':'paint','startTime':"
+    "8},{'name':'c','entryType':'resource','startTime':1,'duration':5,'initiatorType':'img','"
+    "transferSize':7,'requestStart':2,'responseStart':3}]}",
+};
+
+static void every_member_that_is_read_is_kept(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FP_COUNT(whole); i++) {
+        struct decoded decoded;
+        fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
+        struct fp_str body = json_of(&decoded.arena, whole[i]);
+        decode_kept(&decoded, body);
+        const struct fp_str kept = decoded.profile.session.content;
+        if (!fp_str_equal(kept, body))
+            fail_msg("%.*s", FP_STR_ARG(kept));
         release(&decoded);
     }
 }
@@ -158,7 +220,7 @@ static void assert_same_profile(const struct fp_profile *before, const struct fp
     }
 }
 
-static void what_is_kept_is_the_same_upload_when_it_comes_again(void **state)
+static void decodes_the_kept_content_to_the_same_upload(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -243,8 +305,9 @@ static void memory_that_ends_anywhere_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_taken_is_kept_and_nothing_else),
-        cmocka_unit_test(what_is_kept_is_the_same_upload_when_it_comes_again),
+        cmocka_unit_test(keeps_the_members_that_it_reads_and_no_others),
+        cmocka_unit_test(every_member_that_is_read_is_kept),
+        cmocka_unit_test(decodes_the_kept_content_to_the_same_upload),
         cmocka_unit_test(a_share_is_kept_and_always_the_same_one),
         cmocka_unit_test(memory_that_ends_anywhere_is_told),
     };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Valid uploads: every shape of the contract, and odd ones.
  */
@@ -70,14 +71,15 @@ static void reads_all_members_of_the_envelope(void **state)
 {
     (void)state;
     struct decoded decoded;
-    decode_good(&decoded,
-                "{'version':1,'id':'123E4567-e89b-42d3-a456-426614174000',"
-                "'load':'00000000-0000-4000-8000-000000000001','part':2,"
-                "'agent':{'name':'fleetprof-agent','version':'0.1.0'},'truncated':true,"
-                "'variant':'b','coverage':'quota','page':{'url':'https://shop.example/cart?x=1',"
-                "'route':'/cart'},'release':'1.2','environment':'production','thread':'worker',"
-                "'sampleInterval':10,'requestedInterval':1,'maxBufferSize':10000,"
-                "'timeOrigin':1795211444250.5,'token':'v1.a.b'}");
+    decode_good(
+        &decoded,
+        "{'version':1,'id':'123E4567-e89b-42d3-a456-426614174000',"
+        "'load':'00000000-0000-4000-8000-000000000001','part':2,"
+        "'agent':{'name':'fleetprof-agent','version':'0.1.0'},'truncated':true,"
+        "'variant':'b','coverage':'quota','page':{'url':'https://shop.example/cart?x=1',"
+        "'route':'/cart'},'release':'1.2','environment':'production','thread':'worker',"
+        "'frame':'cross-origin','sampleInterval':10,'requestedInterval':1,'maxBufferSize':10000,"
+        "'timeOrigin':1795211444250.5,'token':'v1.a.b'}");
     const struct fp_profile *profile = &decoded.profile;
     char uuid[FP_UUID_TEXT_LEN + 1];
     assert_true(profile->has_id);
@@ -96,10 +98,36 @@ static void reads_all_members_of_the_envelope(void **state)
     assert_text(profile->release, "1.2");
     assert_text(profile->environment, "production");
     assert_text(profile->thread, "worker");
+    assert_text(profile->frame, "cross-origin");
     assert_text(profile->token, "v1.a.b");
     assert_int_equal(profile->interval_us, 10000);
     assert_int_equal(profile->format, FP_UPLOAD_SELF_PROFILE);
     assert_false(profile->has_trace);
+    release(&decoded);
+}
+
+static void reads_what_was_left_out(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_good(&decoded, "{'marks':[],'leftOut':[{'what':'measure','name':'Row','count':2},"
+                          "{'what':'mark','count':1.0},{'what':'overload','name':null},"
+                          "{'what':'frame','name':'x'},{'what':'soon','name':'x'}]}");
+    const struct fp_profile *profile = &decoded.profile;
+    assert_int_equal(profile->left_out_count, 5);
+    assert_int_equal(profile->left_outs[0].what, FP_LEFT_OUT_MEASURE);
+    assert_true(profile->left_outs[0].has_name);
+    assert_text(profile->left_outs[0].name, "Row");
+    assert_int_equal(profile->left_outs[0].count, 2);
+    assert_int_equal(profile->left_outs[1].what, FP_LEFT_OUT_MARK);
+    assert_int_equal(profile->left_outs[1].count, 1);
+    assert_int_equal(profile->left_outs[2].what, FP_LEFT_OUT_OVERLOAD);
+    assert_int_equal(profile->left_outs[3].what, FP_LEFT_OUT_FRAME);
+    assert_int_equal(profile->left_outs[4].what, FP_LEFT_OUT_UNKNOWN);
+    for (uint32_t i = 1; i < profile->left_out_count; i++)
+        assert_false(profile->left_outs[i].has_name);
+    assert_true(profile->truncated);
+    assert_int_equal(profile->format, FP_UPLOAD_USER_TIMING);
     release(&decoded);
 }
 
@@ -112,6 +140,33 @@ static void knows_each_word_of_coverage(void **state)
         struct decoded decoded;
         decode_good(&decoded, text);
         assert_int_equal(decoded.profile.coverage, i);
+        release(&decoded);
+    }
+}
+
+static void knows_each_word_of_thread_and_frame(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *member;
+        const char *thread;
+        const char *frame;
+    } cases[] = {
+        {"'thread':'window'", "window", ""},
+        {"'thread':'worker'", "worker", ""},
+        {"'thread':null", "", ""},
+        {"'frame':'top'", "", ""},
+        {"'frame':null", "", ""},
+        {"'frame':'same-origin'", "", "same-origin"},
+        {"'frame':'cross-origin'", "", "cross-origin"},
+    };
+    for (size_t i = 0; i < FP_COUNT(cases); i++) {
+        char text[80];
+        struct decoded decoded;
+        (void)snprintf(text, sizeof(text), "{%s,'coverage':'quota'}", cases[i].member);
+        decode_good(&decoded, text);
+        assert_text(decoded.profile.thread, cases[i].thread);
+        assert_text(decoded.profile.frame, cases[i].frame);
         release(&decoded);
     }
 }
@@ -372,14 +427,15 @@ static void gives_an_interval_below_half_a_microsecond_one(void **state)
     release(&decoded);
 }
 
-static void repairs_mojibake_in_function_names_alone(void **state)
+static void repairs_mojibake_in_names_of_functions_and_scripts_alone(void **state)
 {
     (void)state;
     struct decoded decoded;
-    decode_good(&decoded, "{'trace':{'resources':[],'stacks':[],'samples':[],"
+    decode_good(&decoded, "{'trace':{'resources':['\xC3\x90\xC2\xB8.js'],'stacks':[],'samples':[],"
                           "'frames':[{'name':'\xC3\x90\xC2\xB8\xC3\x90\xC2\xBC\xC3\x91\xC2\x8F'}]},"
                           "'marks':{'\xC3\x90\xC2\xB8':[1]}}");
     assert_text(decoded.profile.frames[0].function, "имя");
+    assert_text(decoded.profile.resources[0], "и.js");
     assert_text(decoded.profile.timings[0].name, "\xC3\x90\xC2\xB8");
     release(&decoded);
 }
@@ -443,7 +499,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_a_trace_bare_and_in_each_envelope),
         cmocka_unit_test(reads_all_members_of_the_envelope),
+        cmocka_unit_test(reads_what_was_left_out),
         cmocka_unit_test(knows_each_word_of_coverage),
+        cmocka_unit_test(knows_each_word_of_thread_and_frame),
         cmocka_unit_test(takes_timings_in_each_shape),
         cmocka_unit_test(takes_a_bare_map_as_marks),
         cmocka_unit_test(takes_a_name_with_null_in_a_map_as_absent),
@@ -460,7 +518,7 @@ int main(void)
         cmocka_unit_test(takes_empty_arrays),
         cmocka_unit_test(takes_what_is_exactly_at_a_limit),
         cmocka_unit_test(gives_an_interval_below_half_a_microsecond_one),
-        cmocka_unit_test(repairs_mojibake_in_function_names_alone),
+        cmocka_unit_test(repairs_mojibake_in_names_of_functions_and_scripts_alone),
         cmocka_unit_test(replaces_what_a_database_cannot_hold),
         cmocka_unit_test(leaves_the_body_and_the_arenas_account_as_they_were),
         cmocka_unit_test(runs_out_of_memory_at_every_point_without_harm),

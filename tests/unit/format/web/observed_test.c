@@ -1,8 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Observed: vitals, interactions, long animation frames and resources, as members of an envelope
  * and as entries.
  */
 #include "../bad_upload_test.h"
+
+#include "collector/format/web/observed_entries.c"
 
 #include <stdio.h>
 
@@ -12,6 +15,15 @@ static const struct fp_profile *decode_good(struct decoded *decoded, const char 
     if (decoded->verdict != FP_VERDICT_OK)
         fail_msg("%s: %s: %s", text, decoded->error.pointer, decoded->error.detail);
     return &decoded->profile;
+}
+
+static void an_interaction_is_known_by_its_first_type_of_these(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"keydown", "keyup", "click", "pointerup", "pointerdown"};
+    for (size_t i = 0; i < FP_COUNT(names); i++)
+        assert_int_equal(rank_type(fp_str_of(names[i])), i);
+    assert_int_equal(rank_type(FP_STR("mousedown")), FP_COUNT(names));
 }
 
 static void vitals_have_their_values_and_windows(void **state)
@@ -511,6 +523,7 @@ static void each_bad_one_is_refused_with_its_place_and_a_sentence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_interaction_is_known_by_its_first_type_of_these),
         cmocka_unit_test(vitals_have_their_values_and_windows),
         cmocka_unit_test(takes_metrics_as_they_are),
         cmocka_unit_test(reads_interactions_frames_and_resources),

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bounds of sums: a sum that a delta cannot hold is refused while the client can still get the
  * error.
  */
 #include "tests/unit/format/test.h"
 
-#include "collector/profile/fold.h"
+#include "collector/profile/fold/fold.h"
 
 static enum fp_verdict decode_sums(const char *body, struct fp_arena *arena,
                                    struct fp_profile *profile, struct fp_upload_error *error)
@@ -54,7 +55,7 @@ static void a_sum_that_a_delta_holds_is_taken_and_one_more_is_refused(void **sta
 #define FAR "9007199254740.992" /* 2^53 us */
 
 /* An accepted upload must not be more than can be read from the spool. */
-static void what_is_taken_at_its_farthest_is_read_from_the_spool(void **state)
+static void reads_the_largest_accepted_times_from_the_spool(void **state)
 {
     (void)state;
     static const char *const bodies[] = {
@@ -89,7 +90,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sum_that_a_delta_holds_is_taken_and_one_more_is_refused),
-        cmocka_unit_test(what_is_taken_at_its_farthest_is_read_from_the_spool),
+        cmocka_unit_test(reads_the_largest_accepted_times_from_the_spool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

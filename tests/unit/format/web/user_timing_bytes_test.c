@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * User Timing: the names of performance.timing in every place; bytes that are not JSON, too deep,
  * truncated at every byte or damaged at every byte.
@@ -99,7 +100,7 @@ static void no_mark_of_a_window_has_a_name_of_performance_timing(void **state)
     }
 }
 
-static void what_else_has_such_a_name_is_taken(void **state)
+static void takes_other_things_of_the_same_name(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ATTRIBUTES; i++) {
@@ -265,7 +266,7 @@ static const struct {
     {"[{'name':'\xe2\x82','entryType':'mark','startTime':1}]", 10},
 };
 
-static void what_is_no_json_is_refused_where_it_goes_wrong(void **state)
+static void refuses_malformed_json_with_its_offset(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++) {
@@ -317,13 +318,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_mark_of_a_window_has_a_name_of_performance_timing),
-        cmocka_unit_test(what_else_has_such_a_name_is_taken),
+        cmocka_unit_test(takes_other_things_of_the_same_name),
         cmocka_unit_test(names_that_only_resemble_them_are_taken),
         cmocka_unit_test(escapes_do_not_hide_them),
         cmocka_unit_test(each_attribute_is_a_point_unless_it_is_0),
         cmocka_unit_test(no_part_of_an_upload_is_taken_for_one),
         cmocka_unit_test(a_damaged_upload_is_taken_or_refused_and_nothing_worse),
-        cmocka_unit_test(what_is_no_json_is_refused_where_it_goes_wrong),
+        cmocka_unit_test(refuses_malformed_json_with_its_offset),
         cmocka_unit_test(nesting_is_refused_wherever_it_stands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

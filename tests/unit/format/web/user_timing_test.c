@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * User Timing: measures that name their start and end, the order of marks, and one row per defect
  * of marks and measures, with the place in the error.
@@ -124,7 +125,7 @@ static const struct good goods[] = {
      .body = "{'timing':{'navigationStart':1000,'fetchStart':1900,'domComplete':1005},"
              "'measures':[{'name':'m'}]}",
      .timings = "measure m 0 900000"},
-    {.title = "one of a navigation entry, too; what has not been says nothing",
+    {.title = "also one of a navigation entry; what has not been says nothing",
      .body = "[" NAVIGATION ",{'name':'m','entryType':'measure'}]",
      .timings = "measure m 0 4500"},
     {.title = "not an attribute, in a worker",
@@ -145,11 +146,11 @@ static const struct good goods[] = {
      .body = "{" TIMING ",'entries':[" NAVIGATION ",{'name':'m','entryType':'measure',"
              "'startMark':'domInteractive','endMark':'fetchStart'}]}",
      .timings = "measure m 4500 500"},
-    {.title = "in a bare array, too",
+    {.title = "also in a bare array",
      .body = "[" NAVIGATION "," MARK("a", "2") ",{'name':'m','entryType':'measure',"
                                                "'startMark':'fetchStart','endMark':'a'}]",
      .timings = "mark a ? 2000; measure m 1250 750"},
-    {.title = "the last of equal keys wins, in a navigation entry and in a reference, too",
+    {.title = "the last of equal keys wins, also in a navigation entry and in a reference",
      .body = "[{'entryType':'paint','fetchStart':1,'entryType':'navigation','fetchStart':2},"
              "{'entryType':'navigation','fetchStart':3,'entryType':'paint'},"
              "{'name':'m','entryType':'measure','endMark':'nowhere','endMark':'fetchStart'}]",
@@ -239,7 +240,7 @@ static void marks_that_go_back_in_time_are_counted_and_taken(void **state)
     }
 }
 
-static void what_is_allowed_of_the_detail_is_kept(void **state)
+static void keeps_allowed_keys_of_the_detail(void **state)
 {
     (void)state;
     static const struct {
@@ -463,7 +464,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_measure_has_the_times_that_the_drafts_give_it),
         cmocka_unit_test(marks_that_go_back_in_time_are_counted_and_taken),
-        cmocka_unit_test(what_is_allowed_of_the_detail_is_kept),
+        cmocka_unit_test(keeps_allowed_keys_of_the_detail),
         cmocka_unit_test(times_since_1970_are_noted),
         cmocka_unit_test(each_bad_timing_is_refused_with_its_place),
     };

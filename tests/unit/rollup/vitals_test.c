@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vitals that are sent again: the last one counts, and nothing is taken back that was not counted.
+ */
+#include "rollup_test.h"
+
+#include "collector/rollup/rollup_vitals.c"
+
+enum { LATER_HOURS = 3 };
+
+/* An upload of a page load with one vital. */
+struct beacon {
+    uint64_t load;
+    uint32_t part;
+    enum fp_vital vital;
+    int64_t value_us;
+    uint64_t metric;
+    int64_t hour; /* before now */
+    const char *route;
+};
+
+static struct fp_delta_vital vital_of(const struct beacon *beacon)
+{
+    return (struct fp_delta_vital){beacon->metric, beacon->vital, beacon->value_us};
+}
+
+static void add_beacon(struct fp_rollup *rollup, const struct beacon *beacon)
+{
+    static uint64_t next_id = 1;
+    struct fp_delta_vital vital = vital_of(beacon);
+    struct fp_delta delta = {
+        .has_load = true,
+        .part = beacon->part,
+        .received_us = NOW_US - beacon->hour * FP_US_PER_HOUR,
+        .segment = {.site = FP_STR("shop"),
+                    .route = fp_str_of(beacon->route != NULL ? beacon->route : "/")},
+        .format = FP_UPLOAD_USER_TIMING,
+        .vitals = &vital,
+        .vital_count = 1,
+    };
+    memcpy(delta.load.bytes, &beacon->load, sizeof(beacon->load));
+    memcpy(delta.id.bytes, &next_id, sizeof(next_id));
+    next_id++;
+    assert_int_equal(fp_rollup_add(rollup, &delta), FP_ROLLUP_COUNTED);
+}
+
+static struct fp_vital_row *row_of(struct fp_rollup *rollup, const struct beacon *beacon)
+{
+    struct fp_delta_vital vital = vital_of(beacon);
+    struct fp_uuid load = {{0}};
+    memcpy(load.bytes, &beacon->load, sizeof(beacon->load));
+    struct fp_uuid id = fp_vital_id(fp_site_id(FP_STR("shop")), &load, &vital);
+    struct fp_vital_row *row = fp_rollup_find_vital(rollup, &id);
+    assert_non_null(row);
+    return row;
+}
+
+/* Returns the count of a bin in all segments and hours. */
+static int64_t in_bin(const struct fp_rollup *rollup, int64_t value_us)
+{
+    const struct fp_rows *bins = &rollup->tables[FP_ROLLUP_TABLE_TIMING_BIN_FACT];
+    int64_t count = 0;
+    for (size_t i = 0; i < bins->count; i++) {
+        const struct fp_timing_bin_fact *fact = fp_rows_at(bins, i);
+        count += fact->key.part == fp_bin_of(value_us) ? fact->count : 0;
+    }
+    return count;
+}
+
+struct sums {
+    int64_t count, uploads;
+    double sum_us;
+};
+
+static struct sums sums_of(const struct fp_rollup *rollup, enum fp_timing_kind kind,
+                           enum fp_vital vital)
+{
+    const struct fp_timing_key key = {.kind = kind, .name = fp_str_of(fp_vital_name(vital))};
+    const int64_t id = (int64_t)fp_timing_id(fp_site_id(FP_STR("shop")), &key);
+    const struct fp_rows *facts = &rollup->tables[FP_ROLLUP_TABLE_TIMING_FACT];
+    struct sums sums = {0};
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct fp_timing_fact *fact = fp_rows_at(facts, i);
+        if (fact->key.id != id)
+            continue;
+        sums.count += fact->count;
+        sums.uploads += fact->uploads;
+        sums.sum_us += fact->sum_us;
+    }
+    return sums;
+}
+
+static void assert_inp(const struct fp_rollup *rollup, int64_t value_us, int64_t good, int64_t poor)
+{
+    const struct sums sums = sums_of(rollup, FP_TIMING_VITAL, FP_VITAL_INP);
+    assert_int_equal(sums.count, 1);
+    assert_int_equal(sums.uploads, 1);
+    assert_true(sums.sum_us >= (double)value_us && sums.sum_us <= (double)value_us);
+    assert_int_equal(in_bin(rollup, value_us), 1);
+    assert_int_equal(sums_of(rollup, FP_TIMING_VITAL_GOOD, FP_VITAL_INP).count, good);
+    assert_int_equal(sums_of(rollup, FP_TIMING_VITAL_POOR, FP_VITAL_INP).count, poor);
+}
+
+static struct fp_rollup *begin(void **state)
+{
+    struct room *room = *state;
+    fp_rollup_clear(&room->rollup, &now_clock);
+    return &room->rollup;
+}
+
+static void the_value_of_the_last_part_counts_in_any_order(void **state)
+{
+    static const uint32_t orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                         {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static const int64_t values_us[] = {120000, 900000, 336000}; /* may shrink */
+    for (size_t i = 0; i < FP_COUNT(orders); i++) {
+        struct fp_rollup *rollup = begin(state);
+        for (size_t k = 0; k < 3; k++) {
+            const uint32_t part = orders[i][k];
+            const struct beacon beacon = {.load = 7,
+                                          .part = part,
+                                          .vital = FP_VITAL_INP,
+                                          .value_us = values_us[part],
+                                          .metric = 1,
+                                          .hour = part,
+                                          .route = part == 1 ? "/cart" : "/"};
+            add_beacon(rollup, &beacon);
+        }
+        assert_inp(rollup, values_us[2], 0, 0);
+        assert_int_equal(in_bin(rollup, values_us[0]), 0);
+        assert_int_equal(in_bin(rollup, values_us[1]), 0);
+    }
+}
+
+static void counts_the_last_of_equal_parts(void **state)
+{
+    struct fp_rollup *rollup = begin(state);
+    struct beacon beacon = {.load = 7, .vital = FP_VITAL_INP, .value_us = 900000, .metric = 1};
+    add_beacon(rollup, &beacon);
+    assert_inp(rollup, 900000, 0, 1);
+    beacon.value_us = 120000;
+    add_beacon(rollup, &beacon);
+    assert_inp(rollup, 120000, 1, 0);
+}
+
+static void an_equal_value_stays_where_it_was_first_counted(void **state)
+{
+    struct fp_rollup *rollup = begin(state);
+    struct beacon beacon = {
+        .load = 7, .vital = FP_VITAL_INP, .value_us = 120000, .metric = 1, .hour = 2};
+    add_beacon(rollup, &beacon);
+    beacon.hour = 0;
+    beacon.part = 5;
+    add_beacon(rollup, &beacon);
+    assert_inp(rollup, 120000, 1, 0);
+    assert_int_equal(row_of(rollup, &beacon)->count.bucket_us % FP_US_PER_HOUR, 0);
+    assert_int_equal(row_of(rollup, &beacon)->count.bucket_us, NOW_US - 1 - 2 * FP_US_PER_HOUR);
+    beacon.part = 4; /* older than the part that confirmed the value */
+    beacon.value_us = 300000;
+    add_beacon(rollup, &beacon);
+    assert_inp(rollup, 120000, 1, 0);
+}
+
+static void loads_vitals_and_metrics_are_apart(void **state)
+{
+    struct fp_rollup *rollup = begin(state);
+    const struct beacon beacons[] = {
+        {.load = 7, .vital = FP_VITAL_INP, .value_us = 120000, .metric = 1},
+        {.load = 8, .vital = FP_VITAL_INP, .value_us = 120000, .metric = 1},
+        {.load = 7, .vital = FP_VITAL_INP, .value_us = 120000, .metric = 2},
+        {.load = 7, .vital = FP_VITAL_LCP, .value_us = 120000, .metric = 1},
+    };
+    for (size_t i = 0; i < FP_COUNT(beacons); i++)
+        add_beacon(rollup, &beacons[i]);
+    assert_int_equal(sums_of(rollup, FP_TIMING_VITAL, FP_VITAL_INP).count, 3);
+    assert_int_equal(sums_of(rollup, FP_TIMING_VITAL, FP_VITAL_LCP).count, 1);
+    assert_int_equal(rollup->tables[FP_ROLLUP_TABLE_VITAL].count, 4);
+}
+
+static void takes_back_a_vital_in_the_bucket_that_counted_it(void **state)
+{
+    struct fp_rollup *rollup = begin(state);
+    const struct beacon beacon = {
+        .load = 7, .part = 1, .vital = FP_VITAL_INP, .value_us = 900000, .metric = 1};
+    add_beacon(rollup, &beacon);
+    const struct fp_vital_count replaced = {.segment_id = 5,
+                                            .bucket_us = NOW_US - 1 - LATER_HOURS * FP_US_PER_HOUR,
+                                            .value_us = 120000,
+                                            .rating = FP_VITAL_GOOD,
+                                            .uploads = 1};
+    assert_true(fp_rollup_keep_vital(rollup, row_of(rollup, &beacon), &replaced));
+    assert_int_equal(in_bin(rollup, 120000), -1);
+    assert_int_equal(in_bin(rollup, 900000), 1);
+    const struct sums good = sums_of(rollup, FP_TIMING_VITAL_GOOD, FP_VITAL_INP);
+    assert_int_equal(good.count, -1);
+    assert_int_equal(good.uploads, -1);
+    assert_int_equal(sums_of(rollup, FP_TIMING_VITAL, FP_VITAL_INP).count, 0);
+    const struct fp_hour_key hour = {(int64_t)fp_site_id(FP_STR("shop")), replaced.bucket_us};
+    const struct fp_hour_row *row =
+        fp_rows_find(&rollup->tables[FP_ROLLUP_TABLE_HOUR], &hour.site_id);
+    assert_non_null(row);
+    assert_int_equal(row->site.len, 4);
+}
+
+static void takes_back_no_vital_past_the_retention(void **state)
+{
+    struct fp_rollup *rollup = begin(state);
+    rollup->clock.oldest_us = NOW_US - 1 - FP_US_PER_HOUR;
+    const struct beacon beacon = {
+        .load = 7, .vital = FP_VITAL_INP, .value_us = 900000, .metric = 1};
+    add_beacon(rollup, &beacon);
+    const struct fp_vital_count replaced = {.segment_id = 5,
+                                            .bucket_us = NOW_US - 1 - 2 * FP_US_PER_HOUR,
+                                            .value_us = 120000,
+                                            .uploads = 1};
+    assert_true(fp_rollup_keep_vital(rollup, row_of(rollup, &beacon), &replaced));
+    assert_int_equal(in_bin(rollup, 120000), 0);
+    assert_int_equal(rollup->tables[FP_ROLLUP_TABLE_HOUR].count, 1);
+}
+
+static void does_not_count_a_vital_that_the_database_has_newer(void **state)
+{
+    struct fp_rollup *rollup = begin(state);
+    const struct beacon beacon = {
+        .load = 7, .vital = FP_VITAL_INP, .value_us = 900000, .metric = 1};
+    add_beacon(rollup, &beacon);
+    assert_true(fp_rollup_drop_vital(rollup, row_of(rollup, &beacon)));
+    assert_int_equal(sums_of(rollup, FP_TIMING_VITAL, FP_VITAL_INP).count, 0);
+    assert_int_equal(sums_of(rollup, FP_TIMING_VITAL, FP_VITAL_INP).uploads, 0);
+    assert_int_equal(in_bin(rollup, 900000), 0);
+    assert_int_equal(sums_of(rollup, FP_TIMING_VITAL_POOR, FP_VITAL_INP).count, 0);
+}
+
+/* An upload of a page that came back has two of a vital. */
+static void uploads_are_never_below_zero(void **state)
+{
+    struct fp_rollup *rollup = begin(state);
+    struct fp_delta_vital vitals[] = {{1, FP_VITAL_LCP, 500000}, {2, FP_VITAL_LCP, 600000}};
+    struct fp_delta delta = {.has_load = true,
+                             .received_us = NOW_US,
+                             .vitals = vitals,
+                             .vital_count = 2,
+                             .segment = {.site = FP_STR("shop")}};
+    assert_int_equal(fp_rollup_add(rollup, &delta), FP_ROLLUP_COUNTED);
+    const struct fp_rows *rows = &rollup->tables[FP_ROLLUP_TABLE_VITAL];
+    assert_int_equal(sums_of(rollup, FP_TIMING_VITAL, FP_VITAL_LCP).uploads, 1);
+    for (size_t i = 0; i < rows->count; i++)
+        assert_true(fp_rollup_drop_vital(rollup, fp_rows_at(rows, i)));
+    const struct sums sums = sums_of(rollup, FP_TIMING_VITAL, FP_VITAL_LCP);
+    assert_int_equal(sums.count, 0);
+    assert_int_equal(sums.uploads, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_value_of_the_last_part_counts_in_any_order, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(counts_the_last_of_equal_parts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_equal_value_stays_where_it_was_first_counted, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(loads_vitals_and_metrics_are_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(takes_back_a_vital_in_the_bucket_that_counted_it, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(takes_back_no_vital_past_the_retention, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(does_not_count_a_vital_that_the_database_has_newer, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(uploads_are_never_below_zero, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
