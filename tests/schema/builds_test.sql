@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- flamegraph, flamegraph_grafana and flamegraph_columns: a function in several builds of a script is one node.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
@@ -43,7 +44,7 @@ select results_eq(
     'self times are those of hotspots');
 select results_eq(
     $$ select level, label, value, self from flamegraph_grafana('shop', '2026-01-05Z', '2026-01-06Z', min_share => 0) $$,
-    'select level, function, total_ms, self_ms from tree order by ordinal', 'in Grafana, too');
+    'select level, function, total_ms, self_ms from tree order by ordinal', 'also in Grafana');
 create temp table columns as select flamegraph_columns('shop', '2026-01-05Z', '2026-01-06Z')::jsonb as tree;
 select results_eq(
     $$ select level::integer, total::float8 / 1000

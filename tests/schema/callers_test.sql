@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- callers, callees and flamegraph_columns: the neighbours of a function on stacks, and the tree in columns.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
@@ -65,7 +66,7 @@ as $fib$
         select sums.*
         from wanted
         cross join lateral stack_sums_above(
-            select_segments('shop', '2026-01-05Z', '2026-01-06Z', null, null, null, null, null, null, null, null),
+            select_segments(row('shop', '2026-01-05Z', '2026-01-06Z', null, null)),
             select_markers(null), wanted.frame_ids, sums_of_fib.most) as sums
     )
     select count(*), sum(total_us), sum(samples)

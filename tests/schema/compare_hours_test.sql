@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- compare_releases: what one hour makes is no change of a release; costs that do not vary at all.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
@@ -29,7 +30,7 @@ select segment_id, site, route, release, environment, variant, browser, os, devi
 insert into fleetprof_data.resource (resource_id, site, url, last_seen) values (pg_temp.id('shop', 'app.js'), 'shop', 'app.js', '2026-01-05');
 insert into fleetprof_data.frame
 select distinct pg_temp.id('shop', function), function, pg_temp.id('shop', 'app.js'), 1, 1, 'function'::fleetprof_data.frame_kind, date '2026-01-05' from cost;
-insert into segment_fact select segment_id, bucket, 1000, 1000, 100000, 100000, 1000000000, 1e15, 1000000000 from hour;
+insert into segment_fact select segment_id, bucket, 1000, 1000, 100000, 100000, 1000000000, 1e15, 1000000000, 0 from hour;
 -- 20 ms in each upload that has it, more or less.
 insert into frame_fact
 select segment_id, bucket, pg_temp.id('shop', function), uploads, uploads, uploads, uploads * 20000, uploads * 20000, uploads * 7.2e8, uploads * 7.2e8, uploads * 2e10, uploads * 2e10
@@ -50,11 +51,11 @@ select is_empty(
     $$ select function, before_uploads, after_uploads, p from answer where verdict in ('slower', 'faster') and function not in ('doubled', 'constant') $$,
     'a thousand uploads of one hour are one hour, however seldom the function runs in the others');
 select is_empty(
-    $$ select function from compare_releases('shop', 'v2', 'v1') where verdict in ('slower', 'faster') and function not in ('doubled', 'constant') $$, 'the other way round, too');
+    $$ select function from compare_releases('shop', 'v2', 'v1') where verdict in ('slower', 'faster') and function not in ('doubled', 'constant') $$, 'also the other way round');
 select ok(bool_and(p > 0.005), 'nor is it very unlikely') from answer where function ~ 'outage|once';
 select results_eq(
     $$ select function, round(change::numeric, 9), verdict from answer where function in ('constant', 'fixed') order by 1 $$,
-    $$ values ('constant', 1.0, 'slower'), ('fixed', 0.0, 'no change seen') $$, 'what never varies is judged, too');
+    $$ values ('constant', 1.0, 'slower'), ('fixed', 0.0, 'no change seen') $$, 'what never varies is also judged');
 select ok(abs(common_change) < 0.1, 'but is not the change of all') from compare_summary('shop', 'v1', 'v2');
 select results_eq(
     $$ select function, verdict from answer where function ~ 'hours|mostly|rare' order by 1 $$,

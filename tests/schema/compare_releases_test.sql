@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- compare_releases, compare_summary, regressions: an estimate that can be computed by hand.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
@@ -12,10 +13,10 @@ from segment, generate_series(0, 11) as hour;
 -- Half of the uploads cost `low` ms, the others `high`. `share`: of uploads that have the function.
 create temp table cost (function text, url text, line integer, column_number integer, release text, device text, low float8, high float8, share float8 default 1);
 insert into cost (function, url, line, release, device, low, high)
-select function, 'https://shop.example/assets/app.' || hash || '.js', line, release, device,
-    low * factor, high * factor
+select function, case function when 'encode' then 'https://shop.example/fleetprof-0.1.0.js' else 'https://shop.example/assets/app.' || hash || '.js' end,
+    line, release, device, low * factor, high * factor
 from (values
-    ('same', 10, 20, 1.0), ('sort', 10, 20, 1.5), ('find', 10, 20, 0.5)
+    ('same', 10, 20, 1.0), ('encode', 10, 20, 1.0), ('sort', 10, 20, 1.5), ('find', 10, 20, 0.5)
 ) as function (function, low_d, high_d, after_factor)
 cross join (values ('v1', '0a1b2c3d', 10), ('v2', 'ffee0011', 12)) as release (release, hash, line)
 cross join lateral (values ('desktop', low_d, high_d), ('mobile', 3 * low_d, 2.5 * high_d)) as device (device, low, high)
@@ -31,11 +32,13 @@ from (values ('v1'), ('v2')) as release (release);
 insert into fleetprof_data.segment
 select segment_id, site, route, release, environment, variant, browser, os, device, thread, rate_ppm, '2026-01-05' from pg_temp.segment;
 insert into fleetprof_data.resource (resource_id, site, url, last_seen) select distinct pg_temp.id('shop', url), 'shop', url, date '2026-01-05' from cost;
+prepare keep_frames as
 insert into fleetprof_data.frame
 select distinct pg_temp.id('shop', function || url || line || coalesce(column_number, 1)), function, pg_temp.id('shop', url), line, coalesce(column_number, 1), 'function'::fleetprof_data.frame_kind, date '2026-01-05'
 from cost;
 insert into segment_fact
 select segment_id, bucket, uploads, uploads, uploads * 100, uploads * 100, uploads * 1000000::bigint, uploads * 1e12, uploads * 1000000::bigint from hour;
+prepare keep_facts as
 insert into frame_fact
 select
     segment_id, bucket, pg_temp.id('shop', function || url || line || coalesce(column_number, 1)),
@@ -45,10 +48,12 @@ select
     uploads * share * (low + high) / 2 * 1000 * 1e6, uploads * share * (low + high) * 1000 * 1e6
 from hour
 join cost using (release, device);
+execute keep_frames;
+execute keep_facts;
 select pg_temp.pack() \g /dev/null
 
 create temp table answer as select * from compare_releases('shop', 'v1', 'v2');
-select plan(56);
+select plan(60);
 
 -- Desktops cost 15 ms, phones 40 ms an upload; the weights of strata are 240·240/480 and 120·360/480.
 select is(verdict, 'no change seen', 'another mix is not a change') from answer where function = 'same';
@@ -88,7 +93,7 @@ select is(verdict, 'gone', 'one that only the earlier side has') from answer whe
 select is(array_agg(verdict), '{unmatched,unmatched}', 'a minified name is not the same function elsewhere') from answer where function = 'ab';
 select is(verdict, 'unmatched', 'a function without a name has no other side') from answer where function = '(anonymous)';
 select is(verdict, 'too few', 'little is not judged') from answer where function = 'seldom';
-select is((select array_agg(function) from compare_releases('shop', 'v1', 'v2', top => 2)), '{sort,added}', 'what was found comes first; top cuts');
+select is((select array_agg(function) from compare_releases('shop', 'v1', 'v2', top => 4)), '{sort,added,find,removed}', 'what was found comes first; top cuts');
 select is(
     (select round(change::numeric, 6) from compare_releases('shop', 'v2', 'v1') where function = 'sort'), round(1 / 1.5 - 1, 6),
     'the other way round it is the inverse');
@@ -134,9 +139,12 @@ select results_eq(
     $$ select common_change, comparable_share, slower, faster, unchanged, new, gone, unmatched, obstacle, by_time, before_uploads, after_uploads,
            before_hours, after_hours
        from compare_summary('shop', 'v1', 'v2') $$,
-    $$ values (0::float8, 1::float8, 1::bigint, 1::bigint, 1::bigint, 1::bigint, 1::bigint, 3::bigint, null::text, false, 360::bigint, 600::bigint,
+    $$ values (null::float8, 1::float8, 1::bigint, 1::bigint, 1::bigint, 1::bigint, 1::bigint, 3::bigint, null::text, false, 360::bigint, 600::bigint,
            tstzrange('2026-01-05Z', '2026-01-05 12:00Z'), tstzrange('2026-01-06Z', '2026-01-06 12:00Z')) $$,
-    'the summary counts the rows');
+    'the summary counts the rows, but not those of the agent');
+select results_eq(
+    $$ select function, is_agent from answer where function in ('encode', 'same') order by 1 $$,
+    $$ values ('encode', true), ('same', false) $$, 'rows tell the agent''s functions from others');
 
 select results_eq(
     $$ select obstacle, slower, before_uploads, after_uploads, after_hours is null from compare_summary('shop', 'v1', 'v3')
@@ -173,14 +181,14 @@ select is(
     'days are compared where hours are gone');
 select results_eq(
     $$ select function, verdict from compare_releases('shop', 'v1', 'v2') where verdict in ('new', 'gone') order by 1 $$,
-    $$ values ('added', 'new'), ('removed', 'gone') $$, 'a function may be new or gone by the day, too');
+    $$ values ('added', 'new'), ('removed', 'gone') $$, 'a function may also be new or gone by the day');
 select is(
     (select placebo_tested from compare_summary('shop', 'v1', 'v2')), 0::bigint,
     'a day has no halves: it is not compared with itself');
 select is(
     (select placebo_tested > 0 from compare_summary('shop', '%', before_since => '2026-01-05Z', before_until => '2026-01-07Z', since => '2026-01-07Z')), true,
     'two days have');
--- A day is 24 hours, in a time zone whose clocks go forward or back that day, too.
+-- A day is 24 hours, even in a time zone whose clocks go forward or back that day.
 set local timezone = 'AAA0BBB,J5/1,J200';
 select is((select array_agg(release) from releases('shop', '2026-01-05 23:30Z', '2026-01-06Z')), '{v1}', 'a day ends at midnight where clocks go forward');
 set local timezone = 'AAA0BBB,J200,J5/2';
@@ -188,14 +196,36 @@ select is((select array_agg(release) from releases('shop', '2026-01-06Z', '2026-
 set local timezone = 'Asia/Kolkata';
 update fleetprof_data.horizon set hours_from = '-infinity';
 
--- Uploads per page load changed: time per profiled time is compared.
+-- Uploads of one side are shorter, all alike: time per profiled time is compared.
 update segment_fact set loads = uploads / 2, unattributed_us = unattributed_us / 2, profiled_us2 = profiled_us2 / 4 where segment_id > 2;
 update frame_fact set self_profiled = self_profiled / 2 where segment_id > 2;
 select pg_temp.pack() \g /dev/null
-select ok((select by_time from compare_summary('shop', 'v1', 'v2')), 'uploads per page load doubled');
+select ok((select by_time from compare_summary('shop', 'v1', 'v2')), 'uploads are half as long');
 select is(
     (select round(change::numeric, 6) from compare_releases('shop', 'v1', 'v2') where function = 'same'), 1.0,
     'so shares of profiled time are compared: half of it was left');
+
+-- Order: by verdict, then by the change in ms; where nothing was found, by the greater self time.
+update segment_fact set loads = uploads, unattributed_us = unattributed_us * 2, profiled_us2 = profiled_us2 * 4 where segment_id > 2;
+delete from frame_fact;
+delete from cost;
+insert into cost (function, url, line, column_number, release, device, low, high)
+select function, 'https://shop.example/order.js', 1, place, release, device, self * 0.99, self * 1.01
+from (values
+    (1, 'grown', 100, 110), (2, 'doubled', 20, 40), (3, 'shrunk', 100, 90), (4, 'halved', 40, 20),
+    (5, 'tiny', 1, 1), (6, 'middle', 30, 30), (7, 'small', 10, 10), (8, 'steady', 50, 50)
+) as function (place, function, before, after)
+cross join lateral (values ('v1', before), ('v2', after)) as side (release, self)
+cross join (values ('desktop'), ('mobile')) as device (device);
+insert into fleetprof_data.resource (resource_id, site, url, last_seen) select distinct pg_temp.id('shop', url), 'shop', url, date '2026-01-05' from cost;
+execute keep_frames;
+execute keep_facts;
+select pg_temp.pack() \g /dev/null
+select is(
+    (select array_agg(function || ' ' || verdict) from compare_releases('shop', 'v1', 'v2', top => top)),
+    ('{doubled slower,grown slower,halved faster,shrunk faster,steady no change seen,middle no change seen,small no change seen,tiny no change seen}'::text[])[:top],
+    'within a verdict the largest change, or the most time, comes first: ' || top)
+from unnest('{8,3,1}'::integer[]) as top;
 
 select * from finish();
 rollback;

@@ -1,8 +1,9 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- compare_timings and compare_vitals: against values that SQL draws here.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, fleetprof_data, pg_catalog;
 
-select plan(31);
+select plan(32);
 
 select is((select count(*) from generate_series(0, 1500) as bin
            where bin_middle_us(bin::smallint) not between bin_start_us(bin::smallint) and bin_start_us((bin + 1)::smallint)), 0::bigint,
@@ -24,12 +25,14 @@ cross join generate_series(0, 19) as number
 cross join (values
     (1, 'measure', 'same', 1), (2, 'measure', 'same', 1), (1, 'measure', 'slow', 1), (2, 'measure', 'slow', 2), (1, 'measure', 'fast', 2), (2, 'measure', 'fast', 1),
     (1, 'vital', 'LCP', 1), (2, 'vital', 'LCP', 2), (1, 'measure', 'gone', 1), (2, 'mark', 'new', 1)) as given (segment_id, kind, name, factor);
--- The same on each page, but another mix: pages are ten times apart.
+-- The same on each page and system, but another mix: pages and systems are ten times apart.
 insert into timing_value (segment_id, bucket, upload, name, us)
 select
     segment_id, '2026-01-05 00:00Z'::timestamptz + hour * interval '1 hour' + case segment_id % 2 when 0 then interval '12 hours' else '0' end,
     number, 'mix', (-1e5 * factor * ln((((number * 12 + hour) * 7 % (12 * count)) + 0.5) / (12 * count)))::bigint
-from (values (1, 1, 20), (3, 10, 80), (2, 1, 80), (4, 10, 20)) as given (segment_id, factor, count)
+from (values
+    (1, 1, 20), (3, 10, 80), (2, 1, 80), (4, 10, 20),
+    (21, 1, 20), (23, 10, 80), (22, 1, 80), (24, 10, 20)) as given (segment_id, factor, count)
 cross join lateral generate_series(0, count - 1) as number
 cross join generate_series(0, 11) as hour;
 -- CLS is 0 for most; a constant; too few; no stratum in common.
@@ -44,6 +47,8 @@ cross join generate_series(0, 11) as hour;
 insert into pg_temp.segment (segment_id, site, release) values
     (11, 'lump', 'v1'), (12, 'lump', 'v2'), (13, 'canary', 'v1'), (14, 'canary', 'v2'), (15, 'hours', 'v1'), (16, 'hours', 'v2'),
     (17, 'negative', 'v1'), (18, 'negative', 'v2');
+insert into pg_temp.segment (segment_id, site, release, os) values
+    (21, 'systems', 'v1', 'Windows'), (22, 'systems', 'v2', 'Windows'), (23, 'systems', 'v1', 'Android'), (24, 'systems', 'v2', 'Android');
 insert into timing_value (segment_id, bucket, upload, kind, name, us)
 select
     segment_id, '2026-01-05 00:00Z'::timestamptz + hour * interval '1 hour' + case segment_id % 2 when 0 then interval '12 hours' else '0' end,
@@ -93,9 +98,13 @@ select is((select bool_and(abs(change) < 0.01 and before_ms > 1.2 * after_ms) fr
 select is((select abs(before_ms - 100 * ln(2)) < 2 from compared where name = 'slow' and percentile = 50), true, 'the median as observed');
 select is((select abs(before_ms - 100 * ln(4)) < 4 from compared where name = 'slow' and percentile = 75), true, 'the 75th percentile');
 select is((select bool_and(before_count = 240 and after_count = 240) from compared where name = 'slow'), true, 'values are counted');
-select is((select bool_and(smallest_visible between 0.3 and 1.2) from compared where name = 'same'), true, 'what could have been seen');
+-- Values are exponential, 240 a side. 4.57 standard errors of a share, half of them on either side of the percentile.
+select is((select bool_and(abs(smallest_visible + 1 - ln(1 - share - reach) / ln(1 - share + reach)) < 0.01)
+    from compared cross join lateral (select percentile / 100.0 as share) as s
+    cross join lateral (select 4.57 * sqrt(2 * share * (1 - share) / 240) / 2 as reach) as r
+    where name = 'same'), true, 'what could have been seen');
 select is((select bool_and(p is null and smallest_visible is null) from compared where verdict in ('too few', 'not comparable', 'new', 'gone')), true, 'what was not tested has no probability');
-select is((select array_agg(verdict) from (select verdict from compared limit 3) as first), '{slower,slower,new}', 'what was found comes first');
+select is((select array_agg(verdict) from (select verdict from compared limit 8) as first), '{slower,slower,new,new,faster,faster,gone,gone}', 'what was found comes first');
 select is((select array_agg(name) from (select name from compared where verdict not in ('slower', 'new', 'faster', 'gone')) as rest),
     '{mix,mix,constant,constant,elsewhere,elsewhere,rare,rare,same,same}', 'then what has the most values');
 select results_eq($$ select name, percentile, verdict, unit from vital $$,
@@ -108,7 +117,7 @@ select is((select count(*) from compare_timings('shop', 'v1', 'v2', '2026-01-05 
 select is((select array_agg(distinct verdict) from compare_timings('shop', null, null, '2026-01-05 12:00Z', '2026-01-06Z', before_since => '2026-01-05Z', before_until => '2026-01-05 12:00Z') where name = 'slow'),
     '{slower}', 'two periods');
 select throws_ok($$ select compare_timings('shop', 'v1', 'v1') $$, '22023', 'before and after are the same', 'sides are two');
-select throws_ok($$ select compare_vitals('shop') $$, '22023', 'before and after are the same', 'of vitals, too');
+select throws_ok($$ select compare_vitals('shop') $$, '22023', 'before and after are the same', 'also of vitals');
 
 create function pg_temp.verdicts(name text, before text, after text) returns text language sql as $$
     select string_agg(one.name || ' ' || verdict, ', ' order by one.name collate "C", percentile)
@@ -127,7 +136,8 @@ select is(pg_temp.verdicts('canary', 'v2', 'v1'), 'base too few, base too few, s
 select is((select array_agg(distinct verdict) from compare_timings('shop', 'v1', 'v2', '2026-01-05 12:00Z', '2026-01-05 23:00Z', before_since => '2026-01-05Z', before_until => '2026-01-05 12:00Z') where name in ('new', 'gone')),
     '{early}', 'nothing is new after eleven hours');
 select is(pg_temp.verdicts('hours', 'v1', 'v2'),
-    'base no change seen, base no change seen, burst early, burst early, five early, five early, once early, once early, outage early, outage early, six new, six new, thrice slower, thrice slower, twice early, twice early', 'a timing needs three hours, six if only a side has it');
+    'base no change seen, base no change seen, burst early, burst early, five early, five early, once early, once early, outage early, outage early, six new, six new, thrice too few, thrice too few, twice early, twice early', 'a difference needs six hours');
+select is(pg_temp.verdicts('systems', 'v1', 'v2'), 'mix no change seen, mix no change seen', 'another mix of operating systems is no change');
 select is(pg_temp.verdicts('negative', 'v1', 'v2'), 'base no change seen, base no change seen, turned not comparable, turned not comparable',
     'a timing is not new if all of its values were negative before');
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Documentation: every object has a comment; what users rely on has an entry in docs/sql.md with its columns.
 \ir fixture.inc
 set local search_path = pgtap, pg_catalog;
@@ -6,7 +7,8 @@ set local search_path = pgtap, pg_catalog;
 \set examples `cat ../../docs/*.md`
 \set citus `cat ../../docs/citus.md`
 \set placed `grep -o '{[a-z_,]*}' ../../schema/citus/distribute.sql`
-create temp table manual as select :'manual'::text as page;
+-- Without the marks of blocks that tools/reference.mjs writes.
+create temp table manual as select regexp_replace(:'manual', E'<!-- [^\n]* -->\n', '', 'g') as page;
 -- The entry of an object: from its heading to the next one.
 create function pg_temp.entry(name text)
 returns text
@@ -49,7 +51,7 @@ join pg_type on pg_type.oid = prorettype
 join pg_attribute on attrelid = typrelid and attnum > 0
 where schema = 'fleetprof'::regnamespace;
 
-select plan(6);
+select plan(8);
 select cmp_ok((select count(*) from object)::integer, '>=', 30, 'the objects are found');
 select is_empty(
     $$ select format('%s %s.%s', type, schema, name) from object where coalesce(obj_description(oid, catalog::text::name), '') = '' $$,
@@ -61,9 +63,26 @@ select is_empty(
 select is_empty(
     $$ select name, member from member
        where pg_temp.entry(name) !~ format('`%s`|\m%s (integer|double precision) =', member, member)
-           and (select split_part(split_part(page, E'\n## Filters', 2), E'\n## ', 1) from manual) !~ format(case when member like 'exclude\_%' then '`%s`[,.]' else '\n\| `%s` ' end, member)
+           and (select split_part(split_part(page, E'\n## Filters', 2), E'\n## ', 1) from manual) !~ format('\n\| `%s` ', regexp_replace(member, '^exclude_', ''))
            and (select split_part(split_part(page, E'\n## Views', 2), E'\n### ', 1) from manual) !~ format('`%s`', member) $$,
     'every column and parameter is explained there');
+-- A function's heading says which filters it takes.
+create temp table filtered as
+select
+    proname::text as name,
+    regexp_replace((regexp_match(pg_temp.entry(proname), format('^\s*`%s\(([^`]*)\)`', proname)))[1], '\s+', ' ', 'g') as heading,
+    case
+        when 'exclude_marker' = any(proargnames) then 'filters'
+        when 'exclude_release' = any(proargnames) then 'filters without marker'
+        else 'filters without release and marker'
+    end as filters
+from pg_proc
+where pronamespace = 'fleetprof'::regnamespace and 'exclude_route' = any(proargnames);
+select cmp_ok((select count(*) from filtered)::integer, '>=', 30, 'functions with filters are found');
+select is_empty(
+    $$ select name, heading, filters from filtered
+       where (regexp_match(heading, 'filters(?: without [a-z ]*)?'))[1] is distinct from filters $$,
+    'the heading of each says which it takes');
 -- The clock of a zone with half hours begins its hours in the middle of two.
 select ok(position('date_trunc(''hour'', now())' in :'examples') = 0, 'queries in the manual begin hours as buckets do');
 select is_empty(

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- estimated_hotspots: observed numbers divided by each segment's verified sample rate.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
@@ -12,9 +13,12 @@ insert into sample (segment_id, upload, us, marker, path) values
     (2, 3,  3000, '(none)', null),
     (3, 4, 90000, '(none)', '{main,render}'),
     (4, 5,  4000, 'layout', '{main,draw}');
+insert into segment (segment_id, site, browser, rate_ppm) values (5, 'mixed', 'Chrome', 100000), (6, 'mixed', 'Safari', 100000);
+insert into sample (segment_id, upload, us, marker, path) select 5, 10 + upload, 1000, '(none)', '{main}' from generate_series(1, 3) as upload;
+insert into timing_value (segment_id, kind, name, us) select 6, 'coverage', 'unsupported', 0 from generate_series(1, 2);
 select pg_temp.store() \g /dev/null
 
-select plan(12);
+select plan(14);
 
 -- Estimated: 790 ms profiled, 390 of them attributed, 130 page loads.
 select results_eq(
@@ -59,6 +63,14 @@ select is_empty(
 select is(
     (select count(*) from estimated_hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => null)), 3::bigint, 'top => null is all');
 select throws_ok($$ select * from estimated_hotspots('shop', top => 0) $$, '22023', 'top is 0', 'top is at least 1');
+
+-- 2 of 5 sampled page loads come from a browser without a profiler.
+select results_eq(
+    $$ select self_ms, self_ms_per_load, delivered_share from estimated_hotspots('mixed', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values (50::float8, 1::float8, 0.6::float8) $$, 'page loads whose profile did not arrive are not taken as idle');
+select results_eq(
+    $$ select self_ms, delivered_share from estimated_hotspots('mixed', '2026-01-05Z', '2026-01-06Z', exclude_browser => 'Safari') $$,
+    $$ values (30::float8, 1::float8) $$, 'only page loads that the filters select count');
 
 -- Later parts of page loads that began elsewhere, and nothing but unattributed time.
 savepoint parts;

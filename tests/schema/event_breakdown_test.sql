@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- event_breakdown: how many events there were of each type, and their times.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- exclude_…: what filters leave out, in every function that has filters.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
@@ -17,12 +18,12 @@ select oid::regproc::text as name, pronargs - pronargdefaults as needed, proargn
 from pg_proc
 where pronamespace = 'fleetprof'::regnamespace and 'thread' = any(proargnames[:pronargs]);
 
-select plan(24 + (select count(*)::integer from filtered));
+select plan(26 + (select count(*)::integer from filtered));
 
 -- A twin of each filter, and nothing else.
 select is(
     (select array_agg('exclude_' || parameter order by parameter) from unnest(parameters) as parameter
-     where parameter = any('{route,environment,variant,browser,os,device,thread,marker}')
+     where parameter = any(array_remove(fleetprof_data.dimensions(), 'release') || 'marker'::text)
          or parameter = 'release' and name not like '%regressions'),
     (select array_agg(parameter order by parameter) from unnest(parameters) as parameter where parameter like 'exclude%'),
     name || ': each filter has a twin')
@@ -42,6 +43,8 @@ end
 $$;
 select is(pg_temp.rest(dimension, pattern), 301700, 'leaves out ' || dimension || ' ' || pattern)
 from (values ('route', '/admin'), ('release', 'v2'), ('environment', 'stag%'), ('variant', 'b'), ('browser', 'Headless%'), ('os', 'And%'), ('device', 'bot'), ('thread', 'worker')) as given (dimension, pattern);
+select is(pg_temp.rest('frame', 'top'), 0, 'leaves out top pages');
+select is(pg_temp.rest('frame', 'cross%'), 321700, 'leaves out no top page');
 select is(pg_temp.rest('route', ''), 21700, 'leaves out what has no route');
 select is(pg_temp.rest('route', '%'), 0, 'leaves out everything');
 select is(pg_temp.rest('route', '_admin'), 321700, 'only % is a wildcard');

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Every function honours every filter, alike.
 \ir fixture.inc
 
@@ -102,7 +103,7 @@ from pg_proc join surface on proname = name
 where pronamespace = 'fleetprof'::regnamespace and name <> 'timings' order by name;
 select ok('marker' <> all(proargnames), 'timings has no marker filter') from pg_proc where proname = 'timings';
 
--- What cannot be meant is an error that says so.
+-- Invalid arguments are errors that name the reason.
 select throws_ok(format('select * from fleetprof.%I(null)', name), '22023', 'site is null', name || ' wants a site')
 from surface order by name;
 select throws_ok(

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- flamegraph, flamegraph_grafana and folded: one tree, three shapes.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;

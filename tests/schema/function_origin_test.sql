@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- function_origin, source_link: what a function table knows of a place, and the address of its source.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, fleetprof_data, pg_catalog;

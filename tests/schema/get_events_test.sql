@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Sessions: the events that get_events returns in each mode, by hand-made tables; and releasing one.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
@@ -87,7 +88,7 @@ select is_empty(
     $$ select from get_events(41, 1, 'reduce_unique_types') where num_nonnulls(id, parent_id, start_ms, end_ms, child_count, total_ms) > 0 $$,
     'a virtual event claims nothing but what adds up');
 
--- What is selected
+-- Selections
 select results_eq('select id from get_events(41, 1, event_id => 11)', 'values (12::bigint), (13), (14)',
     'below an event, without the event');
 select results_eq('select id from get_events(41, 1, max_depth => 1)', 'values (10::bigint), (16)',
@@ -199,7 +200,7 @@ select is((select count(*) from get_events(42, 3, max_depth => 2000)), 1002::big
 -- Release
 select is(release_session(41), 1::bigint, 'a session is forgotten');
 select results_eq('select session_id from sessions order by 1', 'values (42::bigint), (43)', 'and no other');
-select is_empty('select from fleetprof_data.event where session_id = 41', 'its events, too');
+select is_empty('select from fleetprof_data.event where session_id = 41', 'also its events');
 select throws_ok('select release_session(41)', 'P0002', 'session 41 is not kept', 'twice is once too often');
 
 -- Parts of long sessions: 51 is running; 52 was stopped, its last parts are still in the spool; 53 is complete; 54 has

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- hotspots: self and total time, shares, order, markers, filters.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
@@ -187,7 +188,7 @@ insert into fleetprof_data.frame
 select 99, function, resource_id, line, column_number, kind, last_seen
 from fleetprof_data.frame where function = 'render';
 insert into frame_fact values (2, '2026-01-05 10:00Z', 99, 1, 1, 2, 3000, 3000, 0, 0, 0, 0);
-insert into segment_fact values (2, '2026-01-05 10:00Z', 1, 1, 2, 0, 100000, 0, 0);
+insert into segment_fact values (2, '2026-01-05 10:00Z', 1, 1, 2, 0, 100000, 0, 0, 0);
 insert into marker_fact values (2, '2026-01-05 10:00Z', '(none)', 2, 100000);
 select pg_temp.pack() \g /dev/null
 select results_eq(

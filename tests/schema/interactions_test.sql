@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- interactions: durations by target and type, and where the time goes.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- is_agent: which scripts are fleetprof's own agent.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Many and deep: the largest uploads cost no more per row than small ones. Statements have a time limit that a
 -- quadratic plan would exceed a hundred times.
 \ir fixture.inc

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- long_frames: scripts of long animation frames.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- markers: where profiled time went.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;

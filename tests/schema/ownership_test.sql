@@ -1,8 +1,9 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Whose code it is: packages, parties and domains of scripts, and frames of packages folded.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, fleetprof_data, pg_catalog;
 
-select plan(41);
+select plan(44);
 
 select results_eq(
     $$ select url_package(url) from unnest(array[
@@ -18,16 +19,23 @@ select results_eq(
         'https://cdn.jsdelivr.net/gh/user/repo@1.0/x.js', 'https://esm.sh/gh/user/repo@1.0/x.js', 'https://esm.sh/gh/user/repo',
         'https://unpkg.com/react@^18/umd/react.js', 'https://unpkg.com/react@beta', 'https://cdn.jsdelivr.net/npm/@vue/shared@~3.2/x.js', 'https://esm.sh/v135/vue@%5E3',
         'https://cdn.jsdelivr.net/combine/npm/vue@3,npm/vuex@4',
-        'https://esm.sh/*swr@2.2.0/es2022/swr.mjs', 'https://esm.sh/v135/*@scope/a@2', 'https://esm.sh/*swr']) as url $$,
+        'https://esm.sh/*swr@2.2.0/es2022/swr.mjs', 'https://esm.sh/v135/*@scope/a@2', 'https://esm.sh/*swr',
+        -- Each network without a version, and each word for one, on any host.
+        'https://cdn.skypack.dev/canvas-confetti', 'https://cdn.skypack.dev/@hot/a@1.0.0', 'https://cdn.jsdelivr.net/npm/vue',
+        'https://cdn.shop.example/vue@latest/vue.js', 'https://cdn.shop.example/vue@next/vue.js', 'https://cdn.shop.example/vue@v3/vue.js',
+        'https://cdn.shop.example/vue@previous/vue.js']) as url $$,
     $$ values ('react'), ('@preact/signals'), ('lodash'), ('vue'), ('vue'), ('@scope/a'), ('react-dom'), ('jquery'), ('@b/c'),
         (null), (null), (null), (null), (null), (null), (null), (null),
         (null), (null), ('chart.js'), ('vue'), ('react'), ('react'), (null), (null), (null),
         ('react'), ('react'), ('@vue/shared'), ('vue'),
         (null),
-        ('swr'), ('@scope/a'), ('swr') $$,
+        ('swr'), ('@scope/a'), ('swr'),
+        ('canvas-confetti'), ('@hot/a'), ('vue'),
+        ('vue'), ('vue'), ('vue'),
+        (null) $$,
     'packages are parts of a URL''s path');
 
-insert into pg_temp.segment (segment_id, site) values (1, 'shop'), (2, 'blog'), (3, 'cdn');
+insert into pg_temp.segment (segment_id, site) values (1, 'shop'), (2, 'blog'), (3, 'cdn'), (4, 'order');
 insert into frame_name values
     ('main', 'main', 'https://www.shop.example/app.js', 1, 1, 'function'),
     ('App', 'App', 'https://static.shop.example/app.js', 1, 1, 'function'),
@@ -42,7 +50,9 @@ insert into frame_name values
     ('adblock', 'adblock', 'chrome-extension:', 1, 1, 'function'),
     ('tag', 'tag', 'https://tag.example.net/t.js', 1, 1, 'function'),
     ('known', 'known', 'https://cdn.shop.example/shop-app@1.2.3/main.js', 1, 1, 'function'),
-    ('unknown', 'unknown', 'https://cdn.shop.example/shop-app@1.2.3/main.js', 2, 1, 'function');
+    ('unknown', 'unknown', 'https://cdn.shop.example/shop-app@1.2.3/main.js', 2, 1, 'function'),
+    ('large', 'large', 'https://large.example/z.js', 1, 1, 'function'), ('lower', 'lower', 'https://tie.example/a.js', 1, 1, 'function'),
+    ('upper', 'upper', 'https://tie.example/B.js', 1, 1, 'function'), ('least', 'least', 'https://least.example/A.js', 1, 1, 'function');
 insert into sample (us, marker, path) values
     ( 1000, '(none)', '{work}'),
     ( 2000, '(none)', '{work,commit}'),
@@ -62,7 +72,8 @@ insert into sample (us, marker, path) values
     (   16, '(none)', '{adblock}'),
     (   17, '(none)', '{tag}'),
     (  902, '(none)', null);
-insert into sample (segment_id, us, path) values (2, 50, '{main}'), (3, 10, '{known}'), (3, 20, '{unknown}');
+insert into sample (segment_id, us, path) values (2, 50, '{main}'), (3, 10, '{known}'), (3, 20, '{unknown}'),
+    (4, 30, '{large}'), (4, 20, '{lower}'), (4, 20, '{upper}'), (4, 10, '{least}');
 select pg_temp.store() \g /dev/null
 insert into original_function (resource_id, line, column_number, function, source, source_line, source_column, package, is_ignored)
 select resource_id, 1, 1, 'known', 'src/main.ts', 1, 1, '', false from fleetprof_data.resource where url like '%/shop-app@%';
@@ -101,7 +112,7 @@ select results_eq(
     $$ values ('shop-app', 20), ('(no package)', 10) $$, 'a function table that names no package overrules the URL');
 select results_eq(
     $$ select * from folded('cdn', '2026-01-05Z', '2026-01-06Z', fold => 'package') $$,
-    $$ values ('(shop-app) 20'), ('known 10') $$, 'in folds, too');
+    $$ values ('(shop-app) 20'), ('known 10') $$, 'also in folds');
 update fleetprof_data.resource set domain = 'shop.example' where url like '%shop.example%';
 select results_eq(
     $$ execute cost('entity') $$,
@@ -118,6 +129,23 @@ select results_eq(
         ('unpkg.com', 'third'), ('www.shop.example', 'first') $$,
     'third_parties agrees');
 
+select is(
+    (select array_agg(name) from cost_by('resource', 'order', '2026-01-05Z', '2026-01-06Z')),
+    '{https://large.example/z.js,https://tie.example/B.js,https://tie.example/a.js,https://least.example/A.js}',
+    'the most time comes first, then the name by its code points');
+
+insert into fleetprof_data.frame
+select pg_temp.id('order', 'kind ' || kind), 'kind ' || kind, null, null, null, kind, '2026-01-05'
+from unnest(enum_range(null::fleetprof_data.frame_kind)) as kind;
+select results_eq(
+    $$ select function, has_place from frame_packages(array(select frame_id from frame where function like 'kind %')) join frame using (frame_id) order by kind $$,
+    $$ values ('kind function', false), ('kind builtin', false), ('kind marker', true), ('kind event', true), ('kind overflow', true) $$,
+    'only functions without a script are the browser''s');
+select results_eq(
+    $$ select function, name from frame_groups('package', array(select frame_id from frame where function like 'kind %'), null) join frame using (frame_id) order by kind $$,
+    $$ values ('kind function', '(no script)'), ('kind builtin', '(no script)'), ('kind marker', 'kind marker'), ('kind event', '(no script)'), ('kind overflow', 'kind overflow') $$,
+    'markers and what did not fit keep their names');
+
 prepare graph(text) as
     select level, function, round((self_ms * 1000)::numeric)::integer, round((total_ms * 1000)::numeric)::integer, samples
     from flamegraph('shop', '2026-01-05Z', '2026-01-06Z', min_share => 0.01, fold => $1);
@@ -132,7 +160,7 @@ select results_eq(
         (1, 'main',        11,    19011, 3),
         (2, 'map',         10000, 19000, 2),
         (3, '(react-dom)', 9000,  9000,  1) $$,
-    'neighbours of one package are one node, functions of the browser go with their callers; what stands on them is one, too');
+    'neighbours of one package are one node, functions of the browser go with their callers; what stands on them is also one');
 select results_eq(
     $$ execute graph('caller') $$,
     $$ values
@@ -159,7 +187,7 @@ select results_eq(
 select results_eq(
     $$ select function, round((total_ms * 1000)::numeric)::integer from callees(null, 'shop', '2026-01-05Z', '2026-01-06Z', fold => 'package',
         key => (select function_key from callers('App', 'shop', '2026-01-05Z', '2026-01-06Z', fold => 'package'))) $$,
-    $$ values ('(self)', 27000), ('App', 26000) $$, 'by its key, too');
+    $$ values ('(self)', 27000), ('App', 26000) $$, 'also by its key');
 select is(
     (select (select sum(self::bigint) from json_array_elements_text(tree -> 'self') as self) + (tree ->> 'omitted_us')::bigint
      from flamegraph_columns('shop', '2026-01-05Z', '2026-01-06Z', max_nodes => nodes, fold => 'package') as tree),

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Plans: a query for a day and a few segments reads that day's partitions, by index.
 \ir fixture.inc
 set local search_path = pgtap, pg_catalog;

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- refusals: sums by format and reason, the latest and its place, filters and edges.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;

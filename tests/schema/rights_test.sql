@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Rights: the reader reads everything and writes nothing; nobody else gets in.
 \ir fixture.inc
 set local search_path = pgtap, pg_catalog;

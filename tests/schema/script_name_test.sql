@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- script_name, function_key and merged_frames: names that survive a release.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, fleetprof_data, pg_catalog;
@@ -65,7 +66,7 @@ insert into templated values
     ('blog', 'https://blog.example/other-1.js', '/other-:x.js'),
     ('none', 'https://blog.example/main.3f9a1c27.js', 'https://blog.example/main.*.js');
 
-select plan(23);
+select plan(26);
 
 select results_eq(
     $$ select url, stable_resource(url) from script where stable_resource(url) <> name $$,
@@ -89,6 +90,14 @@ set local role fleetprof_writer;
 select fleetprof_data.keep_scripts('{"shop": ["/b/:build/*.js"]}') \g /dev/null
 reset role;
 select is((select templates from script_template where site = 'shop'), '{/b/:build/*.js}', 'the writer may write them');
+
+-- Sources that lie in the build's own folder.
+select results_eq(
+    $$ select source, source_name(source, patterns, replacements)
+       from unnest('{b/1/app.js,b/2/gen/a.js,c/1/app.js,b/1/a.ts,/b/1/app.js,""}'::text[]) as given (source), script_template where site = 'shop' $$,
+    $$ values ('b/1/app.js', 'b/:build/app.js'), ('b/2/gen/a.js', 'b/:build/gen/a.js'), ('c/1/app.js', 'c/1/app.js'), ('b/1/a.ts', 'b/1/a.ts'),
+        ('/b/1/app.js', '/b/1/app.js'), ('', '') $$, 'a template that is a path also names sources');
+select is(source_name('b/1/app.js', null, null), 'b/1/app.js', 'without templates, a source is called what it is');
 
 -- Two releases: another hash, other lines; minified names; two functions of one name.
 insert into segment (segment_id, release) values (1, 'v1'), (2, 'v2');
@@ -175,6 +184,13 @@ select results_eq(
 select results_eq(
     $$ select distinct function_key from hotspot_hourly where function = 'own' $$,
     $$ select function_key from hotspots('shop', '2026-01-05Z', '2026-01-06Z') where function = 'own' $$, 'the view has the key');
+
+select fleetprof_data.add_function_table((select resource_id from resource where url = 'https://shop.example/app-BfG7x2aQ.js'), 'shop', 'https://shop.example/app-BfG7x2aQ.js', 'v1', '[[1, 100, null, "a.js", 1, 1, "", false], [1, 200, null, "a.js", 2, 1, "", false], [1, 5000, null, "a.js", 3, 1, "", false], [1, 9000, "made", "b/1/made.js", 1, 1, "", false]]') \g /dev/null
+select fleetprof_data.add_function_table((select resource_id from resource where url = 'https://shop.example/app-CkW3xpZr.js'), 'shop', 'https://shop.example/app-CkW3xpZr.js', 'v2', '[[1, 110, null, "a.js", 1, 1, "", false], [1, 5020, null, "a.js", 3, 1, "", false], [1, 9000, "made", "b/2/made.js", 5, 1, "", false]]') \g /dev/null
+select results_eq(
+    $$ select function, verdict, before_uploads, after_uploads from compare_releases('shop', 'v1', 'v2') where function = 'made' $$,
+    $$ values ('made', 'early', 1::bigint, 1::bigint) $$, 'a source in the folder of a build is one across releases');
+select fleetprof_data.remove_function_tables('shop', null, null) \g /dev/null
 
 -- Own times below zero hide nothing.
 insert into frame_fact

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Selections: which blocks cover an interval, which groups answer, where hours were dropped.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof_data, pg_catalog;
@@ -22,7 +23,7 @@ from (values
     ('late', '02 07:00', 0), ('late', '03 00:00', 3), ('late', '12 05:00', 0)
 ) as tile (site, block, span);
 
-select plan(53);
+select plan(58);
 
 select is(pg_temp.covered('{hours}', '05 10:00', '05 12:00'), '05 10 h, 05 11 h', 'hours');
 select is(pg_temp.covered('{hours}', '05 11:00', '05 12:00'), '05 11 h', 'one of them');
@@ -59,7 +60,7 @@ select is(
 select is(
     pg_temp.covered('{8 days}', '09 19:00', '12 00:00'), '09 19 h, 09 20 4h, 10 00 d, 11 00 d', 'their end');
 
--- Several sites: blocks of which all have sums. A site without facts has them, too.
+-- Several sites: blocks of which all have sums, even a site without facts.
 select is(pg_temp.covered('{8 days,nobody}', '03 00:00', '11 00:00'), '03 00 8d', 'a site that has none hinders nobody');
 select is(
     pg_temp.covered('{8 days,days}', '03 00:00', '11 00:00'),
@@ -119,8 +120,9 @@ return (
          from fleetprof_data.cohort where group_id = any(group_ids)),
         'segments ' || group_ids::text)
     from fleetprof_data.select_segments(
-        answered_by.site, since, '2026-01-06 06:00Z', answered_by.route, answered_by.release, answered_by.environment, null,
-        answered_by.browser, null, null, null, answered_by.by_segment)
+        row(answered_by.site, since, '2026-01-06 06:00Z',
+            array[answered_by.route, answered_by.release, answered_by.environment, null, answered_by.browser], null),
+        answered_by.by_segment)
 );
 select is(pg_temp.answered_by('shop'), '1 shop', 'a whole site: one group');
 select is(pg_temp.answered_by('shop', environment => 'production'), '1 shop', 'its environment');
@@ -133,20 +135,47 @@ select is(pg_temp.answered_by('shop', route => '/cart'), '3 shop /cart', 'a leve
 select is(pg_temp.answered_by('shop', route => '/cart', release => 'v1'), 'segments {1,2}', 'dimensions that no level has together');
 select is(pg_temp.answered_by('shop', browser => 'Chrome'), 'segments {1,3,4}', 'a dimension that no level has');
 select is(pg_temp.answered_by('shop', by_segment => true), 'segments {1,2,3,4}', 'segments on demand');
+
+-- The message of level debug1 about them.
+create function pg_temp.selection_text(since timestamptz, wanted text[])
+returns text
+language sql
+return fleetprof_data.selection_text(fleetprof_data.select_segments(row('shop%', since, '2026-01-06 06:00Z', wanted, null)));
+select is(
+    pg_temp.selection_text('2026-01-04 22:30Z', '{}'),
+    'sites: 2; segments: 5; fresh rows: from 2026-01-04 22:00 to 2026-01-06 06:00; groups of sealed rows: 2 (cohorts of level 1); '
+    || 'blocks: 1 of 24 h from 2026-01-05 00:00 to 2026-01-06 00:00, 1 of 4 h from 2026-01-06 00:00 to 2026-01-06 04:00, '
+    || '4 of 1 h from 2026-01-04 22:00 to 2026-01-06 06:00 (UTC)',
+    'the rows of a question in words');
+select is(
+    pg_temp.selection_text('2026-01-06 05:00Z', '{/cart,v1}'),
+    'sites: 2; segments: 3; fresh rows: from 2026-01-06 05:00 to 2026-01-06 06:00; groups of sealed rows: 3 (segments); '
+    || 'blocks: 1 of 1 h from 2026-01-06 05:00 to 2026-01-06 06:00 (UTC)', 'rows of segments');
+select is(
+    pg_temp.selection_text('2026-01-06 05:00Z', '{nowhere}'),
+    'sites: 0; segments: 0; fresh rows: from 2026-01-06 05:00 to 2026-01-06 06:00; groups of sealed rows: 0 (segments); blocks: none (UTC)',
+    'no rows');
+
 insert into cohort_level (level, dimensions, since) values (4, '{site,browser}', '-infinity');
 select is(
     pg_temp.answered_by('shop', browser => 'Chrome'), 'segments {1,3,4}',
     'a level that was added when these hours were sealed, whatever its since says');
+-- The comment of cohort_level.since has the two hours.
+update cohort_level set added = '2026-01-05 02:00Z' where level = 3;
+select is(pg_temp.answered_by('shop', '2026-01-05 04:00Z', '/cart'), '3 shop /cart', 'a level answers from two hours after it was added');
+update cohort_level set added = '2026-01-05 02:00:01Z' where level = 3;
+select is(pg_temp.answered_by('shop', '2026-01-05 04:00Z', '/cart'), 'segments {1,2,4}', 'and for no block that begins earlier');
+update cohort_level set added = '-infinity' where level = 3;
 update cohort_level set since = '2026-01-05 04:00Z' where level = 3;
 select is(pg_temp.answered_by('shop', route => '/cart'), 'segments {1,2,4}', 'a level that is younger than the first block');
 select is(pg_temp.answered_by('shop', '2026-01-05 04:00Z', route => '/cart'), '3 shop /cart', 'a level that is as old');
 
 select results_eq(
-    format('select after < ''1970-01-02Z'', before > ''2999-01-01Z'', buckets from select_segments(''shop'', %L, %L, null, null, null, null, null, null, null, null)', since, until),
+    format('select after < ''1970-01-02Z'', before > ''2999-01-01Z'', buckets from select_segments(row(''shop'', %L, %L, null, null))', since, until),
     $$ values (true, true, '{"2026-01-03Z"}'::timestamptz[]) $$, format('from %s to %s', since, until))
 from (values ('4713-01-01 00:00Z BC', '294276-12-31 23:59:59.999999Z'), ('-infinity', null)) as wide (since, until);
 select results_eq(
-    format('select after >= before - interval ''1 hour'', buckets from select_segments(''shop'', %L, null, null, null, null, null, null, null, null, null)', since),
+    format('select after >= before - interval ''1 hour'', buckets from select_segments(row(''shop'', %L, null, null, null))', since),
     $$ values (true, '{}'::timestamptz[]) $$, format('from %s on there is nothing', since))
 from unnest('{294276-12-31 23:59:59Z,infinity}'::text[]) as since;
 
@@ -169,15 +198,15 @@ insert into total_recent
 select group_id, '2026-01-05 01:00Z', '00000000-0000-4000-8000-000000000000', 3, marker, uploads, loads, samples, self_us, profiled_us2
 from total_days where group_id = 5 and span = 2 and bucket = '2026-01-05Z';
 select results_eq(
-    $$ select after, before, buckets, spans from select_segments('shop-eu', '2026-01-05 22:30Z', '2026-01-06 02:00Z', null, null, null, null, null, null, null, null) $$,
+    $$ select after, before, buckets, spans from select_segments(row('shop-eu', '2026-01-05 22:30Z', '2026-01-06 02:00Z', null, null)) $$,
     $$ values ('2026-01-04 23:00Z'::timestamptz, '2026-01-06 02:00Z'::timestamptz,
                '{"2026-01-05Z","2026-01-06 00:00Z","2026-01-06 01:00Z"}'::timestamptz[], '{2,0,0}'::smallint[]) $$,
     'since in a day without hours is its start');
 select results_eq(
-    $$ select after, before, buckets, spans from select_segments('shop-eu', '2026-01-05 22:30Z', '2026-01-05 23:00Z', null, null, null, null, null, null, null, null) $$,
+    $$ select after, before, buckets, spans from select_segments(row('shop-eu', '2026-01-05 22:30Z', '2026-01-05 23:00Z', null, null)) $$,
     $$ values ('2026-01-04 23:00Z'::timestamptz, '2026-01-06Z'::timestamptz, '{"2026-01-05Z"}'::timestamptz[], '{2}'::smallint[]) $$,
     'until in it is its end');
-select is(pg_temp.profiled_ms('shop-eu', '2026-01-05 22:30Z', '2026-01-05 22:30:00.000001Z'), 2 * 32 * 24::float8, 'fresh rows of that day, too');
+select is(pg_temp.profiled_ms('shop-eu', '2026-01-05 22:30Z', '2026-01-05 22:30:00.000001Z'), 2 * 32 * 24::float8, 'also fresh rows of that day');
 select is(pg_temp.profiled_ms('shop-eu', '2026-01-05 22:30Z', '2026-01-05 22:30Z'), null, 'an empty interval stays empty');
 
 select * from finish();

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Speed Tracer's reports, over a made-up dump whose answers can be worked out by hand.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
@@ -7,7 +8,7 @@ insert into fleetprof_data.segment values
 insert into fleetprof_data.session
 select 1, '2026-01-05 10:00Z', id, gen_random_uuid(), null, 0, '2026-01-05 10:12Z', null, format, '0.26', null, null, '', false, 0, ''
 from (values (51, 'speed-tracer'), (52, 'speed-tracer'), (53, 'opera-scope'), (54, 'speed-tracer'), (55, 'speed-tracer'),
-    (56, 'speed-tracer'), (57, 'speed-tracer')) as kept (id, format);
+    (56, 'speed-tracer'), (57, 'speed-tracer'), (58, 'speed-tracer')) as kept (id, format);
 
 create temp table given (
     session_id bigint, event bigint, parent bigint, type text, start_ms numeric, duration_ms numeric, self_ms numeric,
@@ -137,6 +138,31 @@ from (values
     ('found.js', 200, '{"Content-Type": "text/javascript"}')
 ) as response (path, status, headers)
 cross join lateral (select hashtext(path)::bigint & 65535 as number) as numbered;
+-- Session 58: a response of each type, each encoding, each status and each word that a rule asks for, and of others.
+create temp table asked (number integer generated always as identity, about text, value text, status integer, headers jsonb);
+insert into asked (about, value, status, headers)
+select 'type', value, 200, jsonb_build_object('Content-Type', value)
+from unnest(array['text/html', 'text/xml', 'text/plain', 'application/xhtml+xml', 'text/css', 'text/javascript', 'application/ecmascript',
+    'image/vnd.microsoft.icon', 'image/png', 'audio/ogg', 'video/mp4', 'application/x-shockwave-flash', 'application/json']) as value
+union all
+select 'encoding', value, 200, jsonb_build_object('Content-Type', 'text/css', 'Content-Encoding', value)
+from unnest(array['compress', 'deflate', 'gzip', 'bzip2', 'sdch', 'identity']) as value
+union all
+select 'status', value::text, value, '{"Content-Type": "text/css"}'
+from generate_series(200, 599) as value
+union all
+select 'control', value, 200, jsonb_build_object('Content-Type', 'text/css', 'Cache-Control', value)
+from unnest(array['no-cache', 'no-store', 'must-revalidate', 'max-age=0', 'private']) as value
+union all
+select 'pragma', 'no-cache', 200, '{"Content-Type": "text/css", "Pragma": "no-cache"}'
+union all
+select 'vary', value, 200, jsonb_build_object('Content-Type', 'text/css', 'Vary', value)
+from unnest(array['Accept-Encoding', 'User-Agent', 'Accept-Encoding, User-Agent', 'Accept']) as value;
+insert into given
+select 58, number, null, 'NETWORK_RESOURCE_UPDATE', 0, null, 0, about || ' ' || value,
+    jsonb_build_object('requestId', number::text, 'startTime', number, 'statusCode', status, 'resourceSize', 150,
+        'requestHeaders', '{"Cookie": "a"}'::jsonb, 'responseHeaders', headers)
+from asked;
 insert into fleetprof_data.event
 select 1, '2026-01-05 10:00Z', session_id, event, 1, parent, event, type, 0, start_ms * 1000, duration_ms * 1000, self_ms * 1000, 0,
     coalesce(duration_ms, 0) * 1000, 0, 1, 0, resource, null, detail
@@ -149,7 +175,7 @@ from (values
     (51, 90, null, 'LOG_MESSAGE'), (51, 91, null, 'TAB_CHANGED'), (51, 92, null, 'MARK_DOM_CONTENT'),
     (52, 90, 1, 'LAYOUT'), (52, 91, null, 'NETWORK_RESOURCE_START'), (56, 92, null, 'PROFILE_DATA')) as custom (session_id, event, parent, type);
 
-select plan(55);
+select plan(65);
 
 -- Windows of 75 ms at 0, 35, 70, …: 75 of 75; 40 of 75; 5 + 0; from 105 35 (145 to 180); from 140 35; from 175 5.
 select results_eq(
@@ -185,7 +211,7 @@ select results_eq('select event_type, self_ms from event_summary(51)',
 select results_eq('select event_type, self_ms, share from event_summary(51, 30, 150)',
     $$ values ('(available)', 70::float8, 70 / 120::float8), ('DOM_EVENT', 40, 40 / 120::float8), ('LAYOUT', 5, 5 / 120::float8),
               ('PAINT', 5, 5 / 120::float8) $$,
-    'events that cross the edges are cut there, and those inside them, too');
+    'events that cross the edges are cut there, and so are those inside them');
 
 select results_eq('select * from log_messages(51)',
     $$ values (12::float8, 'hello', 4::bigint, 2::bigint), (176, 'bye', 11, 11) $$,
@@ -309,6 +335,28 @@ select results_eq(
               ('other', false, true, true, true, null, 0) $$,
     'names of headers in any case, also several of one name');
 
+create temp table response as select * from fleetprof_data.cached_responses(58);
+create temp table hint as select rule, description from hints(58);
+create function pg_temp.of_rule(about text, rule text, wording text) returns text[] language sql as $$
+    select array_agg(value order by number) from asked
+    where asked.about = of_rule.about and exists (
+        select from hint where hint.rule = of_rule.rule and description = format(wording, asked.about || ' ' || value))
+$$;
+select is((select array_agg(kind order by number) from asked join response on url = about || ' ' || value where about = 'type'),
+    '{document,document,document,document,stylesheet,script,script,favicon,image,media,media,media,other}', 'each type has its kind');
+select is(pg_temp.of_rule('type', 'Uncompressed Resource', '%s was not compressed (150 bytes)'),
+    '{text/html,text/xml,text/plain,application/xhtml+xml,text/css,text/javascript,application/ecmascript}', 'kinds that can be compressed');
+select is(pg_temp.of_rule('type', 'Static Resource served from domains with cookies', '%s was served with cookies'),
+    '{text/css,text/javascript,application/ecmascript,image/png,audio/ogg,video/mp4,application/x-shockwave-flash}', 'kinds that need no cookie');
+select is(pg_temp.of_rule('type', 'Resource Caching', '%s has no expiration'),
+    '{text/css,text/javascript,application/ecmascript,image/vnd.microsoft.icon,image/png,audio/ogg,video/mp4,application/x-shockwave-flash}', 'kinds that caches should keep');
+select is(pg_temp.of_rule('encoding', 'Uncompressed Resource', '%s was not compressed (150 bytes)'), '{identity}', 'each encoding compresses, but the one that does not');
+select is(pg_temp.of_rule('status', 'Resource Caching', '%s has no expiration'), '{200,203,206,300,301,304,410}', 'statuses that caches keep');
+select is(pg_temp.of_rule('control', 'Resource Caching', '%s has no expiration'), '{private}', 'each word that keeps caches from it');
+select is(pg_temp.of_rule('pragma', 'Resource Caching', '%s has no expiration'), null, 'also in the older header');
+select is((select array_agg(value order by number) from asked where about = 'vary' and exists (
+        select from hint where description ^@ ('vary ' || value || ' has a Vary'))), '{Accept}', 'what a cache may vary by');
+
 select results_eq(
     $$ select severity, at_ms, description, event_id from hints(52) where rule = 'Long Duration Events' $$,
     $$ values (2, 0::float8, 'Event lasted: 2500.000 ms. Exceeded threshold: 2000 ms', 1::bigint),
@@ -335,6 +383,8 @@ select results_eq(
     $$ select fleetprof_data.http_time(value) from unnest(array['Fri, 18 Jun 2010 22:43:07 GMT', 'Friday, 18-Jun-10 22:43:07 GMT',
         'Fri Jun 18 22:43:07 2010']) as value $$,
     $$ select timestamptz '2010-06-18 22:43:07Z' from generate_series(1, 3) $$, 'the three forms of a date in HTTP');
+select is(array_agg(extract(month from fleetprof_data.http_time('Fri, 18 ' || name || ' 2010 22:43:07 GMT'))::integer order by place), array(select generate_series(1, 12)), 'each month')
+from unnest(array['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']) with ordinality as month (name, place);
 select is_empty(
     $$ select value from unnest(array['infinity', 'now', '0', '-1', 'Fri, 99 Jun 2010 22:43:07 GMT', 'Fri, 18 Jux 2010 22:43:07 GMT',
         'Fri, 18 Anf 2010 22:43:07 GMT', 'Fri, 18 Jun 2010 25:43:07 GMT', '4713-01-01 00:00:00 BC', '']) as value where fleetprof_data.http_time(value) is not null $$, 'and what is none');

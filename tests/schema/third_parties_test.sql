@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- third_parties: script time and responses by host.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
@@ -30,7 +31,7 @@ insert into timing_value (segment_id, kind, name, source, us) values
     (1, 'resource_bytes', 'fonts.example', 'font', 0),
     (1, 'resource', '(overflow)', '', 40), (1, 'page_host', 'www.shop.example', '', 0),
     (4, 'resource', 'shop.example', 'fetch', 40), (5, 'resource', 'api.shop.example', 'fetch', 40),
-    (5, 'resource', 'cdn.example', 'fetch', 50), (5, 'page_host', 'shop.example', '', 0), (5, 'page_host', '(overflow)', '', 0),
+    (5, 'resource', 'cdn.example', 'fetch', 50), (5, 'resource_bytes', 'cdn.example', 'fetch', 9), (5, 'page_host', 'shop.example', '', 0), (5, 'page_host', '(overflow)', '', 0),
     (6, 'page_host', 'wwwx.example', '', 0), (6, 'resource', 'cdn.wwwx.example', 'fetch', 1);
 select pg_temp.store() \g /dev/null
 
@@ -65,8 +66,8 @@ select results_eq(
     'nothing was profiled');
 select results_eq(
     $$ select host, party from third_parties('vitals', '2026-01-05Z', '2026-01-06Z') $$,
-    $$ values ('api.shop.example', 'first'), ('cdn.example', 'third') $$,
-    'uploads say which host the page is on');
+    $$ values ('cdn.example', 'third'), ('api.shop.example', 'first') $$,
+    'uploads say which host the page is on; of equal times, the most bytes come first');
 select is_empty($$ select * from third_parties('bare', '2026-01-05Z', '2026-01-06Z') $$, 'nothing at all');
 select is_empty($$ select * from third_parties('shop', '2026-01-06Z', '2026-01-07Z') $$, 'another day, no rows');
 select throws_ok($$ select * from third_parties(null) $$, '22023', 'site is null', 'a site must be named');

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- timings: counts, extremes, means, and percentiles from bins.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- trend, function_by and cost_by: time by hour and day, and by what uploads and scripts have in common.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
@@ -173,7 +174,7 @@ select results_eq(
 select results_eq(
     $$ select name, samples, uploads from cost_by('resource', 'shop', '2026-01-05Z', '2026-01-07Z') where name in ('app.js', 'blob:null') $$,
     $$ values ('app.js', 9::bigint, 6::bigint), ('blob:null', 1, 1) $$,
-    'functions that only call others have samples, too: main 5, render 4');
+    'functions that only call others also have samples: main 5, render 4');
 select results_eq(
     $$ select name, self_ms from cost_by('host', 'shop', '2026-01-05Z', '2026-01-07Z') $$,
     $$ values ('(no host)', 50::float8), ('(unattributed)', 20), ('cdn.example', 20), ('(no script)', 8), ('(gc)', 2) $$, 'by host');
@@ -188,7 +189,7 @@ select results_eq(
     $$ values ('/', 6::float8), ('/cart', 0) $$, 'samples of one marker');
 select results_eq(
     $$ select name, self_ms from cost_by('host', 'shop', '2026-01-05Z', '2026-01-07Z', marker => 'layout') $$,
-    $$ values ('(no host)', 6::float8) $$, 'of scripts, too');
+    $$ values ('(no host)', 6::float8) $$, 'also of scripts');
 select throws_ok($$ execute cost('colour') $$, '22023', 'cost cannot be listed by "colour"', 'what cost cannot be listed by');
 
 select * from finish();

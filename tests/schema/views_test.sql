@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The views: names, units, absent values.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;

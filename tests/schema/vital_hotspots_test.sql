@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- vital_hotspots: what ran where a vital was poor, and where it was good.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
@@ -92,7 +93,7 @@ select throws_ok($$ select * from vital_hotspots('INP', 'shop', top => 0) $$, '2
 select results_eq(
     $$ select function, self_ms, uploads from measure_hotspots('(interaction)', 'shop', '2026-01-05Z', '2026-01-06Z') $$,
     $$ values ('draw', 10::float8, 1::bigint), ('click', 8, 2), ('(layout)', 5, 1), ('main', 0, 2) $$,
-    'measure_hotspots finds windows, too');
+    'measure_hotspots also finds windows');
 select results_eq(
     $$ select function, self_ms from measure_hotspots('(INP) poor', 'shop', '2026-01-05Z', '2026-01-06Z') where function in ('help', 'draw') $$,
     $$ values ('draw', 10::float8), ('help', 3) $$,

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- vitals, vitals_by: percentiles and ratings. histogram: the values.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
