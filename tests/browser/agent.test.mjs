@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The agent in real Chromium, against a small server that serves pages and keeps what is uploaded.
  */
@@ -7,7 +8,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { repository, runOrThrow, waitFor } from '../behaviour/stack.mjs';
+import { repository, runOrThrow, version, waitFor } from '../behaviour/stack.mjs';
 import { busy, isGzip, outcome, startSite, statusOf, tag } from './agent_site.mjs';
 import { launchChromium, openHideableTab, openTab } from './chromium.mjs';
 
@@ -78,6 +79,20 @@ const marksOfLoad = (areAll) => waitFor(() => {
   return areAll(marks) && marks;
 }, { what: 'marks' });
 
+/** What all uploads say was left out, by kind and name. */
+function leftOut() {
+  /** @type {Record<string, number>} */
+  const sums = {};
+  for (const { envelope } of site.uploads) {
+    assert.equal(envelope.truncated, envelope.leftOut ? true : undefined);
+    for (const { what, name, count } of envelope.leftOut ?? []) {
+      const key = name === undefined ? what : `${what} ${name}`;
+      sums[key] = (sums[key] ?? 0) + count;
+    }
+  }
+  return sums;
+}
+
 /** @returns {Promise<import('./agent_site.mjs').Upload>} the first one */
 const firstUpload = () => waitFor(() => site.uploads[0], { what: 'upload' });
 
@@ -131,7 +146,7 @@ for (const [what, policy, attributes] of [
 for (const name of ['fleetprof.js', 'fleetprof.mjs']) {
   test(`${name} is as small as the manual says`, () => {
     const text = fs.readFileSync(path.join(repository, 'agent/dist', name));
-    assert.ok(gzipSync(text, { level: 9 }).length <= 4096);
+    assert.ok(gzipSync(text, { level: 9 }).length <= 5120);
   });
 }
 
@@ -159,7 +174,7 @@ test('fills the envelope, and with nothing else', async () => {
   assert.deepEqual(rest, {
     version: 1,
     part: 0,
-    agent: { name: 'fleetprof-agent', version: '0.1.0' },
+    agent: { name: 'fleetprof-agent', version },
     page: { url: `${site.origin}/page`, route: '/page/:id' },
     release: 'r1',
     environment: 'test',
@@ -175,7 +190,7 @@ test('leaves out the dimensions it was not given', async () => {
   await visit(tag());
   const { envelope } = await firstUpload();
   assert.deepEqual(envelope.page, { url: `${site.origin}/page` });
-  for (const name of ['release', 'environment', 'variant', 'truncated']) assert.ok(!(name in envelope), name);
+  for (const name of ['release', 'environment', 'variant', 'truncated', 'leftOut']) assert.ok(!(name in envelope), name);
   assert.equal(envelope.sampleInterval, 10);
   assert.equal(envelope.maxBufferSize, 10_000);
 });
@@ -210,13 +225,13 @@ test('leaves out a detail that is too large or not for JSON, and keeps the mark'
     const details = {
       cyclic: loop, bigint: 1n, bytes: new Uint8Array(1e7), text: 'x'.repeat(1e6), list: Array(1e6).fill(0),
       escapes: '\\u0001'.repeat(4000), undefined: undefined, null: null, deep: nested(1000), fits: 'x'.repeat(4000),
-      'fits, too': nested(31),
+      'also fits': nested(31),
     };
     for (const [name, detail] of Object.entries(details)) performance.mark(name, { detail });
   </script>`);
   const { envelope: { marks }, body } = await firstUpload();
-  assert.deepEqual(names(marks), ['cyclic', 'bigint', 'bytes', 'text', 'list', 'escapes', 'undefined', 'null', 'deep', 'fits', 'fits, too']);
-  assert.deepEqual(names(marks.filter((/** @type {object} */ mark) => 'detail' in mark)), ['fits', 'fits, too']);
+  assert.deepEqual(names(marks), ['cyclic', 'bigint', 'bytes', 'text', 'list', 'escapes', 'undefined', 'null', 'deep', 'fits', 'also fits']);
+  assert.deepEqual(names(marks.filter((/** @type {object} */ mark) => 'detail' in mark)), ['fits', 'also fits']);
   assert.ok(gunzipSync(body).length < 64_000);
 });
 
@@ -232,20 +247,61 @@ test('keeps the marks, without details, when there are too many details', async 
 test('bounds what it sends of a page that floods the timeline, and cuts it into pieces', async () => {
   const { page } = await visit(`${tag()}<script>
     performance.mark('x'.repeat(1e6));
-    for (let i = 0; i < 10_000; i++) performance.mark('m');
+    for (let i = 0; i < 10_000; i++) performance.mark("m" + i % 100);
   </script>`);
   assert.equal(await outcome(page), true);
   const marks = await marksOfLoad(({ length }) => length > 3000);
   assert.ok(marks.length < 4000);
   assert.equal(marks[0].name.length, 1024);
   assert.ok(site.uploads.every(({ body }) => gunzipSync(body).length < 65_536));
-  assert.equal(site.uploads.at(-1)?.envelope.truncated, true);
+  assert.deepEqual(leftOut(), { mark: 10_001 - marks.length }, 'how many were left out');
 });
+
+for (const build of ['fleetprof.js', 'fleetprof.vitals.js']) {
+  test(`${build}: a name that comes thousands of times pushes out no other, and the others are counted`, async () => {
+    const { page } = await visit(`${tag({}, build)}<script>
+      for (let i = 0; i < 12_000; i++) performance.measure('Row', { start: performance.now(), duration: 0.1, detail: { devtools: { track: 'Components' } } });
+      performance.mark('checkout-start');
+      performance.measure('checkout', 'checkout-start');
+    </script>`);
+    await waitFor(async () => await statusOf(page) === 'sent', { what: 'end of profiling', timeoutMs: 20_000 });
+    const measures = site.uploads.flatMap(({ envelope }) => envelope.measures ?? []);
+    const count = (/** @type {string} */ name) => measures.filter((/** @type {any} */ measure) => measure.name === name).length;
+    assert.deepEqual([count('Row'), count('checkout')], [200, 1]);
+    assert.deepEqual(leftOut(), { 'measure Row': 11_800 });
+    // What comes later is said when the visitor leaves, with nothing else to say.
+    await page.evaluate("for (let i = 0; i < 50; i++) performance.mark('Row')");
+    await page.goto('about:blank');
+    await waitFor(() => leftOut()['mark Row'] === 50, { what: 'what was left out later' });
+    assert.equal(leftOut()['measure Row'], 11_800, 'each once');
+  });
+
+  test(`${build}: marks and measures after profiling arrive when the visitor leaves, without a trace`, async () => {
+    const { page } = await visit(`${tag({ 'max-duration': 300, 'after-load': 600_000 }, build)}<script>performance.mark('early');</script>`);
+    await waitFor(() => page.evaluate("fleetprof.start().status === 'sent'"), { what: 'end of profiling' });
+    await page.evaluate("performance.mark('checkout-start'); performance.measure('checkout', 'checkout-start')");
+    const before = site.uploads.length;
+    await page.goto('about:blank');
+    await waitFor(() => site.uploads.some(({ envelope }) => envelope.measures?.length), { what: 'late measure' });
+    const late = site.uploads.slice(before).map(({ envelope }) => envelope).filter(({ measures }) => measures?.length);
+    assert.deepEqual(late.map(({ measures, trace, truncated }) => [names(measures), trace, truncated]), [[['checkout'], undefined, undefined]]);
+  });
+
+  test(`${build}: after stop, no mark is sent`, async () => {
+    const { page } = await visit(tag({}, build));
+    await page.evaluate('fleetprof.start().stop()');
+    const before = site.uploads.length;
+    await page.evaluate("performance.mark('late')");
+    await page.goto(`${site.origin}/page`);
+    await waitFor(() => site.uploads.length > before, { what: 'upload of the next page' });
+    assert.deepEqual(names(site.uploads.flatMap(({ envelope }) => envelope.marks ?? [])), []);
+  });
+}
 
 test('says so when the sample buffer is full', async () => {
   await visit(`${tag({ 'max-buffer-size': 5, 'after-load': 100 })}<script>${busy} busy(300)</script>`);
   const { envelope } = await firstUpload();
-  assert.equal(envelope.truncated, true);
+  assert.deepEqual([envelope.truncated, envelope.leftOut], [true, [{ what: 'profile', count: 0 }]]);
   assert.equal(envelope.maxBufferSize, 5);
   assert.ok(envelope.trace.samples.length <= 5); // the profiler's own is not sent
 });
@@ -253,7 +309,7 @@ test('says so when the sample buffer is full', async () => {
 test('says so where the event of the full buffer comes too late', async () => {
   await visit(`<script>Profiler.prototype.addEventListener = () => {}</script>
     ${tag({ 'max-buffer-size': 5, 'after-load': 100 })}<script>${busy} busy(300)</script>`);
-  assert.equal((await firstUpload()).envelope.truncated, true);
+  assert.deepEqual((await firstUpload()).envelope.leftOut, [{ what: 'profile', count: 0 }]);
 });
 
 test('has the mark made just before it is stopped', async () => {
@@ -296,7 +352,7 @@ test('works as an ES module, and only once beside the classic script', async () 
       globalThis.version = version;
     </script>`);
   assert.equal(await page.evaluate('answer'), true);
-  assert.equal(await page.evaluate('version'), '0.1.0');
+  assert.equal(await page.evaluate('version'), version);
   assert.deepEqual(site.uploads.map(({ envelope }) => envelope.release), ['tag']);
 });
 
@@ -666,3 +722,16 @@ test('a page that opens hidden is not profiled until it is seen', async () => {
   // The agent itself may be sampled while it learns that the page is hidden.
   assert.deepEqual([ran[0].includes('busy'), ran[1].includes('busy')], [false, true], JSON.stringify(ran));
 });
+
+for (const build of ['fleetprof.js', 'fleetprof.vitals.js']) {
+  test(`${build}: the marks of a page that nobody ever sees arrive when its tab is closed`, async () => {
+    const { page } = await visit(`<script>
+      Object.defineProperty(document, 'hidden', { get: () => true });
+      Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' });
+    </script>${tag({ 'after-load': 600_000 }, build)}`);
+    await firstUpload();
+    await page.evaluate("performance.mark('unseen')");
+    await page.close({ runBeforeUnload: true });
+    await waitFor(() => site.uploads.some(({ envelope }) => names(envelope.marks ?? []).includes('unseen')), { what: 'the mark' });
+  });
+}

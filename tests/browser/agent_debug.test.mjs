@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What `data-debug` writes to the console of real Chromium: every possible problem has a line that names it.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The agent profiles only where the server decided so, and not again when a cache repeats that decision: in real
  * Chromium, with a check of the console and the Reporting API.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What arrives of a page load, by how the page ends, compared with what the page knows of itself: when profiling began,
  * when the page was hidden, and when it ended. `FLEETPROF_LONG=1` repeats each ending 20 times. A table is printed.
@@ -19,6 +20,7 @@ import { delivery, isHere, judge, witness } from './witness.mjs';
  * @property {number} [stayMs] how long the visitor stays; 1500
  * @property {boolean} [kept] in the browser with a back/forward cache
  * @property {boolean} [hangs] its load event never comes
+ * @property {keyof typeof workers} [worker] the service worker that controls it
  * @property {(page: Page) => Promise<unknown>} [end] none: the tab is hidden
  */
 
@@ -26,6 +28,23 @@ const elsewhere = '/elsewhere';
 
 /** @param {string} href */
 const go = (href) => (/** @type {Page} */ page) => page.evaluate((to) => { location.href = to; }, href);
+
+/** @type {Ending['end']} */
+const reload = (page) => {
+  site.headers[new URL(page.url()).pathname] = () => decision('0');
+  return page.reload();
+};
+
+/** What service workers do, by the folder that they control. */
+const workers = {
+  '/worker/': "addEventListener('fetch', (event) => event.respondWith(fetch(event.request)));",
+  '/routed/': `addEventListener('install', (event) => event.addRoutes({
+      condition: { urlPattern: '/v1/ingest/*' }, source: 'network' }));
+    addEventListener('fetch', (event) => event.respondWith(fetch(event.request)));`,
+};
+
+/** A stay after which slices are long. */
+const longMs = 9000;
 
 /** @type {Ending[]} */
 const endings = [
@@ -37,10 +56,7 @@ const endings = [
   { name: 'types an address', end: (page) => page.goto(new URL(elsewhere, page.url()).href) },
   { name: 'goes back', end: (page) => page.goBack() },
   { name: 'goes back, page kept alive', kept: true, end: (page) => page.goBack({ waitUntil: 'commit' }) },
-  { name: 'reloads', end: (page) => {
-    site.headers[new URL(page.url()).pathname] = () => decision('0');
-    return page.reload();
-  } },
+  { name: 'reloads', end: reload },
   { name: 'closes the tab', end: (page) => page.close({ runBeforeUnload: true }) },
   { name: 'closes the tab, not asked before', end: (page) => page.close() },
   { name: 'closes the tab after 0.8 s', stayMs: 800, end: (page) => page.close({ runBeforeUnload: true }) },
@@ -50,6 +66,17 @@ const endings = [
     await page.evaluate('setTimeout(work, 0, 150)');
     await page.close({ runBeforeUnload: true });
   } },
+  { name: 'leaves by a link after 9 s', stayMs: longMs, end: (page) => page.click('a') },
+  { name: 'leaves by a script after 9 s', stayMs: longMs, end: go(elsewhere) },
+  { name: 'types an address after 9 s', stayMs: longMs, end: (page) => page.goto(new URL(elsewhere, page.url()).href) },
+  { name: 'goes back after 9 s', stayMs: longMs, end: (page) => page.goBack() },
+  { name: 'reloads after 9 s', stayMs: longMs, end: reload },
+  { name: 'closes the tab after 9 s', stayMs: longMs, end: (page) => page.close({ runBeforeUnload: true }) },
+  { name: 'closes the tab after 9 s, not asked before', stayMs: longMs, end: (page) => page.close() },
+  { name: 'service worker: leaves by a link', worker: '/worker/', end: (page) => page.click('a') },
+  { name: 'service worker: reloads', worker: '/worker/', end: reload },
+  { name: 'service worker with a route: leaves by a link', worker: '/routed/', end: (page) => page.click('a') },
+  { name: 'service worker with a route: reloads', worker: '/routed/', end: reload },
 ];
 
 const repeats = process.env.FLEETPROF_LONG === '1' ? 20 : 1;
@@ -69,6 +96,10 @@ before(async () => {
   ]);
   site.delays['/slow'] = 1200;
   site.pages['/slow'] = site.pages[elsewhere] = '<title>elsewhere</title>';
+  for (const [folder, script] of Object.entries(workers)) {
+    site.pages[folder] = '<title>registers</title>';
+    site.files[`${folder}worker.js`] = () => ({ type: 'text/javascript', body: script });
+  }
 });
 
 after(async () => {
@@ -87,7 +118,7 @@ const partsOf = (path) => site.uploads.map(({ envelope }) => envelope).filter(({
  * @param {Ending} ending @param {string} path
  * @returns {Promise<() => Promise<unknown>>} closes what is left of it
  */
-async function visit({ end, kept, hangs, stayMs = 1500 }, path) {
+async function visit({ end, kept, hangs, worker, stayMs = 1500 }, path) {
   site.pages[path] = `${tag({ 'after-load': '' }).replace(' data-after-load=""', '')}<script>${witness('/reports')}</script>
     <a href="${elsewhere}">elsewhere</a>${hangs ? '<img src="/never">' : ''}`;
   // The page alone decides whether it can be kept.
@@ -101,6 +132,7 @@ async function visit({ end, kept, hangs, stayMs = 1500 }, path) {
   }
   const context = await (kept ? keeping : browser).newContext();
   const page = await context.newPage();
+  if (worker) await register(page, worker);
   await page.goto(site.origin + elsewhere);
   await page.goto(site.origin + path, { waitUntil: hangs ? 'commit' : 'load' });
   await page.evaluate((ms) => new Promise((resolve) => { setTimeout(resolve, ms); }), stayMs);
@@ -108,11 +140,20 @@ async function visit({ end, kept, hangs, stayMs = 1500 }, path) {
   return () => context.close();
 }
 
+/** Installs a service worker, and waits until it controls what is loaded next. @param {Page} page @param {string} folder */
+async function register(page, folder) {
+  await page.goto(site.origin + folder);
+  await page.evaluate(async (script) => {
+    await navigator.serviceWorker.register(script);
+    await navigator.serviceWorker.ready;
+  }, `${folder}worker.js`);
+}
+
 /** @param {string} path */
 const deliveryOf = (path) => delivery(told(path), partsOf(path));
 
 test('of what a page recorded until 100 ms before its end, 99 % arrive, whatever ends it', { timeout: 1_200_000 }, async () => {
-  const visits = Array.from({ length: repeats }, (_, i) => endings.map((ending, j) => ({ ending, path: `/visit/${j}/${i}` }))).flat();
+  const visits = Array.from({ length: repeats }, (_, i) => endings.map((ending, j) => ({ ending, path: `${ending.worker ?? '/'}visit/${j}/${i}` }))).flat();
   /** @type {(() => Promise<unknown>)[]} */
   const open = [];
   let waiting = [...visits];
@@ -130,6 +171,6 @@ test('of what a page recorded until 100 ms before its end, 99 % arrive, whatever
   await Promise.all(open.map((close) => close().catch(() => {})));
 
   judge(endings.map(({ name }, j) => [
-    name, visits.filter(({ path }) => path.startsWith(`/visit/${j}/`)).map(({ path }) => deliveryOf(path)),
+    name, visits.filter(({ ending }) => ending === endings[j]).map(({ path }) => deliveryOf(path)),
   ]));
 });

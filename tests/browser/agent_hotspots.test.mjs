@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * From a poor INP to the function: a React application behind nginx, a real collector and PostgreSQL. A deliberately
  * slow interaction has to be found, with the time that its handler took by the page's own clock.
@@ -120,15 +121,16 @@ const samplesIn = ([start, end], sent) => sent.flatMap(({ trace }) => trace?.sam
   .filter(({ timestamp }) => timestamp >= start && timestamp < end).sort((a, b) => a.timestamp - b.timestamp);
 
 /**
- * Returns how long a stretch of the page's time was, without what the browser did not sample, or without a stack: on a busy
- * machine samples are late, and a gap counts for at most two intervals.
+ * Returns how long a stretch of the page's time was, without what the browser did not sample, or without a stack: a sample
+ * owns half of the gap to either neighbour, and a gap counts for at most 250 ms.
  * @param {[number, number]} stretch ms @param {any[]} sent
  */
 function sampledMs([start, end], sent) {
-  const { sampleInterval } = sent[0];
-  const samples = [{ timestamp: start, stackId: 0 }, ...samplesIn([start, end], sent)];
-  return samples.reduce((sum, { timestamp, stackId }, i) => (
-    sum + (stackId === undefined ? 0 : Math.min((samples[i + 1]?.timestamp ?? end) - timestamp, 2 * sampleInterval))), 0);
+  const samples = samplesIn([-Infinity, Infinity], sent);
+  const half = (/** @type {number} */ i) => (samples[i] && samples[i + 1]
+    ? Math.min(250, samples[i + 1].timestamp - samples[i].timestamp) / 2 : 0);
+  return samples.reduce((sum, { timestamp, stackId }, i) => (stackId === undefined ? sum
+    : sum + Math.max(0, Math.min(end, timestamp + half(i)) - Math.max(start, timestamp - half(i - 1)))), 0);
 }
 
 /** Of all visits. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A collector behind nginx that is down for a while: a page that stays open delivers its upload, once.
  */
@@ -7,7 +8,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { repository, startCollector, startStack, temporaryDir, waitFor } from '../behaviour/stack.mjs';
-import { statusOf, tag } from './agent_site.mjs';
+import { outcome, statusOf, tag } from './agent_site.mjs';
 import { launchChromium, openTab } from './chromium.mjs';
 
 const keyFile = path.join(temporaryDir('key'), 'token.key');
@@ -30,6 +31,10 @@ before(async () => {
         location / {
           fleetprof on; fleetprof_sample 100%; fleetprof_site demo; fleetprof_token_key ${keyFile};
           return 200 '<!doctype html><link rel="icon" href="data:,">${tag()}';
+        }
+        location = /long { # until the test ends it
+          fleetprof on; fleetprof_sample 100%; fleetprof_site demo; fleetprof_token_key ${keyFile};
+          return 200 '<!doctype html><link rel="icon" href="data:,">${tag({ 'after-load': 60_000 })}';
         }
         location /agent/ { alias ${repository}/agent/dist/; }
         # Without an origin, which nobody knows before there is a port.
@@ -60,4 +65,26 @@ test('an upload outlasts a restart of the collector behind a proxy', async () =>
   await waitFor(async () => await statusOf(page) === 'sent', { what: 'accepted upload', timeoutMs: 60_000 });
   assert.deepEqual([...new Set(answers)], [502, 204]);
   await waitFor(async () => (await stack.sql('select 1 from fleetprof.upload_log')).length === 1, { what: 'upload in SQL' });
+});
+
+test('an upload outlasts more failed attempts than a page makes, while the browser is offline', async () => {
+  const { page } = await openTab(browser);
+  let attempts = 0;
+  page.on('requestfailed', (request) => { attempts += Number(request.url().includes('/v1/ingest/')); });
+  const uploads = async () => (await stack.sql('select 1 from fleetprof.upload_log')).length;
+  const before = await uploads();
+  // The pauses between attempts, which add up to a minute and more, last a hundredth of that.
+  await page.addInitScript(() => {
+    const real = setTimeout;
+    Object.assign(globalThis, { setTimeout: (/** @type {() => void} */ then, /** @type {number} */ ms) => real(then, ms >= 1000 && !navigator.onLine ? ms / 100 : ms) });
+  });
+  await page.goto(`${/** @type {import('../behaviour/stack.mjs').Nginx} */ (stack.nginx).url}/long`);
+  await page.context().setOffline(true);
+  const sent = outcome(page);
+  await waitFor(() => attempts >= 20, { what: 'attempts', timeoutMs: 30_000 });
+  assert.equal(await statusOf(page), 'sending');
+  assert.equal(await uploads(), before);
+  await page.context().setOffline(false);
+  assert.equal(await sent, true);
+  await waitFor(async () => await uploads() === before + 1, { what: 'upload in SQL' });
 });

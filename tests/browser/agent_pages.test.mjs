@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The agent on pages as people build them: single-page applications of React and Vue, frames, workers, two tabs, pages
  * that are hidden or kept alive and come back, connections that go away, and strict policies.
@@ -202,14 +203,18 @@ test('a hidden page pauses, goes on when it is seen again, and ends after its ma
   assert.ok(parts.some(({ start }) => start > left), 'profiled again'); // the page becomes visible before it is shown
 });
 
-test('frames have loads of their own, and their profile arrives when the page ends', async () => {
+test('frames have loads of their own and say so, and their profile arrives when the page ends', async () => {
   site.pages['/frame'] = `${longTag()}<script>${busy} function frameWork() { busy(60); } setInterval(frameWork, 80);</script>`;
   site.pages['/next'] = 'next';
-  const { page } = await visit(`${longTag()}<iframe src="/frame"></iframe><script>${busy} setInterval(() => busy(5), 50);</script>`);
+  const other = site.origin.replace('127.0.0.1', 'localhost');
+  const { page } = await visit(`${longTag()}<iframe src="/frame"></iframe><iframe src="${other}/frame"></iframe><script>${busy} setInterval(() => busy(5), 50);</script>`);
   await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 700); }));
   await page.goto(`${site.origin}/next`);
   await waitFor(() => functionsAt('/frame').has('frameWork') && functionsAt('/page').size > 0, { what: 'both profiles' });
-  assert.equal(new Set(envelopes().map(({ load }) => load)).size, 2);
+  await waitFor(() => new Set(envelopes().map(({ load }) => load)).size === 3, { what: 'both frames' });
+  assert.deepEqual(new Set(envelopes().map(({ page: { url }, frame }) => `${url} ${frame}`)), new Set([
+    `${site.origin}/page undefined`, `${site.origin}/frame same-origin`, `${other}/frame cross-origin`,
+  ]));
 });
 
 test('two tabs are two loads', async () => {
@@ -385,10 +390,40 @@ test('a page load is at most 32 uploads, whatever it does', async () => {
   const { page } = await visit(`${longTag()}<script>${busy}
     for (let i = 0; i < 100; i++) { performance.mark('m' + i, { detail: 'x'.repeat(3000) }); fleetprof.start().setRoute('/' + i); busy(1); }
   </script>`);
-  assert.equal(await outcome(page), true);
+  await waitFor(async () => await statusOf(page) === 'sent', { what: 'end of profiling', timeoutMs: 20_000 });
+  assert.ok(site.uploads.length <= 30, `${site.uploads.length}, and two for the end`);
+  await page.evaluate("for (let i = 0; i < 400; i++) performance.mark('late' + i, { detail: 'x'.repeat(300) })");
+  await page.goto('about:blank');
+  await waitFor(() => envelopes().some(({ marks }) => marks.some((/** @type {any} */ { name }) => name.startsWith('late'))), { what: 'the end' });
   assertOneLoad(envelopes());
-  assert.equal(site.uploads.length, 32);
-  assert.equal(envelopes().at(-1).truncated, true);
+  assert.ok(site.uploads.length <= 32, `${site.uploads.length}`);
+  const missing = envelopes().flatMap(({ leftOut = [] }) => leftOut);
+  assert.deepEqual(missing.filter(({ what }) => what === 'profile'), [{ what: 'profile', count: 0 }]);
+  assert.ok(envelopes().every(({ truncated, leftOut }) => truncated === (leftOut ? true : undefined)));
+});
+
+test('late marks of a page that is hidden many times arrive when it ends, within its uploads', async () => {
+  const marks = () => envelopes().flatMap((envelope) => envelope.marks).map(({ name }) => name);
+  const { page } = await visit(`${longTag({ 'max-duration': 100 })}<script>
+    function show(state) { // as the browser does
+      if (state === 'hidden') Object.defineProperty(document, 'hidden', { value: true, configurable: true });
+      else delete document.hidden;
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+    }
+  </script>`);
+  await waitFor(() => page.evaluate("fleetprof.start().status === 'sent'"), { what: 'end of profiling' });
+  const before = site.uploads.length;
+  for (let i = 0; i < 60; i++) {
+    await page.evaluate(`show('visible'); performance.mark('late${i}'); show('hidden')`);
+    if (i === 9) await waitFor(() => marks().length === 10, { what: 'the first ones, at once' });
+  }
+  const sent = site.uploads.length;
+  await page.evaluate("show('visible')");
+  await page.goto('about:blank');
+  await waitFor(() => marks().length === 60, { what: 'all marks' });
+  assert.deepEqual(marks().sort(), Array.from({ length: 60 }, (_, i) => `late${i}`).sort());
+  assert.ok(sent - before >= 20 && site.uploads.length <= 32, `${before} uploads, then ${sent}, then ${site.uploads.length}`);
+  assertOneLoad(envelopes());
 });
 
 test('works under Trusted Types and a policy of own origin only, to the end of the page', async () => {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A small web site for the agent's tests: pages made by the test, the decision of a server module in their headers, and
  * an ingest URL that keeps what is uploaded.

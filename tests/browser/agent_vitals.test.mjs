@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The vitals build in real Chromium: what it sends of a page load, with the profiler and without.
  */
@@ -5,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as settle } from 'node:timers/promises';
 
-import { waitFor } from '../behaviour/stack.mjs';
+import { startStack, waitFor } from '../behaviour/stack.mjs';
 import { busy, isGzip, startSite, tag } from './agent_site.mjs';
 import { launchChromium, openTab } from './chromium.mjs';
 
@@ -238,7 +239,7 @@ test('a form whose inputs have the names of properties is named like any other',
   await close();
 });
 
-test('each vital is sent once, however often the page is hidden', async () => {
+test('a vital that has grown is sent again when the page is hidden, and no other', async () => {
   const { page, click, show, close } = await openPage(
     '<div id="gap"></div><p>text</p><button id="a" onclick="busy(globalThis.ms ??= 100); ms += 200">A</button>');
   const visit = async (/** @type {number} */ height) => {
@@ -254,9 +255,136 @@ test('each vital is sent once, however often the page is hidden', async () => {
   await waitFor(() => all('vitals').some(({ name }) => name === 'INP'), { what: 'first INP' });
   await visit(300);
   await waitFor(() => all('interactions').length > 1, { what: 'second interaction' });
-  const names = all('vitals').map(({ name }) => name).sort();
-  assert.deepEqual(names, [...new Set(names)], JSON.stringify(all('vitals')));
-  assert.ok(names.includes('CLS'), names.join());
+  await visit(600);
+  await waitFor(() => all('interactions').length > 2, { what: 'third interaction' });
+  await show('visible');
+  await show('hidden');
+  const valuesOf = (/** @type {string} */ name) => all('vitals').filter((vital) => vital.name === name).map(({ value }) => value);
+  for (const name of ['INP', 'CLS']) {
+    const values = valuesOf(name);
+    assert.ok(values.length >= (name === 'INP' ? 2 : 1), `${name} ${values.join()}`);
+    assert.deepEqual(values, [...new Set(values)].sort((a, b) => a - b), name);
+  }
+  for (const name of ['FCP', 'LCP', 'TTFB']) assert.equal(valuesOf(name).length, 1, name);
+  const ids = all('vitals').map(({ id }) => id);
+  assert.equal(new Set(ids).size, 5, ids.join());
+  await close();
+});
+
+/**
+ * A button whose every click takes longer than all before it, on a busy machine too.
+ * @param {number} worst ms @param {number} more ms
+ */
+const growing = (worst, more) => `<button id="a" onclick="busy(worst + ${more})">A</button>
+  <script>
+    globalThis.worst = ${worst};
+    globalThis.clicks = 0;
+    new PerformanceObserver((list) => {
+      for (const { name, duration } of list.getEntries()) {
+        worst = Math.max(worst, duration);
+        if (name === 'click') clicks++;
+      }
+    }).observe({ type: 'event', durationThreshold: 40 });
+  </script>`;
+
+test('the INP and CLS of a visit are those of its end, in whatever order its parts arrive', async (t) => {
+  const hides = 6;
+  const { page, click, show, close } = await openPage(`<div id="gap"></div><p>text</p>${growing(170, 80)}`, {}, true);
+  for (let visit = 1; visit <= hides; visit++) {
+    await show('visible');
+    await click('#a');
+    await page.waitForFunction((count) => /** @type {any} */ (globalThis).clicks >= count, visit);
+    await page.evaluate((px) => new Promise((resolve) => {
+      new PerformanceObserver(resolve).observe({ type: 'layout-shift' });
+      setTimeout(() => { /** @type {any} */ (document.querySelector('#gap')).style.height = `${px}px`; }, 600);
+    }), visit * 60);
+    await show('hidden');
+    await waitFor(() => all('vitals').filter(({ name }) => name === 'INP').length >= visit, { what: `INP ${visit}` });
+  }
+  await page.goto('about:blank');
+  await close();
+  const last = Object.fromEntries([...site.uploads].sort((a, b) => a.envelope.part - b.envelope.part)
+    .flatMap(({ envelope }) => envelope.vitals ?? []).map(({ name, value }) => [name, value]));
+  const stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }] } });
+  try {
+    for (const { envelope } of site.uploads.reverse()) {
+      const reply = await fetch(`${stack.collector.url}/v1/ingest/pk_shop`, { method: 'POST', body: JSON.stringify(envelope) });
+      assert.equal(reply.status, 204, await reply.text());
+    }
+    await waitFor(async () => (await stack.sql('select 1 from fleetprof.upload_log')).length === site.uploads.length, { what: 'uploads in SQL' });
+    const rows = await stack.sql(`select name, count::int, p75 from fleetprof.vitals('shop')`);
+    assert.deepEqual(rows.map(({ name, count }) => [name, count]), [['LCP', 1], ['INP', 1], ['CLS', 1], ['FCP', 1], ['TTFB', 1]]);
+    for (const [name, unit] of /** @type {[string, number][]} */ ([['INP', 1], ['CLS', 1000]])) {
+      const { p75 } = rows.find((row) => row.name === name);
+      assert.ok(Math.abs(p75 - last[name] * unit) <= 0.0161 * last[name] * unit, `${name} ${p75}, not ${last[name] * unit}`);
+    }
+    t.diagnostic(`INP ${all('vitals').filter(({ name }) => name === 'INP').map(({ value }) => value).reverse().join(', ')} ms: ${
+      rows.find(({ name }) => name === 'INP').p75} ms, once; ${site.uploads.length} uploads for ${hides} hides`);
+    assert.ok(site.uploads.length <= 3 * hides + 2, `${site.uploads.length} uploads`);
+  } finally {
+    await stack.stop();
+  }
+});
+
+for (const sampled of [false, true]) {
+  test(`the INP of a page that was hidden 40 times is that of its end, once: ${sampled ? '' : 'not '}sampled`, { timeout: 240_000 }, async (t) => {
+    const hides = 40;
+    const { page, click, show, close } = await openPage(growing(40, 16), {}, sampled);
+    const inps = () => [...site.uploads].sort((a, b) => a.envelope.part - b.envelope.part)
+      .flatMap(({ envelope }) => envelope.vitals ?? []).filter(({ name }) => name === 'INP').map(({ value }) => value);
+    for (let hide = 1; hide <= hides; hide++) {
+      await show('visible');
+      await click('#a');
+      await page.waitForFunction((count) => /** @type {any} */ (globalThis).clicks >= count, hide);
+      await show('hidden');
+      if (hide === 10) await waitFor(() => inps().length >= 8, { what: 'the first values, at once' });
+    }
+    const before = site.uploads.length;
+    const last = /** @type {number} */ (await page.evaluate('worst'));
+    await page.goto('about:blank');
+    await close();
+    await waitFor(() => inps().at(-1) >= last, { what: 'the last value' });
+    assert.deepEqual(inps(), [...new Set(inps())].sort((a, b) => a - b), 'each value once, and growing');
+    assert.ok(before >= 20 && site.uploads.length <= 32, `${before} uploads, then ${site.uploads.length}`);
+    assert.equal(new Set(site.uploads.map(({ envelope: { part } }) => part)).size, site.uploads.length);
+    assert.deepEqual(site.uploads.flatMap(({ envelope: { leftOut = [] } }) => leftOut).filter(({ what }) => what !== 'profile'), []);
+
+    const stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }] } });
+    try {
+      for (const { envelope } of site.uploads.reverse()) {
+        const reply = await fetch(`${stack.collector.url}/v1/ingest/pk_shop`, { method: 'POST', body: JSON.stringify(envelope) });
+        assert.equal(reply.status, 204, await reply.text());
+      }
+      await waitFor(async () => (await stack.sql('select 1 from fleetprof.upload_log')).length === site.uploads.length, { what: 'uploads in SQL' });
+      const [{ count, p75 }] = await stack.sql(`select count::int, p75 from fleetprof.vitals('shop') where name = 'INP'`);
+      assert.equal(count, 1);
+      assert.ok(Math.abs(p75 - inps()[inps().length - 1]) <= 0.0161 * p75, `${p75}, not ${inps().at(-1)}`);
+      t.diagnostic(`${hides} hides, ${site.uploads.length} uploads, INP ${inps()[0]} to ${inps().at(-1)} ms: ${p75} ms, once`);
+    } finally {
+      await stack.stop();
+    }
+  });
+}
+
+test('resources past the limit are counted', async () => {
+  const { page, show, close } = await openPage(`<p>text</p><script>
+    globalThis.seen = 0;
+    new PerformanceObserver((list) => { seen += list.getEntries().filter(({ name }) => !name.includes('/v1/ingest/')).length; })
+      .observe({ type: 'resource', buffered: true });
+    async function load(count) {
+      for (let i = 0; i < count; i += 50) await Promise.all(Array.from({ length: 50 }, () => fetch('/small').then((reply) => reply.text())));
+    }
+  </script>`);
+  site.files['/small'] = () => ({ type: 'text/plain', body: 'x' });
+  await page.evaluate('load(1100)');
+  await page.waitForFunction('seen > 1100');
+  await show('hidden');
+  const sum = (/** @type {any[]} */ rows) => rows.reduce((all, { count }) => all + count, 0);
+  const missing = () => all('leftOut').filter(({ what }) => what === 'resource');
+  await waitFor(() => sum(missing()) > 0, { what: 'what was left out' });
+  assert.equal(sum(all('resources')), 1000);
+  assert.equal(sum(missing()), await page.evaluate('seen') - 1000);
+  assert.ok(site.uploads.every(({ envelope: { truncated, leftOut } }) => truncated === (leftOut ? true : undefined)));
   await close();
 });
 

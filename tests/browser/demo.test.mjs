@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The demo page in real Chromium: it shows the result of its page load, and fleetprof's numbers beside its own.
  * end_to_end.test.mjs compares those numbers with the page's clock.

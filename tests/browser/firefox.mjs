@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Debian's Firefox, driven by Marionette, its own protocol: JSON with its length before it, over TCP. FLEETPROF_FIREFOX names
  * another Firefox.

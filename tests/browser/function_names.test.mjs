@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Names that people wrote, from end to end: React by esbuild, Vue by Vite, and webpack, each with the plugin that writes
  * the function table; profiled in Chromium, stored by a real collector, named by `fleetprof sourcemap add`, linked to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * nginx and httpd with the module, set up alike: each place of the table is a location of its own, proxied
  * to one upstream or served from files.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Chromium judges the header modules: what they say must be what it does. Each server has the same places,
  * and each page is opened in two browsers: Chromium as it is (`today`), and with the features that it has

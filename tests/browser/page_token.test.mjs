@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A page token's whole road: nginx signs a sampled page, the agent carries the token, the collector
  * demands it, and SQL has the rate.

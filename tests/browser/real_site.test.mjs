@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A site as people have them, in Chromium: Express with helmet, React rendered on the server and hydrated, bundles
  * with hashed names, a worker, service workers, TLS and HTTP/2, behind nginx and behind httpd, with a real collector
@@ -99,23 +100,23 @@ before(async () => {
 after(stopAll, { timeout: 120_000 });
 
 /**
- * How often uploads of a host were counted, and at which rate.
+ * How many page loads of a host were counted, and at which rate. What comes late is an upload of its own: vitals that grew, marks.
  * @param {string} environment the server
  * @param {string} release the host
- * @returns {Promise<{ uploads: number, rates: (number | null)[] }>}
+ * @returns {Promise<{ loads: number, rates: (number | null)[] }>}
  */
 async function counted(environment, release) {
   const [row] = await postgres.sql(`
-    select count(*) as uploads, coalesce(json_agg(distinct sample_rate), '[]') as rates
+    select count(distinct load_id) as loads, coalesce(json_agg(distinct sample_rate), '[]') as rates
     from fleetprof.upload_log join fleetprof.segment using (segment_id)
     where upload_log.environment = '${environment}' and upload_log.release = '${release}'`, 'fleetprof_reader');
   return row;
 }
 
-/** @param {string} environment @param {string} release @param {number} uploads */
-async function untilCounted(environment, release, uploads) {
-  await waitFor(async () => (await counted(environment, release)).uploads >= uploads,
-    { what: `${uploads} uploads of ${release} in SQL`, timeoutMs: 20_000 });
+/** @param {string} environment @param {string} release @param {number} loads */
+async function untilCounted(environment, release, loads) {
+  await waitFor(async () => (await counted(environment, release)).loads >= loads,
+    { what: `${loads} page loads of ${release} in SQL`, timeoutMs: 20_000 });
   return counted(environment, release);
 }
 
@@ -184,7 +185,7 @@ describe('a real site', { concurrency: true }, () => {
         }
         await untilUploaded(visitor, 1);
         assert.deepEqual(visitor.uploads(), [204]);
-        assert.deepEqual(await untilCounted(name, 'whole', 1), { uploads: 1, rates: [1] });
+        assert.deepEqual(await untilCounted(name, 'whole', 1), { loads: 1, rates: [1] });
         await visitor.close();
       });
 
@@ -218,7 +219,7 @@ describe('a real site', { concurrency: true }, () => {
           assert.deepEqual(visitor.uploads(), i === picked ? [204, 204, 204] : []);
           await visitor.close();
         }
-        assert.deepEqual(await untilCounted(name, 'tenth', 3), { uploads: 3, rates: [0.1] });
+        assert.deepEqual(await untilCounted(name, 'tenth', 3), { loads: 3, rates: [0.1] });
       });
 
       test("what the tests look at would show an error: a page that tries although it wasn't sampled", bound, async () => {
@@ -302,7 +303,7 @@ describe('a real site', { concurrency: true }, () => {
             if (host.app?.serviceWorker !== 'first') assert.equal(await mayProfile(visitor.page), false);
             assert.deepEqual(visitor.uploads(), Array(uploads.get(variant)).fill(204));
             const total = /** @type {number} */ (uploads.get(variant));
-            assert.deepEqual(await untilCounted(name, host.name, total), { uploads: total, rates: [1] });
+            assert.deepEqual(await untilCounted(name, host.name, total), { loads: total, rates: [1] });
             await visitor.close();
           });
         }
@@ -332,7 +333,7 @@ describe('a real site', { concurrency: true }, () => {
       await visitor.close();
     }
     for (const { name } of servers) {
-      assert.deepEqual(await untilCounted(name, 'outage', outagePages), { uploads: outagePages, rates: [1] });
+      assert.deepEqual(await untilCounted(name, 'outage', outagePages), { loads: outagePages, rates: [1] });
     }
   });
 });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What arrives of the shop's page loads, by how the page ends, behind each web server and in a real database:
  * `FLEETPROF_LONG=1` runs it and prints a table. It is compared with what the pages know of themselves.

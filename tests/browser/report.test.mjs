@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The web report in real Chromium, on what a real collector, PostgreSQL and `fleetprof serve` give: numbers on screen are
  * SQL's, the keyboard reaches everything, addresses restore what was seen, hostile names do nothing, trouble is said in words.
@@ -121,18 +122,41 @@ const picked = (rows, names) => rows.map((row) => names.map((name) => row[name])
 
 // ---- numbers ----
 
+test("no list has functions of fleetprof's own agent; a note says what they took", async () => {
+  for (const [view, said] of /** @type {[string, RegExp][]} */ ([
+    ['timing/work?since=3d', /own agent took [\d.]+ ms per page load inside it; its functions are not listed\./],
+    ['vital/INP?since=3d', /own agent took [\d.]+ ms per page load where it was poor, and 0 ms where it was good;/],
+    ['compare?before=1&after=2', /own agent took ([\d.]+) ms per page load before, and \1 ms after;/],
+  ])) {
+    await open(`/lab/${view}`);
+    await page.locator('main table').last().locator('tbody tr').first().waitFor();
+    const listed = await page.locator('main table').last().innerText();
+    assert.match(listed, /slow/, view);
+    assert.doesNotMatch(listed, /encode/, view);
+    assert.match(await text('main'), said, view);
+  }
+});
+
+test('timings say what page loads left out, and nothing where that is nothing', async () => {
+  await open('/lab/timings?since=2d');
+  assert.match(await text('main'), /\b2 of 2 page loads \(100 %\) left something out: 2,400 measures \(in 2\), the end of the profile \(in 2\)\./);
+  await open('/shop/timings?since=2d');
+  assert.doesNotMatch(await text('main'), /left something out/);
+});
+
 /** View, SQL of its last table, the columns to compare. @type {[string, string, string[]][]} */
 const tables = [
   ['/', '* from fleetprof.sites() order by loads desc', ['loads', 'uploads', 'profiled_ms']],
   ['/shop/functions?since=2d', `* from fleetprof.hotspots('shop', ${period}, top => 500) order by self_ms_per_load desc`,
     ['self_ms_per_load', 'total_ms_per_load', 'busy_share', 'load_share', 'samples', 'uploads']],
   ['/shop/functions?since=2d&route=%2Fcart&sort=-samples', `* from fleetprof.hotspots('shop', ${period}, route => '/cart', top => 500) order by samples desc`, ['samples']],
-  ['/shop/compare?before=2.2.9&after=2.3.0', "* from fleetprof.compare_releases('shop', '2.2.9', '2.3.0', top => 500)",
-    ['before_self_ms', 'after_self_ms', 'change', 'before_uploads', 'after_uploads', 'samples']],
-  ['/shop/timings?since=2d', `* from fleetprof.timings('shop', ${period})`, ['count', 'p50_ms', 'p75_ms', 'p95_ms', 'p99_ms', 'min_ms', 'max_ms', 'mean_ms']],
-  ['/shop/timing/respond?since=2d', `* from fleetprof.measure_hotspots('respond', 'shop', ${period}, top => 200) order by self_ms_per_load desc`, ['self_ms_per_load', 'total_ms_per_load', 'samples']],
+  ['/shop/compare?before=2.2.9&after=2.3.0', "* from fleetprof.compare_releases('shop', '2.2.9', '2.3.0', top => 500) where not is_agent",
+    ['before_self_ms', 'after_self_ms', 'own_change', 'before_uploads', 'after_uploads', 'samples']],
+  ['/shop/timings?since=2d', `* from fleetprof.timings('shop', ${period})`, ['count', 'p50_ms', 'p75_ms', 'p95_ms', 'p99_ms', 'min_ms', 'max_ms', 'mean_ms', 'left_out']],
+  ['/lab/timings?since=2d', `* from fleetprof.timings('lab', ${period})`, ['count', 'left_out']],
+  ['/shop/timing/respond?since=2d', `* from fleetprof.measure_hotspots('respond', 'shop', ${period}, top => 200) where not is_agent order by self_ms_per_load desc`, ['self_ms_per_load', 'total_ms_per_load', 'samples']],
   ['/shop/vitals?since=2d', `* from fleetprof.vitals('shop', ${period})`, ['count', 'p50', 'p75', 'p95', 'good_share', 'poor_share']],
-  ['/shop/vital/INP?since=2d', `* from fleetprof.vital_hotspots('INP', 'shop', ${period}, top => 200) order by self_ms_per_load desc`,
+  ['/shop/vital/INP?since=2d', `* from fleetprof.vital_hotspots('INP', 'shop', ${period}, top => 200) where not is_agent order by self_ms_per_load desc`,
     ['self_ms_per_load', 'good_self_ms_per_load', 'samples', 'uploads', 'good_uploads']],
   ['/shop/interactions?since=2d', `* from fleetprof.interactions('shop', ${period}) order by total_ms desc`, ['count', 'p75_ms', 'p98_ms', 'total_ms', 'processing_share']],
   ['/shop/long-frames?since=2d', `* from fleetprof.long_frames('shop', ${period}) order by blocking_ms desc`, ['count', 'total_ms', 'blocking_ms', 'forced_layout_ms']],
@@ -166,7 +190,7 @@ test('coverage says how many page loads were profiled', async () => {
 
 test('the flame graph: functions, selection and whole agree with SQL', async () => {
   await open('/shop?since=2d');
-  const perLoad = new Map((await sql(`function, sum(self_ms_per_load) as self from fleetprof.hotspots('shop', ${period}, top => null) where function in ('sortReviews', 'hashCanvas', '(layout)') group by 1`))
+  const perLoad = new Map((await sql(`function, sum(self_ms_per_load) as self from fleetprof.hotspots('shop', ${period}, top => null) where function in ('sortReviews', 'hashCanvas', 'appendChild') group by 1`))
     .map((row) => [row.function, row.self]));
   const rows = await screenRows();
   for (const [name, wanted] of perLoad) {
@@ -942,7 +966,7 @@ async function exported(button) {
 test('exports have the rows in view, and nothing that a spreadsheet would run', async () => {
   await open('/shop/functions?since=2d&q=sort');
   const rows = JSON.parse((await exported('#export-json')).toString());
-  assert.deepEqual([...new Set(rows.map((/** @type {any} */ row) => row.function))], ['sortReviews', 'sort']);
+  assert.deepEqual([...new Set(rows.map((/** @type {any} */ row) => row.function))], ['sortReviews']);
   await open('/hostile/functions?since=2d');
   const csv = (await exported('#export-csv')).toString();
   assert.match(csv, /^function_key,function,resource,line|^function,resource,line/);
@@ -1252,6 +1276,21 @@ test('a view that is saved as a file opens from disk and asks nobody', async () 
   assert.equal(await saved.locator('main').innerText(), sight);
   assert.deepEqual([requests, heard], [[], []]);
   await saved.context().close();
+});
+
+test('a saved view offers no choice that it has no answer for', async () => {
+  const file = path.join(temporaryDir('report'), 'report.html');
+  const groups = '.tabs a';
+  for (const [view, kept] of [['where?since=2d&by=browser', 'browser'], ['vital/INP?since=2d&by=device', 'device']]) {
+    await open(`/shop/${view}`);
+    assert.ok(await page.locator(groups).count() > 5);
+    fs.writeFileSync(file, await exported('#export-file'));
+    const { page: saved } = await newPage();
+    await saved.goto(pathToFileURL(file).href);
+    await ready(saved);
+    assert.deepEqual((await saved.locator(groups).allInnerTexts()).filter((text) => !['hours', 'days'].includes(text)), [kept]);
+    await saved.context().close();
+  }
 });
 
 // ---- pictures ----

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What the tests of the report look at: the made-up shop of demo/shop.mjs, and a site whose every name is hostile.
  * All goes through a real collector.
@@ -47,6 +48,25 @@ function bundledVisit() {
   return { version: 1, page: { url: 'https://bundled.example/' }, sampleInterval: interval, trace: trace.json() };
 }
 
+/** What a page load with fleetprof's agent in it sends. @param {string} release */
+function agentVisit(release) {
+  const trace = new Trace();
+  trace.run([['encode', 'https://lab.example/fleetprof-0.1.0.js', 7, 1]], 40);
+  trace.run([['slow', 'https://lab.example/app.js', 1, 1]], 100);
+  return {
+    version: 1, page: { url: 'https://lab.example/' }, release, sampleInterval: interval, trace: trace.json(),
+    measures: [{ name: 'work', entryType: 'measure', startTime: 0, duration: 200 }],
+    vitals: [{ name: 'INP', value: 600, target: 'button', start: 0, duration: 600 }],
+    leftOut: [{ what: 'measure', name: 'work', count: 1200 }, { what: 'profile' }],
+  };
+}
+
+/** As a page in the origin trial of markers sends it. @param {ReturnType<typeof visit>} body */
+function withMarker(body) {
+  const samples = body.trace.samples.map((sample) => (sample.stackId === undefined ? { ...sample, marker: 'layout' } : sample));
+  return { ...body, trace: { ...body.trace, samples } };
+}
+
 /** Recordings of the older formats. */
 const keptFiles = [['speed-tracer/stream.ndjson', 'speed-tracer'], ['speed-tracer/v8.ndjson', 'speed-tracer'], ['opera-scope/page-load.json', 'opera-scope'], ['opera-scope/manual.json', 'opera-scope']];
 
@@ -82,7 +102,7 @@ function hostileTrace() {
  */
 export async function startFleet({ perHour = 16, hostile = true, sessions = false } = {}) {
   const stack = await startStack({ config: {
-    sites: [{ name: 'shop', key: 'pk_shop', routes: ['/product/:id', '/cart', '/search'] }, { name: 'hostile', key: 'pk_hostile' }, { name: 'quiet', key: 'pk_quiet' }, { name: 'bundled', key: 'pk_bundled' }, { name: 'kept', key: 'pk_kept', sample_keep: '100%' }],
+    sites: [{ name: 'shop', key: 'pk_shop', routes: ['/product/:id', '/cart', '/search'] }, { name: 'hostile', key: 'pk_hostile' }, { name: 'quiet', key: 'pk_quiet' }, { name: 'bundled', key: 'pk_bundled' }, { name: 'lab', key: 'pk_lab' }, { name: 'kept', key: 'pk_kept', sample_keep: '100%' }],
     ceilings: { routes: 10_000, releases: 10_000, segments: 100_000, frames: 100_000 },
   } });
   let sent = 0;
@@ -99,6 +119,7 @@ export async function startFleet({ perHour = 16, hostile = true, sessions = fals
   const names = hostile ? hostileNames : [];
   for (const [number, name] of names.entries()) await upload('pk_hostile', hostileVisit(name, number), chrome);
   if (hostile) await upload('pk_bundled', bundledVisit(), chrome);
+  if (hostile) for (const release of ['1', '2']) await upload('pk_lab', agentVisit(release), chrome);
   await counted();
   // Before those of the shop, so that these are behind all that moves.
   await moveBack(stack, 2 * hours + 1, '2020-01-01');
@@ -112,7 +133,7 @@ export async function startFleet({ perHour = 16, hostile = true, sessions = fals
   if (sessions) {
     for (const [name, format] of keptFiles) await upload(`pk_kept?format=${format}`, fs.readFileSync(path.join(repository, 'tests/data', name), 'utf8'), chrome);
     await upload('pk_kept?format=speed-tracer', hostileDump(), chrome);
-    await upload('pk_kept', visit({ release: '2.3.0', route: 0, draw }), chrome);
+    await upload('pk_kept', withMarker(visit({ release: '2.3.0', route: 0, draw })), chrome);
     await upload('pk_kept', hostileTrace(), chrome);
     await counted();
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The web report on what takes long: 200,000 places, figures beside other viewers', and every view in Firefox. Only CI runs it.
  */

@@ -1,10 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The report's logic without a browser: trees, addresses, texts. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { isAgent } from '../../report/src/colours.js';
+import * as webVitals from 'web-vitals';
+
+import { isAgent, verdictLook, verdicts } from '../../report/src/colours.js';
 import { linesOf } from '../../report/src/calltree.js';
 import * as text from '../../report/src/format.js';
 import { formats } from '../../report/src/exports.js';
@@ -12,9 +15,16 @@ import { itemsOf, mostItems, ownWithin, spansOf, ticksIn, tracksOf, windowOf } f
 import { successors } from '../../report/src/changes.js';
 import { packed } from '../../report/src/packer.js';
 import { read, unpacked, written } from '../../report/src/packed.js';
-import { changed, format, literal, moment, parse, pinned, readable, sideOf } from '../../report/src/state.js';
+import { rows } from '../../report/src/filter_rows.js';
+import { ago, changed, dimensions, filters, format, literal, moment, parse, pinned, readable, sideOf } from '../../report/src/state.js';
 import { sorted } from '../../report/src/table.js';
+import { filtersOf } from '../../report/src/api.js';
+import { dayTicks } from '../../report/src/chart.js';
+import { markers } from '../../report/src/filters.js';
+import { leftOut } from '../../report/src/views/timings.js';
+import { thresholds } from '../../report/src/views/vitals.js';
 import { functionsOf, inverted, joined, matcher, namesOf, pathTo, search, transformed, treeOf } from '../../report/src/tree.js';
+import { questionOf, questions } from '../../tools/questions.mjs';
 import { repository, runOrThrow } from '../behaviour/stack.mjs';
 
 /** @typedef {import('../../report/src/tree.js').Tree} Tree */
@@ -262,8 +272,8 @@ test('only addresses of the web become links', () => {
 });
 
 test('cells that a spreadsheet would run get an apostrophe; numbers stay numbers', () => {
-  const rows = ['=1+1', '+1', '-1+cmd', '@x', '\t=1', '\r=1', '\n=1', '＝1', '-12.5', 'a"b', 'a,b', 'a\nb', 'plain'].map((a) => ({ a, b: -1.5, c: null }));
-  assert.equal(text.csv(['a', 'b', 'c'], rows), ['a,b,c', "'=1+1,-1.5,", "'+1,-1.5,", "'-1+cmd,-1.5,", "'@x,-1.5,", "'\t=1,-1.5,", '"\'\r=1",-1.5,', '"\'\n=1",-1.5,', "'＝1,-1.5,", '-12.5,-1.5,', '"a""b",-1.5,', '"a,b",-1.5,', '"a\nb",-1.5,', 'plain,-1.5,', '']
+  const rows = ['=1+1', '+1', '-1+cmd', '@x', '\t=1', '\r=1', '\n=1', '＝1', '\ufeff=1', '\u200b=1', '\u00a0=1', '  =1', '\v=1', '\0=1', '\x85=1', '\u2068=1', '\u3164+1', '\u{e0020}=1', '﹦1', '-12.5', 'a"b', 'a,b', 'a\nb', 'plain'].map((a) => ({ a, b: -1.5, c: null }));
+  assert.equal(text.csv(['a', 'b', 'c'], rows), ['a,b,c', "'=1+1,-1.5,", "'+1,-1.5,", "'-1+cmd,-1.5,", "'@x,-1.5,", "'\t=1,-1.5,", '"\'\r=1",-1.5,', '"\'\n=1",-1.5,', "'＝1,-1.5,", "'\ufeff=1,-1.5,", "'\u200b=1,-1.5,", "'\u00a0=1,-1.5,", "'  =1,-1.5,", "'\v=1,-1.5,", "'\0=1,-1.5,", "'\x85=1,-1.5,", "'\u2068=1,-1.5,", "'\u3164+1,-1.5,", "'\u{e0020}=1,-1.5,", "'﹦1,-1.5,", '-12.5,-1.5,', '"a""b",-1.5,', '"a,b",-1.5,', '"a\nb",-1.5,', 'plain,-1.5,', '']
     .join('\r\n'));
 });
 
@@ -312,11 +322,14 @@ test('a kept trace becomes tracks: a function goes on from sample to sample, a g
     sampleInterval: 10, page: { url: 'https://www.shop.example/' }, marks: [{ name: 'ready', startTime: 5, duration: 0 }], measures: [{ name: 'open', startTime: 0, duration: 30 }],
     interactions: [{ type: 'pointer', target: '#buy', start: 1, duration: 8 }],
     trace: { resources: ['https://cdn.shop.example/a.js', 'https://other.example/b.js'], frames: [{ name: 'main', resourceId: 0, line: 1, column: 2 }, { name: '', resourceId: 1 }], stacks: [{ frameId: 0 }, { frameId: 1, parentId: 0 }],
-      samples: [{ timestamp: 10, stackId: 1 }, { timestamp: 0, stackId: 0 }, { timestamp: 20, marker: 'gc' }, { timestamp: 30, stackId: 0 }, { timestamp: 90, stackId: 0 }] },
+      samples: [{ timestamp: 10, stackId: 1 }, { timestamp: 0, stackId: 0 }, { timestamp: 20, marker: 'gc' }, { timestamp: 30, stackId: 0 }, { timestamp: 490, stackId: 0 }] },
   });
   assert.deepEqual(tracks.map(({ key }) => key), ['timing', 'input', 'marker', 'stack']);
   const [, , , stack] = tracks;
-  assert.deepEqual(stack.items.slice(1).map(({ label, start, end, third }) => [label, start, end, third]), [['main', 0, 20, false], ['(anonymous)', 10, 20, true], ['main', 30, 50, false], ['main', 90, 100, false]]);
+  assert.deepEqual(stack.items.slice(1).map(({ label, start, end, third }) => [label, start, end, third]), [['main', -5, 15, false], ['(anonymous)', 5, 15, true], ['main', 25, 155, false], ['main', 365, 495, false]]);
+  const [watched] = tracksOf({ start: 2, duration: 100, sampleInterval: 10, trace: { resources: [], frames: [{ name: 'f' }], stacks: [{ frameId: 0 }],
+    samples: [{ timestamp: 30, stackId: 0 }, { timestamp: 200, stackId: 0 }] } });
+  assert.deepEqual(watched.items.slice(1).map(({ start, end }) => [start, end]), [[2, 102]], 'what was watched bounds it');
 });
 
 test('what has no name is shown as (none)', () => {
@@ -357,7 +370,7 @@ test('a trace becomes a bounded number of spans, and says until when', () => {
   const stacks = Array.from({ length: 2 * depth }, (_, i) => ({ frameId: i < depth ? 0 : 1, ...i % depth > 0 ? { parentId: i - 1 } : {} }));
   const trace = { resources: [], frames: [{ name: 'a' }, { name: 'b' }], stacks, samples: Array.from({ length: 2000 }, (_, i) => ({ timestamp: 10 * i, stackId: depth * (1 + (i % 2)) - 1 })) };
   const [stack] = tracksOf({ sampleInterval: 10, trace });
-  assert.deepEqual([stack.count - 1, stack.reached], [mostItems, 10 * mostItems / depth]);
+  assert.deepEqual([stack.count - 1, stack.reached], [mostItems, 10 * mostItems / depth - 5]);
   const [whole] = tracksOf({ sampleInterval: 10, trace: { ...trace, samples: trace.samples.slice(0, mostItems / depth) } });
   assert.deepEqual([whole.count - 1, whole.reached], [mostItems, undefined]);
 });
@@ -488,4 +501,147 @@ test('answers of a file that is cut are refused, not half read', () => {
 
 test('what the repository carries is what the sources give', async () => {
   await runOrThrow([process.execPath, path.join(repository, 'report/build.mjs'), '--check']);
+});
+
+test('the vitals and their thresholds are those of web-vitals', () => {
+  const { LCPThresholds: LCP, INPThresholds: INP, CLSThresholds: CLS, FCPThresholds: FCP, TTFBThresholds: TTFB } = webVitals;
+  const theirs = { LCP, INP, CLS: CLS.map((score) => 1000 * score), FCP, TTFB };
+  assert.deepEqual(thresholds, theirs);
+});
+
+test('the page asks each question with the filters that the server takes, and knows the markers of the collector', () => {
+  const source = (/** @type {string} */ name) => fs.readFileSync(path.join(repository, name), 'utf8');
+  const taken = ['since', 'until', ...rows.flatMap(({ name }) => [name, `exclude_${name}`])];
+  assert.deepEqual(new Set(filters), new Set(taken));
+  const page = fs.readdirSync(path.join(repository, 'report/src'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js')).map((name) => source(`report/src/${name}`)).join('');
+  const of = (/** @type {string} */ kind) => rows.filter((row) => row.of === kind).map(({ name }) => name);
+  const without = /** @type {Record<string, string[]>} */ ({ 'filters of samples': [], filters: of('samples'), 'of both sides': [...of('samples'), ...of('sides')] });
+  const asked = questions.flatMap(({ serves, takes }) => takes.flatMap((row) => (serves && 'filters' in row && page.includes(`'${serves.route}'`) ? [[serves.route, row.filters.replace(/^\w+ of both/, 'of both')]] : [])));
+  assert.ok(asked.length >= 25, `${asked.length}`);
+  for (const [name, kind] of asked) {
+    const left = new Set([...without[kind], ...without[kind].map((field) => `exclude_${field}`)]);
+    assert.deepEqual(new Set(filtersOf(name)), new Set(taken.filter((filter) => !left.has(filter))), name);
+  }
+  const words = source('collector/base/words.c');
+  const names = [...words.slice(0, words.indexOf('return names[marker]')).matchAll(/\[FP_MARKER_\w+\] = "([^"]+)"/g)].map(([, name]) => name);
+  assert.deepEqual(new Set(markers), new Set(names));
+});
+
+test('days of a trend are written by the clock of the zone, and UTC days as such', () => {
+  assert.deepEqual(text.stepTime('2026-10-04T14:00:00Z', 'UTC'), ['2026-10-04 14:00', 'UTC']);
+  assert.deepEqual(text.stepTime('2026-10-03T14:00:00Z', 'Australia/Sydney'), ['2026-10-04 00:00', 'Australia/Sydney']);
+  assert.deepEqual(text.stepTime('2026-10-04T13:00:00Z', 'Australia/Sydney'), ['2026-10-05 00:00', 'Australia/Sydney'], 'a day of 23 hours later');
+  assert.deepEqual(text.stepTime('2026-10-03T18:30:00Z', 'Asia/Kolkata'), ['2026-10-04 00:00', 'Asia/Kolkata']);
+  assert.deepEqual(text.stepTime('2026-10-04T00:00:00Z', 'Australia/Sydney'), ['2026-10-04 00:00', 'UTC'], 'where hours are gone');
+  assert.deepEqual(text.stepTime('2026-01-04T00:00:00Z', 'Europe/London'), ['2026-01-04 00:00', 'Europe/London'], 'both');
+  assert.deepEqual(text.stepTime('2026-03-08T05:00:00Z', 'America/Havana'), ['2026-03-08 01:00', 'America/Havana'], 'a day without midnight');
+  const days = Array.from({ length: 9 }, (_, i) => Date.parse('2026-04-03T13:00:00Z') / 1000 + (i * 24 + (i > 1 ? 1 : 0)) * 3600);
+  assert.deepEqual(dayTicks(days, 'Australia/Sydney')(3), [[days[0], '04-04'], [days[3], '04-07'], [days[6], '04-10']]);
+  assert.equal(dayTicks(days, 'Australia/Sydney')(20).length, 9);
+});
+
+test('the zone of a trend is UTC where it is not known', () => {
+  const answer = (/** @type {string} */ zone) => text.zoneOf({ rows: [{ timezone_of: zone }] });
+  assert.equal(answer('Asia/Kolkata'), 'Asia/Kolkata');
+  assert.equal(answer('Mars/Olympus'), 'UTC', 'this browser has an older list of zones');
+  assert.equal(text.zoneOf({ rows: [] }), 'UTC');
+  assert.equal(text.zoneOf(undefined), 'UTC');
+});
+
+test('what page loads left out is one sentence, or none', () => {
+  const row = (/** @type {string} */ what, /** @type {number} */ loads, /** @type {number | null} */ count = null) => (
+    { what, loads, all_loads: 3400, share: loads / 3400, count });
+  assert.equal(leftOut([]), null);
+  assert.equal(leftOut([row('(any)', 0), row('mark', 0, 9)]), null);
+  assert.equal(leftOut([row('(any)', 12), row('measure', 11, 1_204_332), row('overload', 2), row('frame', 1, 1), row('resource', 0, 5), row('(unknown)', 1)]),
+    '12 of 3,400 page loads (0.35 %) left something out: 1,204,332 measures (in 11), the profile of a busy device (in 2), 1 long frame (in 1), '
+    + 'what the sender does not say (in 1).');
+});
+
+/** A list of constants in a source, as JavaScript has it. @param {string} file @param {string} name @returns {any} */
+function constantOf(file, name) {
+  const text = fs.readFileSync(path.join(repository, 'report/src', file), 'utf8');
+  const begin = new RegExp(`\\bconst ${name} = (?:/\\*\\*[^*]*\\*/ \\()?([[{])`).exec(text) ?? assert.fail(`${file}: ${name}`);
+  const from = begin.index + begin[0].length - 1;
+  const [open, close] = begin[1] === '[' ? '[]' : '{}';
+  let depth = 0;
+  let to = from;
+  do depth += Number(text[to] === open) - Number(text[to] === close); while (depth > 0 && ++to < text.length);
+  return new Function('dimensions', `return (${text.slice(from, to + 1)});`)(dimensions);
+}
+
+test('the lists of the page are those of SQL, the server and the manual', () => {
+  const source = (/** @type {string} */ name) => fs.readFileSync(path.join(repository, name), 'utf8');
+  const ofWhat = /of_what constant text\[\] := '\{([a-z,]+)\}'/.exec(source('schema/functions/cost_by.sql'))?.[1].split(',') ?? [];
+  assert.deepEqual([...constantOf('views/where.js', 'groups')].sort(), [...ofWhat, ...dimensions, 'marker'].sort());
+  // What a filter cannot select are the names that cost_by itself gives.
+  const given = source('schema/functions/cost_by.sql') + source('schema/functions/frame_groups.sql') + source('schema/functions/ownership.sql') + source('collector/profile/fold/ceilings.h')
+    + source('collector/profile/profile.h') + source('docs/numbers.md');
+  for (const name of constantOf('views/where.js', 'special')) assert.ok(given.includes(name), name);
+
+  const numbers = [...source('cli/serve/cell.c').matchAll(/\{"([a-z ]+)", \d+, FORM_(?:NUMBER|BIGINT)\}/g)].map(([, name]) => name);
+  assert.deepEqual(new Set(constantOf('api.js', 'numeric')), new Set(numbers));
+  const reasons = constantOf('views/coverage.js', 'reasons').map((/** @type {string[]} */ [name]) => name);
+  const columns = [...source('schema/functions/coverage.sql').split('returns table (').at(-1)?.split(')')[0].matchAll(/^ +(\w+) +bigint/gm) ?? []].map(([, name]) => name);
+  // An overloaded page load has a trace, and the sampled and delivered ones are not told apart by a reason.
+  assert.deepEqual(reasons, columns.filter((name) => !['loads', 'overload', 'sampled', 'delivered'].includes(name)));
+
+  const asked = questions.flatMap(({ serves }) => serves?.route ?? []);
+  const ofDumps = [...Object.keys(constantOf('views/sessions.js', 'dumpTables')), ...constantOf('views/sessions.js', 'dumpTracks')];
+  assert.deepEqual(ofDumps.filter((name) => !asked.includes(name)), []);
+  // Each question about a kept session is shown by one view of sessions.
+  const ofSessions = questions.flatMap(({ serves, takes: [first] }) => (serves && first && 'names' in first && first.names[0] === 'session_id' ? [serves.route] : []));
+  assert.ok(ofSessions.length >= 14, `${ofSessions.length}`);
+  const views = source('report/src/views/sessions.js');
+  assert.deepEqual(ofSessions.filter((name) => !views.includes(name) && name !== 'js_profile_bottom_up'), []);
+
+  const hues = Object.keys(constantOf('colours.js', 'markerHues')).map((name) => name.slice(1, -1));
+  assert.deepEqual(hues.sort(), markers.filter((name) => !['other', '(none)'].includes(name)).sort());
+});
+
+test('verdicts have the words of SQL, and each unit of time is read as the server reads it', () => {
+  const { meaning = '' } = questionOf('compare_releases').gives.find(({ names }) => names.includes('verdict')) ?? {};
+  const words = [...meaning.matchAll(/`([^`]+)`/g)].map(([, word]) => word);
+  assert.deepEqual(Object.keys(verdicts).filter((name) => name !== 'other' && !words.includes(name)), []);
+  assert.deepEqual(['slower', 'faster', 'new', 'gone'].map((name) => verdictLook(name).sign), ['▲', '▼', '+', '−']);
+  for (const name of [...words.filter((word) => !(word in verdicts)), undefined]) assert.equal(verdictLook(name), verdicts.other);
+
+  const letters = /strchr\("([a-z]+)", text\[digits\]\)/.exec(fs.readFileSync(path.join(repository, 'cli/serve/value.c'), 'utf8'))?.[1] ?? '';
+  const seconds = /** @type {Record<string, number>} */ ({ s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 });
+  assert.deepEqual([...letters].sort(), Object.keys(seconds).sort());
+  for (const letter of 'abcdefghijklmnopqrstuvwxyz') assert.equal(ago(`2${letter}`), letter in seconds ? 2000 * seconds[letter] : null, letter);
+  for (const [value] of constantOf('filters.js', 'periods')) assert.ok(ago(value), value);
+});
+
+test('each kind of what page loads left out has its words', () => {
+  const words = fs.readFileSync(path.join(repository, 'collector/base/words.c'), 'utf8');
+  const kinds = [...words.matchAll(/\[FP_LEFT_OUT_\w+\] = "([^"]+)"/g)].map(([, name]) => name).filter((name) => name !== '(any)');
+  /** With one, and with two. @type {Record<string, [string, string]>} */
+  const expected = {
+    '(unknown)': ['what the sender does not say', 'what the sender does not say'], mark: ['1 mark', '2 marks'], measure: ['1 measure', '2 measures'],
+    profile: ['the end of the profile', 'the end of the profile'], overload: ['the profile of a busy device', 'the profile of a busy device'],
+    vital: ['1 vital', '2 vitals'], interaction: ['1 interaction', '2 interactions'], frame: ['1 long frame', '2 long frames'],
+    resource: ['1 resource', '2 resources'], upload: ['1 upload', '2 uploads'],
+  };
+  assert.deepEqual(kinds.sort(), Object.keys(expected).sort());
+  for (const [what, [one, two]] of Object.entries(expected)) {
+    for (const [count, said] of /** @type {[number, string][]} */ ([[1, one], [2, two]])) {
+      const row = { what, loads: 3, all_loads: 30, share: 0.1, count: /^\d/.test(said) ? count : null };
+      assert.ok(leftOut([{ ...row, what: '(any)', count: null }, row])?.endsWith(`: ${said} (in 3).`), what);
+    }
+  }
+});
+
+test('the manual has the keys that the page lists', () => {
+  const manual = fs.readFileSync(path.join(repository, 'docs/report.md'), 'utf8').split('\n### Keys\n\n')[1].split('\n\n')[0];
+  const main = fs.readFileSync(path.join(repository, 'report/src/main.js'), 'utf8');
+  const pressed = /const pressed = \{([^]*?)\n\};/.exec(main)?.[1] ?? '';
+  const names = [...pressed.matchAll(/(?:^|[\s,])(?:'([^']+)'|([a-z])): (?:\(|show|turn)/g)].map(([, quoted, letter]) => quoted ?? letter);
+  assert.equal(names.length, 8, names.join());
+  assert.deepEqual(names.filter((name) => !manual.includes(`\`${name}\``)), []);
+  // `g` and then the key of a view, in the order of the manual.
+  const keys = fs.readdirSync(path.join(repository, 'report/src/views')).flatMap((name) =>
+    [...fs.readFileSync(path.join(repository, 'report/src/views', name), 'utf8').matchAll(/^ {2}key: '([a-z])',$/gm)].map(([, key]) => key));
+  const row = /^\| `g` then ((?:`[a-z]` )+)\|/m.exec(manual)?.[1] ?? '';
+  assert.deepEqual([...row.matchAll(/`([a-z])`/g)].map(([, key]) => key).sort(), keys.sort());
 });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Opens a page in Chromium and ends its profile, for tests whose servers are in another network namespace. Fails unless
  * the collector has accepted all of it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What a page knows of its own profile, and how much of it has arrived: a script tells the server, at each moment at
  * which the page could end, for how long it was profiled, and how late its timers come.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The shop's application: Express, helmet with its default policy, pages rendered on the server.
  * One process serves all hosts; each host has its own options.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Builds the shop as a bundler does: minified, with names that carry a hash of the contents.
  */

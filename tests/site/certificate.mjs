@@ -1,4 +1,5 @@
-/** A certificate that Chromium trusts for one run: by the hash of its key, so that service workers work, too. */
+// SPDX-License-Identifier: Apache-2.0
+/** A certificate that Chromium trusts for one run: by the hash of its key, so that service workers also work. */
 import crypto from 'node:crypto';
 import fs from 'node:fs';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The shop behind nginx and behind httpd: TLS, HTTP/2, one virtual host for each way to serve pages, and a rate
  * that changes by a reload.

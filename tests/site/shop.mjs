@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The shop behind each server that is built; and what every test of it needs: whatever was started is stopped,
  * also when only half of it has come up, and a process that something holds open ends all the same.

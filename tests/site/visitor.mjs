@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A visitor of the shop: a tab that notes what becomes of the profiler, all lines on its console, and reports
  * of policy violations.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The shop's goods, made up by arithmetic: the same for server, browser and worker. */
 
 const kinds = ['lamp', 'chair', 'table', 'shelf', 'clock', 'vase', 'rug', 'mirror'];

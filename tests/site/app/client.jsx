@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The browser's half: hydrates the page, asks the worker, and registers the service worker if the site has one. */
 import React from 'react';
 import { hydrateRoot } from 'react-dom/client';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The shop's pages, rendered on the server and hydrated in the browser. */
 import React, { useMemo, useState } from 'react';
 import { products, rank } from './catalogue.js';

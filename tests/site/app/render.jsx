@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The server's half: a whole document as text. */
 import React from 'react';
 import { renderToString } from 'react-dom/server';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A service worker that keeps the first copy of each page forever. */
 addEventListener('install', () => skipWaiting());
 addEventListener('activate', (event) => event.waitUntil(clients.claim()));

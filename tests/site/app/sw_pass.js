@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A service worker that passes everything on, as network-first ones do with navigations. */
 addEventListener('install', () => skipWaiting());
 addEventListener('activate', (event) => event.waitUntil(clients.claim()));

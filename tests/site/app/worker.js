@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Ranks off the main thread. */
 import { rank } from './catalogue.js';
 
