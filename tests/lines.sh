@@ -1,12 +1,20 @@
 # shellcheck shell=bash disable=SC2154 # whoever sources it sets $ran, and fail()
 # Runs the manual's lines: tests/packages and tests/containers source this file. The folder is that of the source.
+# SPDX-License-Identifier: Apache-2.0
 
-# block PAGE HEADING N: prints the Nth block of shell lines below a heading.
+# block PAGE HEADING N: prints the Nth block of shell lines below a heading. Of tabs, it sees only the one named $tab.
 block() {
-    awk -v heading="$2" -v wanted="$3" '
+    in_tab "docs/$1" | awk -v heading="$2" -v wanted="$3" '
         /^```/ { fenced = !fenced; printing = fenced && here && $0 == "```sh" && ++count == wanted; next }
         !fenced && /^#/ { here = $0 == heading }
-        printing' "docs/$1"
+        printing'
+}
+in_tab() {
+    awk -v tab="${tab-}" '
+        /^<!-- tabs -->$/ { in_tabs = 1; next }
+        /^<!-- \/tabs -->$/ { in_tabs = 0; next }
+        in_tabs && /^#### / { shown = substr($0, 6) == tab; next }
+        !in_tabs || shown' "$1"
 }
 
 # run_block PAGE HEADING N [COMMAND…]: runs it in folder $in, or here; COMMAND… starts its shell.
@@ -21,10 +29,10 @@ run_block() {
     (cd "${in-.}" && "$@" bash -euo pipefail -c "$lines")
 }
 
-# ran_all_blocks PAGE: every block of docs/PAGE was run.
+# ran_all_blocks PAGE [HEADING]: every block of docs/PAGE, or of what follows the heading, was run.
 ran_all_blocks() {
     local all run
-    all=$(grep -c '^```sh$' "docs/$1")
+    all=$(sed -n "/^${2-}/,\$p" "docs/$1" | grep -c '^```sh$')
     run=$(grep "^$1: " "$ran" | sort -u | wc -l)
     [ "$all" = "$run" ] || fail "$run of the $all blocks of docs/$1 were run"
 }

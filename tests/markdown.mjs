@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The fenced blocks of a manual page, for tests that run what the page tells its readers to type. */
 
 /**
@@ -22,6 +23,16 @@ export function fencedBlocks(page) {
     i = end;
   }
   return blocks;
+}
+
+/**
+ * Returns what a reader of one tab sees: without the tabs of the others.
+ * @param {string} page
+ * @param {string} tab such as `nginx`
+ */
+export function inTab(page, tab) {
+  return page.replace(/^<!-- tabs -->\n([^]*?)^<!-- \/tabs -->\n/gm, (_, tabs) => (
+    tabs.split(/^#### /m).slice(1).find((/** @type {string} */ one) => one.startsWith(`${tab}\n`))?.slice(tab.length + 1) ?? ''));
 }
 
 /**

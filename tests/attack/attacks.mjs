@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The attacks. Each runs in its own thread, so that its work does not add to the latencies that are measured
  * meanwhile.
  */
+import fs from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,11 +18,13 @@ import zlib from 'node:zlib';
  * @property {number} [forMs] how long
  * @property {number} [requests] how many in all, instead
  * @property {number} [first] the number of the first request: bodies are made from their numbers
+ * @property {boolean} [fresh] a new connection for each request
  *
  * @typedef {Record<string, number>} Outcome how often each thing happened
  * @typedef {{ body: Buffer, headers?: Record<string, string> }} Request
  */
 
+const mib = 1024 * 1024;
 const giveUpMs = 60_000;
 const quietMs = 500;
 
@@ -70,6 +74,21 @@ const slowBodies = (options) => drip(options, `${start(options.url)}Content-Leng
 /** @param {Options} options */
 const slowChunks = (options) => drip(options, `${start(options.url)}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n');
 
+/** Sends most of a large body on each connection, and holds them. @param {Options} options @returns {Promise<Outcome>} */
+async function halfBodies({ url, clients, forMs = 0 }) {
+  const { hostname, port } = new URL(url);
+  const sockets = Array.from({ length: clients }, () => {
+    const socket = net.connect(Number(port), hostname);
+    socket.on('error', () => {});
+    socket.write(`${start(url)}Content-Length: ${7 * mib}\r\n\r\n`);
+    socket.write(Buffer.alloc(6 * mib, '['));
+    return socket;
+  });
+  await delay(forMs);
+  for (const socket of sockets) socket.destroy();
+  return { opened: clients };
+}
+
 /**
  * Opens that many connections, sends nothing on them, and after a while opens a new one for each that was closed.
  * Those left when no more are closed are `held`.
@@ -117,10 +136,10 @@ async function idle({ url, clients, from, forMs = 0 }) {
  * @param {(n: number) => Request} make
  * @returns {Promise<Outcome>} by status
  */
-async function flood({ url, clients, forMs = Infinity, requests = Infinity, first = 0 }, make) {
+async function flood({ url, clients, forMs = Infinity, requests = Infinity, first = 0, fresh = false }, make) {
   /** @type {Outcome} */
   const outcome = {};
-  const agent = new http.Agent({ keepAlive: true, maxSockets: clients });
+  const agent = new http.Agent({ keepAlive: !fresh, maxSockets: clients });
   const until = performance.now() + forMs;
   let next = 0;
   await Promise.all(Array.from({ length: clients }, async () => {
@@ -150,7 +169,6 @@ function post(url, agent, { body, headers = {} }) {
   });
 }
 
-const mib = 1024 * 1024;
 
 /** Zstandard by hand: a frame of one byte repeated, 128 KiB for each 4 bytes. @param {number} length */
 function zstdOf(length) {
@@ -190,18 +208,20 @@ function bombs(options) {
   return flood(options, (n) => all[n % all.length]);
 }
 
+/** Parts of a form, as they are. @param {Buffer[]} parts @returns {Request} */
+const formOf = (parts) => ({
+  body: Buffer.concat([...parts.map((part) => Buffer.concat([Buffer.from('--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n'), part, Buffer.from('\r\n')])),
+    Buffer.from('--b--\r\n')]),
+  headers: { 'content-type': 'multipart/form-data; boundary=b' },
+});
+
 /** Compressed parts of one form; each inflates to a large share of the limit for all. @param {Options} options */
 function forms(options) {
-  const part = (/** @type {Buffer} */ body) => Buffer.concat([Buffer.from('--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n'), body, Buffer.from('\r\n')]);
-  const form = (/** @type {Buffer[]} */ parts) => ({
-    body: Buffer.concat([...parts.map(part), Buffer.from('--b--\r\n')]),
-    headers: { 'content-type': 'multipart/form-data; boundary=b' },
-  });
   const small = Buffer.from('{"marks":[{"name":"a","entryType":"mark","startTime":1,"duration":0}]}');
   const padded = zlib.gzipSync(Buffer.concat([small, Buffer.alloc(2 * mib, ' ')]));
   const all = [
-    form(Array(64).fill(padded)), form(Array(32).fill(padded)), form(Array(64).fill(small)),
-    form(Array(65).fill(small)), form(Array(50_000).fill(small)), form(Array(64).fill(Buffer.from('{'))),
+    formOf(Array(64).fill(padded)), formOf(Array(32).fill(padded)), formOf(Array(64).fill(small)),
+    formOf(Array(65).fill(small)), formOf(Array(50_000).fill(small)), formOf(Array(64).fill(Buffer.from('{'))),
   ];
   return flood(options, (n) => all[n % all.length]);
 }
@@ -227,14 +247,35 @@ function giantWithoutResources() {
   return Buffer.from(`],"frames":[${frames}],"stacks":[${stacks}],"samples":[${samples}]}`);
 }
 
+/** @param {Buffer} rest as giantWithoutResources makes it @param {number} n */
+function giant(rest, n) {
+  const resources = Array.from({ length: 100 }, (_, i) => `"https://cdn.example/${n}/${i}.js"`);
+  return zlib.gzipSync(Buffer.concat([Buffer.from(`{"resources":[${resources}`), rest]), { level: 1 });
+}
+
 /** Giant traces, all different. @param {Options} options */
 function giants(options) {
   const rest = giantWithoutResources();
-  return flood(options, (n) => {
-    const resources = Array.from({ length: 100 }, (_, i) => `"https://cdn.example/${n}/${i}.js"`);
-    const text = Buffer.concat([Buffer.from(`{"resources":[${resources}`), rest]);
-    return { body: zlib.gzipSync(text, { level: 1 }) };
-  });
+  return flood(options, (n) => ({ body: giant(rest, n) }));
+}
+
+/** Uploads of a few megabytes or less that take long to decode: one per format, as many events as the limits allow. */
+export function heavyUploads() {
+  const dump = Array.from({ length: 49_000 }, (_, n) => `{"type":3,"time":${n},"duration":0.5}`).join('\n');
+  const { id, ...session } = JSON.parse(fs.readFileSync(new URL('../data/opera-scope/page-load.json', import.meta.url), 'utf8'));
+  const scope = session['opera-scope'];
+  const long = JSON.stringify({ ...session, 'opera-scope': { ...scope, timelines: Array(1500).fill(scope.timelines).flat() } });
+  return {
+    trace: { body: giant(giantWithoutResources(), 0) },
+    dumps: formOf(Array(6).fill(zlib.gzipSync(dump))),
+    sessions: formOf(Array(6).fill(zlib.gzipSync(long))),
+  };
+}
+
+/** All of these, in turn. On new connections, which any thread takes that is free. @param {Options} options */
+function slowToDecode(options) {
+  const uploads = Object.values(heavyUploads());
+  return flood({ ...options, fresh: true }, (n) => uploads[n % uploads.length]);
 }
 
 /** Small traces with new names only. @param {Options} options */
@@ -256,7 +297,7 @@ function randomNames(options) {
 }
 
 export const attacks = {
-  slowHeaders, slowBodies, slowChunks, idle, bombs, forms, hugeHeaders, giants, randomNames,
+  slowHeaders, slowBodies, slowChunks, halfBodies, idle, bombs, forms, hugeHeaders, giants, slowToDecode, randomNames,
 };
 
 if (!isMainThread) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Clients that hold connections without work: none keeps its connection beyond the deadline, and none locks the
  * others out.

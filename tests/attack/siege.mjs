@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A collector with one site under attack and one normal site, and the attack's cost: memory, database size, and the
  * other site's latency.
@@ -76,7 +77,7 @@ function startVisitors(url) {
  */
 export async function startSiege(config = {}) {
   const stack = await startStack({ config: {
-    sites: ['attacked', 'quiet'].map((name) => ({ name, key: `pk_${name}` })),
+    sites: ['attacked', 'quiet'].map((name) => ({ name, key: `pk_${name}`, formats: ['web', 'speed-tracer', 'opera-scope'] })),
     ...config,
   } });
   const { collector } = stack;

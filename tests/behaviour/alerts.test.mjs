@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The rules for Prometheus and the dashboard for Grafana: every expression is parsed, every metric, label and value in
  * it is one that a real collector exposes, and every alert leads to a section of the manual. With FLEETPROF_LONG,
@@ -11,6 +12,7 @@ import { after, before, test } from 'node:test';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
 
+import { files as dashboards } from '../../tools/dashboards.mjs';
 import { envelope, send } from './collector_client.mjs';
 import { repository, run, startCollector, startStack, temporaryDir, waitFor } from './stack.mjs';
 
@@ -167,10 +169,10 @@ test('the numbers at the top follow the site and collector, and say when no coll
 });
 
 test('the dashboard leads to the others, as they lead to it', () => {
-  assert.deepEqual(dashboard.links, JSON.parse(read('config/grafana/overview.json')).links);
+  assert.deepEqual(dashboard.links, JSON.parse(dashboards.get('overview.json') ?? '').links);
 });
 
-test('a rate has the unit of a rate, beside a duration, too', () => {
+test('a rate has the unit of a rate, also beside a duration', () => {
   for (const { title, type, fieldConfig, targets = [] } of dashboard.panels.filter((/** @type {any} */ panel) => panel.type === 'timeseries')) {
     for (const { refId, expr } of targets) {
       if (!/^sum[^/]*\(rate\(fleetprof_\w+_total\b[^/]*$/.test(expr)) continue;
@@ -290,6 +292,8 @@ test('each other alert fires when its own numbers change, and alone', { skip }, 
     ['FleetprofConnectionsEnded', { 'fleetprof_connections_ended_total{reason="slow"}': 1 }],
     ['FleetprofDescriptorsLow', { process_open_fds: 0.9 * healthy.process_max_fds }],
     ['FleetprofUploadsQuarantined', { fleetprof_uploads_quarantined_total: 1 }],
+    ['FleetprofDatabaseRefuses', { 'fleetprof_database_state{state="refusing"}': 1 }],
+    ['FleetprofRetentionRefused', { 'fleetprof_retention_refused{reason="clocks_differ"}': 1 }],
     ['FleetprofSealingLate', { fleetprof_unsealed_age_seconds: 7000 }],
     ['FleetprofSpoolDiskFull', { fleetprof_spool_disk_free_bytes: 1000 }],
     ['FleetprofSpoolErrors', { fleetprof_spool_errors_total: 1 }],

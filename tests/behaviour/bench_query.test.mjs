@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The query benchmark on a tiny site: what it generates answers as the sum of what was drawn, in the database and in
  * DuckDB. A benchmark over rows that mean something else would compare nothing.
@@ -102,6 +103,7 @@ for (const selection of selections) {
 
   test(`markers are what was drawn: ${selection.name}`, async () => {
     const rows = await postgres.sql(`select marker, samples, self_ms from fleetprof.markers(${args(selection)})`);
+    assert.equal(rows.pop().marker, '(unseen)');
     const names = ['(unattributed)', '(none)', 'script', 'gc', 'style', 'layout'];
     const expected = [...naive(selection, 'total')].map(([key, [, , samples, self]]) => ({ marker: names[key], samples, self_ms: self / 1000 }));
     assert.deepEqual(rows, expected.sort((one, other) => other.self_ms - one.self_ms));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Uploads with very many stacks, as a large application has them: few functions call most others, times have jitter. */
 
 /** Returns numbers from 0 to 1, the same in each run. @param {number} seed */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** fleetprof without a server: help, wrong usage, validate. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -6,15 +7,16 @@ import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
 import zlib from 'node:zlib';
+import { everyCommand } from './commands.mjs';
 import { binDir, repository, run, temporaryDir } from './stack.mjs';
 
 const program = path.join(binDir, 'fleetprof');
 const dir = temporaryDir('cli');
-const commands = ['migrate', 'top', 'flame', 'markers', 'timings', 'callers', 'trend', 'compare', 'regressions', 'vitals', 'interactions', 'long-frames',
-  'third-parties', 'coverage', 'export', 'validate', 'import'];
-const families = ['session', 'spool', 'spool dead-letters'];
-const members = ['session list', 'session export', 'spool inspect', 'spool verify', 'spool dead-letters list', 'spool dead-letters show',
-  'spool dead-letters replay'];
+const manual = fs.readFileSync(path.join(repository, 'docs/cli.md'), 'utf8');
+const every = await everyCommand();
+const commands = every.map(({ name }) => name);
+/** What only has commands. */
+const families = [...new Set(commands.flatMap((name) => name.split(' ').map((_, i, words) => words.slice(0, i).join(' '))))].filter(Boolean);
 
 /** @param {string[]} args @param {Parameters<typeof run>[1]} [options] */
 function fleetprof(args, options) {
@@ -41,26 +43,21 @@ test('--version names the program and its version', async () => {
   assert.match(stdout, /^fleetprof \d+\.\d+\.\d+\n$/);
 });
 
-test('--help lists every command, and help explains each of them', async () => {
-  const { code, stdout } = await fleetprof(['--help']);
-  assert.equal(code, 0);
-  for (const command of commands) {
-    assert.match(stdout, new RegExp(`^  ${command} `, 'm'));
-    const [explained, asked] = await Promise.all([fleetprof(['help', command]), fleetprof([command, '--help'])]);
-    assert.equal(explained.code, 0);
-    assert.equal(explained.stdout, asked.stdout);
-    assert.match(explained.stdout, new RegExp(`^Usage: fleetprof ${command} `));
-  }
+test('the manual has every command, and no other', () => {
+  const words = (/** @type {string} */ name) => name.split(' ')[0];
+  const listed = [...manual.split('\n## ')[0].matchAll(/^\| \[`([a-z -]+)`\]/gm)].map(([, name]) => name);
+  assert.deepEqual(listed.map(words).sort(), [...new Set(commands.map(words))].sort());
+  for (const name of listed) assert.match(manual, new RegExp(`^## ${name}$`, 'm'));
 });
 
 test('every command, and every command of a command, knows the options that all know, and help explains it', async () => {
-  for (const command of [...commands, ...families, ...members]) {
+  for (const command of [...commands, ...families]) {
     const words = command.split(' ');
     const said = await Promise.all(['-?', '--help', '--usage', '-V', '--version'].map((option) => fleetprof([...words, option])));
     for (const { code, stderr } of said) assert.deepEqual([code, stderr], [0, ''], command);
     const [help, same, usage, version, sameVersion] = said.map(({ stdout }) => stdout);
     assert.equal(same, help);
-    assert.match(help, /^Usage: fleetprof /);
+    assert.match(help, new RegExp(`^Usage: fleetprof ${words[0]} `));
     assert.match(usage, /^Usage: fleetprof /);
     assert.match(version, /^fleetprof \d/);
     assert.equal(sameVersion, version);
@@ -68,27 +65,38 @@ test('every command, and every command of a command, knows the options that all 
   }
 });
 
-test('every option of a command of a command has an entry in the manual', async () => {
-  const manual = fs.readFileSync(path.join(repository, 'docs/cli.md'), 'utf8');
-  for (const command of members) {
-    const { stdout } = await fleetprof([...command.split(' '), '--help']);
-    for (const [option] of stdout.matchAll(/--[a-z][a-z-]*/g)) {
-      assert.match(manual, new RegExp(`${option}[^a-z-]`), `docs/cli.md has no word of ${option} of ${command}`);
-    }
+/** The options in a text. @param {string} text */
+const optionsIn = (text) => [...text.matchAll(/--[a-z][a-z-]*/g)].map(([option]) => option);
+
+test('every option in --help has an entry in the manual', () => {
+  for (const { name, help } of every) {
+    assert.ok(optionsIn(help).length > 2);
+    // Commands of a command may share their sentences.
+    const entry = (/** @type {string} */ option) => new RegExp(name.includes(' ') ? `${option}[^a-z-]` : `\`${option}[ \`]`);
+    for (const option of optionsIn(help)) assert.match(manual, entry(option), `docs/cli.md has no entry for ${option} of ${name}`);
   }
 });
 
-test('every option in --help has an entry in the manual', async () => {
-  const manual = fs.readFileSync(path.join(repository, 'docs/cli.md'), 'utf8');
-  for (const command of commands) {
-    const { stdout } = await fleetprof([command, '--help']);
-    const options = [...stdout.matchAll(/--[a-z][a-z-]*/g)].map(([option]) => option);
-    assert.ok(options.length > 2);
-    for (const option of options) {
-      assert.match(manual, new RegExp(`\`${option}[ \`]`), `docs/cli.md has no entry for ${option} of ${command}`);
-    }
-    assert.match(manual, new RegExp(`^## ${command}$`, 'm'));
-  }
+test('every option in a table of the manual is in the --help of a command that the section is about', () => {
+  const found = manual.split('\n## ').slice(1).flatMap((section) => {
+    const [heading] = section.split('\n');
+    const own = every.filter(({ name }) => name.split(' ')[0] === heading || /^Which /.test(heading));
+    const rows = [...section.matchAll(/^\| option[^|]*\|[^]*?(?=\n(?!\|))/gm)].flatMap(([table]) => table.split('\n').slice(2));
+    const options = rows.flatMap((row) => optionsIn(row.slice(2).split(' | ')[0]));
+    for (const option of options) assert.ok(own.some(({ help }) => optionsIn(help).includes(option)), `docs/cli.md, ${heading}: ${option}`);
+    return options;
+  });
+  assert.ok(found.length > 80, `${found.length}`);
+});
+
+test('the formats of the manual are those of export and of its help', async () => {
+  const table = manual.split('\n| format | for |\n')[1].split('\n\n')[0];
+  const documented = [...table.matchAll(/^\| `([a-z]+)` \|/gm)].map(([, name]) => name);
+  const { stderr } = await fleetprof(['export', '--format', 'perf']);
+  assert.equal(/there are (.*)/.exec(stderr)?.[1], documented.join(', '));
+  const help = every.find(({ name }) => name === 'export')?.help ?? '';
+  const without = documented.filter((name) => !new RegExp(`^ +${name} `, 'm').test(help));
+  assert.deepEqual(without, []);
 });
 
 for (const [what, args, stderr] of /** @type {[string, string[], RegExp][]} */ ([
@@ -233,4 +241,28 @@ test('a file cannot steer the terminal: control characters are not repeated', as
   server.close();
   assert.match(findings, /seen: +<script .*\?\[2J/);
   for (const control of controls) assert.ok(![stderr, stdout, findings].join().includes(control), control.codePointAt(0)?.toString(16));
+});
+
+test('on a terminal --csv and --json do not repeat control characters either; elsewhere they are whole', async () => {
+  const steering = '\u0007\u001b\u007f\u0085\u009b\u061c\u200b\u200f\u202e\u2066\u2060\ufeff\u2062\u206a\ufff9\u{e0041}';
+  const name = file(`a${steering}z–é.json`, JSON.stringify(trace));
+  const shell = `'${path.join(binDir, 'fleetprof')}' validate "$FILE"`;
+  const env = { ...process.env, FILE: name };
+  const onTerminal = async (/** @type {string} */ form) => {
+    const { stdout, code } = await run(['script', '-qec', `stty cols 200; ${shell} ${form}`, '/dev/null'], { env });
+    assert.equal(code, 0, stdout);
+    return stdout.replaceAll('\r\n', '\n');
+  };
+  const csv = await onTerminal('--csv');
+  assert.match(csv, /a\\x07\\x1b\\x7f\\xc2\\x85\\xc2\\x9b\?{11}z–é\.json/);
+  const json = await onTerminal('--json');
+  assert.equal(JSON.parse(json)[0].file, name, 'an escape means the same character');
+  assert.match(json, /\\u009b/);
+  const table = await onTerminal('');
+  for (const text of [csv, json, table])
+    for (const character of steering) assert.ok(!text.includes(character), `${character.codePointAt(0)?.toString(16)} in ${JSON.stringify(text)}`);
+  for (const form of ['--csv', '--json']) {
+    const { stdout } = await fleetprof(['validate', form, name]);
+    assert.ok(stdout.includes('\u009b') && stdout.includes('\u202e') && stdout.includes('\u200b'), form);
+  }
 });

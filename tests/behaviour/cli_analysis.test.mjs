@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** From a file to an answer: import, then top, timings and export, against the real collector and PostgreSQL. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -40,6 +41,7 @@ before(async () => {
   stack = await startStack({
     config: { sites: [{ name: 'shop', key: 'pk_shop', routes: ['/cart'] }, { name: 'blog', key: 'pk_blog' },
       { name: 'lab', key: 'pk_lab' }, { name: 'only', key: 'pk_only' }, { name: 'sheet', key: 'pk_sheet' }, { name: 'wide', key: 'pk_wide' },
+      { name: 'starved', key: 'pk_starved' }, { name: 'framed', key: 'pk_framed' }, { name: 'widget', key: 'pk_widget' },
       { name: 'own', key: 'pk_own', origins: ['https://www.own.example', 'http://127.0.0.1:8080'], first_party: ['owncdn.example'], ignore: ['https://tag.example.net/*'] }] },
   });
   env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
@@ -82,7 +84,7 @@ test('before the first upload an empty answer says so', async () => {
 test('an imported file is in the numbers; the only site need not be named', async () => {
   await importFile('shop');
   await untilMetric('fleetprof_uploads_flushed_total', 1);
-  const frame = { kind: 'function', self_ms: 10, self_share: 0.25, uploads: 1, self_ms_per_load: 10, load_share: 1, is_agent: false };
+  const frame = { kind: 'function', self_ms: 10, self_share: 0.25, uploads: 1, self_ms_per_load: 10, load_share: 1, is_agent: false, seen_share: 1 };
   const rows = await json('top');
   for (const row of rows) {
     assert.ok(Math.abs(row.busy_share - 1 / 3) < 1e-9, 'a third of the attributed time');
@@ -209,7 +211,7 @@ test('a time that cannot be meant is wrong use: it says what to write', async ()
     [['--since', '2999-01-01'], /--since: 2999-01-01 .* is in the future\n$/],
     [['--since', 'infinity'], /--since: infinity is in the future\n$/],
     [['--since', '2026-05-02', '--until', '2026-05-01'], /the period ends before it begins\n.*detail: It begins at 2026-05-02 .* and ends at 2026-05-01 .*\.\n$/],
-    [['--until', '2w'], /the period ends before it begins\n.*\n.*hint: Give --since, too/],
+    [['--until', '2w'], /the period ends before it begins\n.*\n.*hint: Also give --since/],
   ])) {
     const { code, stdout, stderr } = await fleetprof('top', ...args);
     assert.deepEqual([code, stdout], [2, ''], args.join(' '));
@@ -252,7 +254,8 @@ test('timings prints marks and measures', async () => {
     [{ name: 'hero', kind: 'mark', count: 1 }, { name: 'render', kind: 'measure', count: 1 }]);
   assert.ok(close(rows[0].p50_ms, 120) && close(rows[1].p99_ms, 50));
   const { stdout } = await fleetprof('timings');
-  assert.match(stdout, /^NAME +KIND +COUNT +P50 MS +P75 MS +P95 MS +P99 MS +MIN MS +MAX MS +MEAN MS$/m);
+  assert.match(stdout, /^NAME +KIND +COUNT +P50 MS +P75 MS +P95 MS +P99 MS +MIN MS +MAX MS +MEAN MS +LEFT OUT$/m);
+  assert.doesNotMatch(stdout, /left something out/);
   assert.match(stdout, /^hero +mark +1 +120\.0 /m);
 });
 
@@ -293,7 +296,7 @@ function withAgent(withPage) {
       stacks: [{ frameId: 0 }, { frameId: withPage ? 1 : 0 }],
       samples: [{ timestamp: 0, stackId: 0 }, { timestamp: 10, stackId: 1 }, { timestamp: 20 }],
     },
-    measures: [{ name: 'work', entryType: 'measure', startTime: -1, duration: 50 }],
+    measures: [{ name: 'work', entryType: 'measure', startTime: -5, duration: 30 }],
   }));
   return file;
 }
@@ -333,7 +336,7 @@ function parseCsv(text) {
 }
 
 test('--csv has the names and values of --json, and no formula', async () => {
-  const names = ['=1+1', '+1', '-1', '-2+3', '@SUM(A1)', '\tx', '\n=1', '＝1+1', '＋1', '－1', '＠a', 'Ａ', 'a,b', 'say "x"', 'a\nb', 'größe', 'plain'];
+  const names = ['=1+1', '+1', '-1', '-2+3', '@SUM(A1)', '\tx', '\n=1', '＝1+1', '＋1', '－1', '＠a', '\u00ad\ufeff=1', '\u00ad\u200b=1', '\u00a0=1', '  =1', '\u3000\u2003＝1', ' \ufeff@x', '\v=1', '\x01=1', '\x85=1', '\u2068=1', '\u1680@x', '\u3164+1', '\u{e0020}=1', '﹦1', 'Ａ', 'a,b', ' a=b', 'say "x"', 'a\nb', 'größe', 'plain'];
   const file = path.join(dir, 'sheet.json');
   fs.writeFileSync(file, JSON.stringify({ ...upload, release: '=r', marks: [{ name: '=cmd', entryType: 'mark', startTime: 1, duration: 0 }], measures: [], trace: {
     resources: [script], frames: names.map((name) => ({ name, resourceId: 0, line: 1, column: 2 })),
@@ -352,17 +355,17 @@ test('--csv has the names and values of --json, and no formula', async () => {
     for (const [i, row] of expected.entries()) {
       assert.deepEqual(header, Object.keys(row), args.join(' '));
       const cells = Object.values(row).map((value) => (value === null ? '' : typeof value === 'object' ? undefined
-        : typeof value === 'string' && /^[=+\-@\t\r\n＝＋－＠]/.test(value) && !/^-\d+$/.test(value) ? `'${value}` : value));
+        : typeof value === 'string' && /^[ \v\x01\x85\u00a0\u00ad\u1680\u3000\u2003\u200b\u2068\u3164\ufeff\u{e0020}]*[=+\-@\t\r\n＝＋－＠﹦]/u.test(value) && !/^-\d+$/.test(value) ? `'${value}` : value));
       for (const [k, cell] of cells.entries()) {
         if (typeof cell === 'number') assert.equal(Number(rows[i][k]), cell, `${args[0]} ${header[k]}`);
         else if (cell !== undefined) assert.equal(rows[i][k], String(cell), `${args[0]} ${header[k]}`);
       }
     }
   }
-  const { stdout } = await fleetprof('top', '--site', 'sheet', '--csv');
+  const { stdout } = await fleetprof('top', '--site', 'sheet', '--csv', '--top', '50');
   const [header, ...rows] = parseCsv(stdout);
   const functions = rows.map((row) => row[header.indexOf('function')]);
-  assert.deepEqual(functions.sort(), ["'=1+1", "'+1", '-1', "'-2+3", "'@SUM(A1)", "'\tx", "'\n=1", "'＝1+1", "'＋1", "'－1", "'＠a", 'Ａ', 'a,b', 'say "x"', 'a\nb', 'größe', 'plain'].sort());
+  assert.deepEqual(functions.sort(), ["'=1+1", "'+1", '-1', "'-2+3", "'@SUM(A1)", "'\tx", "'\n=1", "'＝1+1", "'＋1", "'－1", "'＠a", "'\u00ad\ufeff=1", "'\u00ad\u200b=1", "'\u00a0=1", "'  =1", "'\u3000\u2003＝1", "' \ufeff@x", "'\v=1", "'\x01=1", "'\x85=1", "'\u2068=1", "'\u1680@x", "'\u3164+1", "'\u{e0020}=1", "'﹦1", 'Ａ', 'a,b', ' a=b', 'say "x"', 'a\nb', 'größe', 'plain'].sort());
   const { stdout: alone } = await fleetprof('regressions', '--site', 'sheet', '--csv');
   assert.match(alone, /^function_key,function,[a-z_0-9,]+\n$/, 'of a lone release only the names');
   const both = await fleetprof('top', '--json', '--csv');
@@ -536,7 +539,7 @@ test('trend follows a function, a group or a timing', async () => {
 });
 
 test('all filters and what they leave out may be given at once', async () => {
-  const dimensions = ['route', 'environment', 'variant', 'browser', 'os', 'device', 'thread'];
+  const dimensions = ['route', 'environment', 'variant', 'browser', 'os', 'device', 'thread', 'frame'];
   const given = (/** @type {string[]} */ names) => names.flatMap((name) => [`--${name}`, '%', '--exclude', `${name}=x`]).concat('--site', 'own', '--since', '1d', '--until', '0s');
   const most = [...given(dimensions), ...given(['release']).slice(0, 4)];
   const all = [...most, '--marker', '(none)', '--exclude', 'marker=gc'];
@@ -564,7 +567,7 @@ test('--exclude leaves out what a filter selects', async () => {
   assert.deepEqual(await json('top', '--site', 'own', '--exclude', 'marker='), []);
   for (const [args, message] of /** @type {[string[], RegExp][]} */ ([
     [['top', '--exclude', 'browser'], /--exclude takes FILTER=PATTERN, such as browser=Headless%, not "browser"/],
-    [['top', '--exclude', 'site=x'], /--exclude has no filter "site"; it has marker, release, route, environment, variant, browser, os, device, thread/],
+    [['top', '--exclude', 'site=x'], /--exclude has no filter "site"; it has marker, release, route, environment, variant, browser, os, device, thread, frame/],
     [['timings', '--exclude', 'marker=gc'], /--exclude has no filter "marker"; it has release, route,/],
     [['compare', '1', '2', '--exclude', 'release=gc'], /--exclude has no filter "release"; it has route,/],
     [['top', '--exclude', 'os=a', '--exclude', 'os=b'], /--exclude os is given twice/],
@@ -573,4 +576,70 @@ test('--exclude leaves out what a filter selects', async () => {
     assert.equal(wrong.code, 2);
     assert.match(wrong.stderr, message);
   }
+});
+
+test('wherever times are, a line says what the browser did not see', async () => {
+  // 400 ms were watched; two samples, 300 ms apart, own 250 ms of the gap between them, and half of an interval at each end.
+  const starved = { ...upload, release: 'starved', start: 0, duration: 400, measures: [{ name: 'task', entryType: 'measure', startTime: 0, duration: 200 }],
+    trace: { ...upload.trace, samples: [{ timestamp: 5, stackId: 0 }, { timestamp: 395, stackId: 0 }] } };
+  const calm = { ...starved, release: 'calm', measures: [], trace: { ...upload.trace,
+    samples: Array.from({ length: 40 }, (_, i) => ({ timestamp: 10 * i + 5, stackId: 0 })) } };
+  for (const [i, body] of [starved, calm].entries()) {
+    const file = path.join(dir, `seen-${i}.json`);
+    fs.writeFileSync(file, JSON.stringify(body));
+    const { code, stderr } = await fleetprof('import', '--wait', '-c', stack.collector.file, '--site', 'starved', file);
+    assert.equal(code, 0, stderr);
+  }
+  const of = ['--site', 'starved', '--release', 'starved'];
+  const lastLine = (/** @type {string} */ text) => text.trimEnd().split('\n').at(-1);
+  assert.equal(lastLine((await fleetprof('top', ...of)).stdout),
+    'The browser looked in 65.0 % of the time that was watched; what ran in the rest is unseen, so all times are lower bounds.');
+  assert.equal(lastLine((await fleetprof('top', ...of, '--measure', 'task')).stdout),
+    'The browser looked in 65.0 % of the measure\'s time; what ran in the rest is unseen, so all times are lower bounds.');
+  assert.doesNotMatch((await fleetprof('top', '--site', 'starved', '--release', 'calm')).stdout, /unseen/);
+  assert.deepEqual((await json('markers', ...of)).map(({ marker, self_ms: ms, share }) => [marker, ms, share]),
+    [['(none)', 260, 1], ['(unseen)', 140, null]]);
+  assert.deepEqual((await json('coverage', ...of)).map(({ seen_share: seen }) => seen), [0.65]);
+  const { stdout } = await fleetprof('compare', 'starved', 'calm', '--site', 'starved');
+  assert.match(stdout, /^Seen: 65 % of the earlier side's time, 100 % of the later one's\. /m);
+});
+
+test('times are of pages at the top, and of pages in frames when asked', async () => {
+  const send = async (/** @type {string} */ site, /** @type {string | undefined} */ frame) => {
+    const name = `${frame ?? 'top'}Work`;
+    const file = path.join(dir, `frame-${site}-${name}.json`);
+    fs.writeFileSync(file, JSON.stringify({ ...upload, frame, measures: [], trace: { ...upload.trace, frames: [{ name }], stacks: [{ frameId: 0 }],
+      samples: Array.from({ length: 16 }, (_, i) => ({ timestamp: 10 * i, stackId: 0 })) } }));
+    const { code, stderr } = await fleetprof('import', '--wait', '-c', stack.collector.file, '--site', site, file);
+    assert.equal(code, 0, stderr);
+  };
+  await send('framed', undefined);
+  await send('framed', 'same-origin');
+  await send('framed', 'cross-origin');
+  await send('widget', 'cross-origin');
+  const names = async (/** @type {string[]} */ ...args) => (await json('top', '--site', 'framed', ...args)).map((row) => row.function).sort();
+  const [row] = await json('top', '--site', 'framed');
+  assert.equal(row.function, 'topWork');
+  assert.equal(row.self_ms_per_load, row.self_ms);
+  assert.deepEqual(await names(), ['topWork']);
+  assert.deepEqual(await names('--frame', 'cross-origin'), ['cross-originWork']);
+  assert.deepEqual(await names('--frame', '%'), ['cross-originWork', 'same-originWork', 'topWork']);
+  assert.deepEqual(await names('--frame', '%', '--exclude', 'frame=top'), ['cross-originWork', 'same-originWork']);
+  assert.deepEqual((await json('cost', 'frame', '--site', 'framed')).filter(({ uploads }) => uploads > 0).map(({ name }) => name).sort(),
+    ['cross-origin', 'same-origin', 'top']);
+  assert.deepEqual(await json('coverage', '--site', 'framed').then(([{ loads }]) => loads), 1);
+  const { code, stdout, stderr } = await fleetprof('top', '--site', 'widget');
+  assert.deepEqual([code, stdout], [0, '']);
+  assert.match(stderr, /nothing matches: all that would is of pages in frames\n.*--frame '%'/);
+});
+
+test('in messages of level debug1 a question says which rows it reads', async () => {
+  const ask = (/** @type {string[]} */ ...args) => run([program, ...args, '--site', 'shop'], { env: { ...env, PGOPTIONS: '-c client_min_messages=debug1' } });
+  const { code, stderr } = await ask('top');
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /^DEBUG: {2}sites: 1; segments: \d+; fresh rows: from [-0-9]{10} \d\d:00 to [-0-9]{10} \d\d:00; groups of sealed rows: \d+ \(.*\); blocks: .* \(UTC\)$/m);
+  // First what the filters select, then the blocks by hour.
+  const trend = await ask('trend', 'outer');
+  assert.equal(trend.stderr.match(/^DEBUG: {2}sites: 1;/gm)?.length, 2, trend.stderr);
+  assert.doesNotMatch((await fleetprof('top', '--site', 'shop')).stderr, /sites: 1;/);
 });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** compare and regressions: from two releases' uploads to a verdict, an exit code and a post. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -8,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { Fleet } from '../stats/fleet.mjs';
-import { binDir, run, temporaryDir } from './stack.mjs';
+import { binDir, run, temporaryDir, waitFor } from './stack.mjs';
 import { pprof, speedscope, sum } from './viewers.mjs';
 
 const program = path.join(binDir, 'fleetprof');
@@ -124,6 +125,39 @@ test('export --compare gives other tools both sides, the earlier one scaled to t
   const none = await fleetprof('export', '--compare', '1', 'nosuch', '--format', 'pprof', '-o', `${file}.none`);
   assert.deepEqual([none.code, none.stdout, fs.existsSync(`${file}.none`)], [0, '', false]);
   assert.match(none.stderr, /^fleetprof: nothing was counted for the release "nosuch" of site "site1"\n/);
+});
+
+test("the agent's own functions are left out of comparisons, and said, unless they are asked for", async () => {
+  const agent = 4242;
+  const give = (/** @type {string} */ names) => fleet.postgres.execute(`update fleetprof_data.frame set resource_id = ${agent} where ${names}`);
+  await fleet.postgres.execute(`create table kept as select frame_id, resource_id from fleetprof_data.frame;
+    insert into fleetprof_data.resource (resource_id, site, url, last_seen)
+    values (${agent}, 'site1', 'https://shop.example/fleetprof-0.1.0.js', current_date)`);
+  try {
+    const slower = await json('regressions', '2');
+    assert.ok(slower.some((/** @type {any} */ row) => row.function === 'function7'));
+    await give("function in ('function7', 'function20')");
+    const rows = await json('compare', '1', '2', '--top', '1000');
+    assert.ok(rows.length > 20 && rows.every((/** @type {any} */ { is_agent: isAgent }) => isAgent === false));
+    assert.ok(!rows.some((/** @type {any} */ row) => row.function === 'function7'));
+    assert.equal((await json('compare', '1', '2', '--top', '3')).length, 3, 'the agent takes no place in the list');
+    const all = await json('compare', '1', '2', '--top', '1000', '--agent');
+    const own = all.filter((/** @type {any} */ row) => row.is_agent);
+    assert.deepEqual([...new Set(own.map((/** @type {any} */ row) => row.function))].sort(), ['function20', 'function7']);
+    assert.equal(all.length, rows.length + own.length);
+    const ms = (/** @type {string} */ side) => own.reduce((/** @type {number} */ total, /** @type {any} */ row) => total + row[`${side}_self_ms`], 0).toFixed(1);
+    const { stdout } = await fleetprof('compare', '1', '2');
+    assert.match(stdout, /^0 slower, 0 faster, /m);
+    assert.ok(stdout.endsWith(`\nfleetprof's own agent took ${ms('before')} ms per page load before, and ${ms('after')} after; --agent lists its functions.\n`), stdout);
+    assert.doesNotMatch((await fleetprof('compare', '1', '2', '--agent')).stdout, /own agent/);
+    const found = await json('regressions', '2');
+    assert.ok(!found.some((/** @type {any} */ row) => row.function === 'function7'), 'a pipeline does not fail because of the agent');
+    await give('true');
+    const only = await fleetprof('compare', '1', '2');
+    assert.deepEqual([only.code, only.stdout, only.stderr], [0, '', "fleetprof: only functions of fleetprof's own agent match; --agent lists them\n"]);
+  } finally {
+    await fleet.postgres.execute('update fleetprof_data.frame set resource_id = kept.resource_id from kept where kept.frame_id = frame.frame_id; drop table kept');
+  }
 });
 
 test('compare --timings and --vitals judge percentiles', async () => {
@@ -247,6 +281,43 @@ test('a finding is posted once, and again only if the post failed', async () => 
   const spoiled = await fleetprof(...args);
   assert.equal(spoiled.code, 2);
   assert.match(spoiled.stderr, /is not a list of posted findings/);
+  hook.stop();
+});
+
+test('the URL can come from a file, which no list of processes shows', async () => {
+  const hook = await startHook(200);
+  hook.delayMs = 500;
+  const dir = temporaryDir('hook'), file = path.join(dir, 'url');
+  fs.writeFileSync(file, `  ${hook.url}?secret=s3cret\r\nanother line\n`, { mode: 0o600 });
+  const args = ['regressions', '--state', path.join(dir, 'posted'), '--webhook-file'];
+  const running = fleetprof(...args, file);
+  await waitFor(() => hook.posts.length > 0, { what: 'post' });
+  const arguments_ = fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+    .map((pid) => { try { return fs.readFileSync(`/proc/${pid}/cmdline`, 'latin1'); } catch { return ''; } });
+  assert.ok(arguments_.some((line) => line.includes('--webhook-file')), 'it has ended too early to look');
+  assert.ok(!arguments_.some((line) => line.includes('s3cret')));
+  const { code, stderr } = await running;
+  assert.deepEqual([code, hook.posts.length], [0, 1], stderr);
+  assert.doesNotMatch(stderr, /s3cret|readable/);
+
+  fs.chmodSync(file, 0o644);
+  const open = await fleetprof(...args, file);
+  assert.deepEqual([open.code, hook.posts.length], [0, 1], 'posted before');
+  assert.match(open.stderr, /url is readable by all users of this machine\n.*hint: .*chmod o-r/);
+  for (const [content, message] of /** @type {[string | undefined, RegExp][]} */ ([
+    [undefined, /could not read .*missing: No such file/], ['', /is not an http or https URL/], ['\nhttp://x.example/', /is not an http or https URL/],
+    ['ftp://x.example/\n', /is not an http/], ['http://\n', /is not an http/], [`http://x.example/${'x'.repeat(5000)}`, /is not an http/]])) {
+    const other = path.join(dir, content === undefined ? 'missing' : 'wrong');
+    if (content !== undefined) fs.writeFileSync(other, content, { mode: 0o600 });
+    const wrong = await fleetprof(...args, other);
+    assert.deepEqual([wrong.code, wrong.stdout], [2, ''], content);
+    assert.match(wrong.stderr, message);
+  }
+  const folder = await fleetprof(...args, dir);
+  assert.match(folder.stderr, /could not read .*: Is a directory/);
+  const both = await fleetprof(...args, file, '--webhook', hook.url);
+  assert.equal(both.code, 2);
+  assert.match(both.stderr, /exclude each other/);
   hook.stop();
 });
 

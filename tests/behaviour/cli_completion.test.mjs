@@ -1,4 +1,5 @@
-/** Completion in bash: it knows what the program's own help lists. tests/packages tries zsh's, too. */
+// SPDX-License-Identifier: Apache-2.0
+/** Completion in bash: it knows what the program's own help lists. tests/packages also tries zsh's. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -19,7 +20,7 @@ async function complete(...words) {
   return stdout.split('\n').filter((line) => line !== '');
 }
 
-test('completes commands, of families, too', async () => {
+test('completes commands, also of families', async () => {
   const { stdout: help } = await run([path.join(binDir, 'fleetprof'), '--help']);
   const listed = [...help.matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, name]) => name);
   assert.ok(listed.length > 20, help);

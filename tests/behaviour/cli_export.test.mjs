@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** export: what other tools' own importers make of the files equals SQL's numbers. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -142,7 +143,7 @@ test('an aggregate has the same stacks, time and samples in speedscope and pprof
   assert.deepEqual(decoded.functions.find((each) => each.name === shownHostile), { name: shownHostile, file: 'https://shop.example/app.js', line: 7 });
   assert.ok(decoded.samples.every(({ labels }) => Object.keys(labels).length === 0));
   const again = await speedscope('shop.pb.gz', (await exported('--format', 'pprof', '--site', 'shop', '--fold', 'package')).bytes);
-  assert.equal(again.profiles[0].total, total, 'speedscope reads pprof, too');
+  assert.equal(again.profiles[0].total, total, 'speedscope also reads pprof');
 });
 
 test('an aggregate has the same time by function in the Performance panel as in SQL', async () => {
@@ -156,7 +157,7 @@ test('an aggregate has the same time by function in the Performance panel as in 
   own.set('(unattributed)', total - sum(own.values()));
   assert.deepEqual([...panel.threads[0].own].filter(([, us]) => us > 0).sort(), [...own].sort());
   const again = await speedscope('Trace-20200101T000000.json', json);
-  assert.equal(again.profiles[0].total, total, 'speedscope reads it, too');
+  assert.equal(again.profiles[0].total, total, 'speedscope also reads it');
 });
 
 test('of more stacks than a file holds the least are one frame, and no time is lost', { skip: process.env.FLEETPROF_LONG !== '1' && 'FLEETPROF_LONG=1' }, async () => {
@@ -187,14 +188,17 @@ test('filters and --marker select what they select in SQL', async () => {
   assert.match(stderr, /^fleetprof: nothing was counted for the release "r7" of site "shop"\n/);
 });
 
+/** The first sample is at 0, and its span begins half an interval before: that is where an export begins. */
+const beginMs = -5;
+
 test('a kept trace is in the order of time, with its marks and measures, in the Performance panel', async () => {
   const [id] = await kept('one');
   const panel = await devtools((await exported('--format', 'chrome', '--session', id)).bytes.toString());
   const [{ calls }] = panel.threads;
   assert.deepEqual(calls, [[shownHostile, 0, 40], ['(anonymous)', 10, 20], ['parse', 20, 10], ['(unattributed)', 40, 10], ['(gc)', 50, 10],
-    [shownHostile, 60, 20], [shownHostile, 110, 10], ['(anonymous)', 110, 10], ['parse', 110, 10]]);
-  assert.deepEqual(panel.marks, [['hero', 12.5], [shownHostile, 15]]);
-  assert.deepEqual(panel.measures, [['render', 10, 25]]);
+    [shownHostile, 60, 60], ['(anonymous)', 90, 30], ['parse', 90, 30]]);
+  assert.deepEqual(panel.marks, [['hero', 12.5 - beginMs], [shownHostile, 15 - beginMs]]);
+  assert.deepEqual(panel.measures, [['render', 10 - beginMs, 25]]);
 });
 
 test('a kept trace is in the order of time in speedscope, which has no marks; its sums are those of SQL', async () => {
@@ -205,7 +209,7 @@ test('a kept trace is in the order of time in speedscope, which has no marks; it
   const [first, second, third] = [shownHostile, `${shownHostile};(anonymous)`, `${shownHostile};(anonymous);parse`];
   assert.equal(name, 'window');
   assert.deepEqual(order, [[first, 0], [second, 10_000], [third, 20_000], [first, 30_000], ['(unattributed)', 40_000], ['(gc)', 50_000],
-    [first, 60_000], [third, 110_000]]);
+    [first, 60_000], [third, 90_000]]);
   const wanted = await stacksOf('one');
   assert.equal(total, sum(wanted.values()));
   assert.deepEqual(withoutPlaces([...stacks].map(([stack, us]) => [stack.replaceAll(shownHostile, foldedHostile), us])), withoutPlaces(wanted));
@@ -295,7 +299,7 @@ test('no name of a mark or measure keeps the Performance panel from a session', 
   const json = (await exported('--format', 'chrome', '--session', (await kept('panel'))[0])).bytes;
   const { marks, measures, threads } = await devtools(json.toString());
   assert.deepEqual(threads.map((each) => each.name), ['CrRendererMain']);
-  const first = 20; // ms before the time origin
+  const first = 25; // ms before the time origin: the first sample, and half an interval
   const plain = (/** @type {any[]} */ [name, ...times]) => [name.replace(/\u00a0$/, ''), ...times];
   assert.deepEqual(marks.map(plain), marked.map((name, i) => [name, first + i]));
   assert.deepEqual(measures.map(plain), measured.map((name, i) => [name, first + i, 5]));
@@ -306,7 +310,7 @@ test('no name of a mark or measure keeps the Performance panel from a session', 
   assert.equal((await speedscope('Trace-20200101T000000.json', json)).profiles.length, 1);
 });
 
-test('a long session is read by the Performance panel, too', async () => {
+test('the Performance panel also reads a long session', async () => {
   const count = 150_000;
   await importInto('long', file('long.json', { sampleInterval: 10, trace: {
     resources: [], frames: [{ name: 'odd' }, { name: 'even' }], stacks: [{ frameId: 0 }, { frameId: 1 }],
@@ -328,8 +332,8 @@ test('vitals of a kept trace are marks where they were', async () => {
   const { bytes, stderr } = await exported('--format', 'chrome', '--session', id);
   assert.equal(stderr, 'fleetprof: vitals left out, without a time: 1\n');
   const panel = await devtools(bytes.toString());
-  assert.deepEqual([...panel.marks].sort(), [['CLS 0.125', 50], ['LCP', 60], ['TTFB', 5.5]]);
-  assert.deepEqual(panel.measures, [['INP', 20, 30]]);
+  assert.deepEqual([...panel.marks].sort(), [['CLS 0.125', 50 - beginMs], ['LCP', 60 - beginMs], ['TTFB', 5.5 - beginMs]].sort());
+  assert.deepEqual(panel.measures, [['INP', 20 - beginMs, 30]]);
 });
 
 test('an event without time at the end of a stretch does not lengthen the one before it', async () => {
@@ -426,7 +430,7 @@ test('Firefox Profiler has the same time as SQL, and a session’s marks', async
   assert.deepEqual([...shop.own].filter(([, us]) => us > 0).sort(), [...rows.map((row) => [row.function, row.us]), ['(unattributed)', idle]].sort());
   const one = await firefox.read((await exported('--format', 'gecko', '--session', (await kept('one'))[0])).file);
   assert.equal(sum(one.own.values()), sum((await stacksOf('one')).values()));
-  assert.deepEqual(one.marks, [['render', 10, 25], ['hero', 12.5, null], [shownHostile, 15, null]]);
+  assert.deepEqual(one.marks, [['render', 10 - beginMs, 25], ['hero', 12.5 - beginMs, null], [shownHostile, 15 - beginMs, null]]);
   const clash = await firefox.read((await exported('--format', 'gecko', '--session', (await kept('clash'))[0])).file);
   assert.equal(sum(clash.own.values()), 11 * 10_000);
   assert.deepEqual(clash.marks, [['early', 0, null], ['long', 10, 900], ['none', 55, 0], ['late', 850, null]], 'also before the first and after the last sample');
@@ -449,6 +453,23 @@ test('long work says on a terminal what it is at, and nowhere else', async () =>
   const lines = await onTerminal(`import --no-wait -c ${stack.collector.file} --site one ${path.join(dir, 'one.json')} ${path.basename(long)}`);
   assert.match(lines, /^file 1 of 2: reading \S+\x1b\[K\rfile 1 of 2: sending 0\.0 MiB of \S+\x1b\[K\r\x1b\[K/);
   assert.match(lines, /file 2 of 2: sending 0\.0 MiB of long-é{11}\x1b\[K\r/, 'a line is cut to the terminal');
+});
+
+test('on a terminal no export shows what would steer or mislead it; piped it is whole', async () => {
+  const [id] = await kept('one');
+  const formats = ['folded', 'speedscope', 'gecko', 'chrome'];
+  const exports = [['session', 'export', id], ...formats.flatMap((format) => [['--site', 'shop'], ['--session', id]].map((source) => ['export', '--format', format, ...source]))];
+  for (const args of exports) {
+    const { stdout: piped } = await fleetprof(...args);
+    assert.ok(piped.includes('\u202e'), args.join(' '));
+    const line = `${[program, ...args].map((word) => `'${word}'`).join(' ')} 2> /dev/null`;
+    const onTerminal = await run(['script', '-qec', line, '/dev/null'], { env: { ...process.env, ...env } });
+    const shown = onTerminal.stdout.replaceAll('\r\n', '\n');
+    // eslint-disable-next-line no-control-regex
+    assert.doesNotMatch(shown, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/, args.join(' '));
+    if (args.includes('folded')) assert.equal(shown, piped.replaceAll('\u202e', '?'));
+    else assert.deepEqual(JSON.parse(shown), JSON.parse(piped), 'an escape means the same character');
+  }
 });
 
 test('what cannot be exported is refused before the database is asked', async () => {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** fleetprof import, as the server on the other side sees it. The server here is the test's own: it must misbehave on demand. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Kept sessions: imported in every format, each counts once; it is exported scrubbed, or byte for byte if so
  * configured; importing the export gives the same session; it is deleted after its retention.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The command line without memory: whichever allocation of a run fails, alone or with all later ones, the command
  * works as usual or ends with status 2 and says so. It never prints half a result, makes half a change or counts

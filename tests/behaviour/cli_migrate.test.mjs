@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** fleetprof migrate against real PostgreSQL. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

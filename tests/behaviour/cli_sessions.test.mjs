@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * fleetprof validate, import and session export over all formats: they report what is read, kept and refused, the same file counts
  * once, and a kept session can be exported and imported again.
@@ -51,7 +52,7 @@ test('validate tells what of a dump was read, kept and refused, and the first pl
   assert.equal(row.events, 2);
   assert.equal(row.timelines, 1);
   assert.deepEqual(report(row), {
-    truncated: true, records_read: 4, records_kept: 2, notes: [
+    truncated: true, records_read: 5, records_kept: 2, notes: [
       { text: 'a record that is not JSON', refused: true, count: 1, first: offsets[2], unit: 'byte' },
       { text: 'a truncated record', refused: true, count: 1, first: offsets[3], unit: 'byte' },
       { text: 'a duration below zero', refused: true, count: 1, first: offsets[1], unit: 'byte' },
@@ -66,7 +67,7 @@ test('validate says it in words under the table', async () => {
   assert.equal(code, 0);
   const [, , , ...said] = stdout.split('\n');
   assert.deepEqual(said, [
-    `${full}: 2 of 4 records kept, truncated: some of it is missing`,
+    `${full}: 2 of 5 records kept, truncated: some of it is missing`,
     `  refused: a record that is not JSON (1, the first at byte ${offsets[2]})`,
     `  refused: a truncated record (1, the first at byte ${offsets[3]})`,
     `  refused: a duration below zero (1, the first at byte ${offsets[1]})`,
@@ -123,7 +124,7 @@ test('reports each session of a recording by its number', async () => {
   assert.match(lines[6], /recording-two\.txt, session 6: 2 of 2 records kept$/);
 });
 
-test('reports what User Timing skips or finds out of order, too', async () => {
+test('also reports what User Timing skips or finds out of order', async () => {
   const mark = (/** @type {string} */ name, /** @type {number} */ startTime) => ({ name, entryType: 'mark', startTime, duration: 0 });
   const full = file('entries.json', JSON.stringify([mark('b', 2), mark('a', 1), { entryType: 'element', name: 'x', startTime: 1, duration: 0 }, mark('c', 0)]));
   const [row] = await validated(full);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * fleetprof spool inspect and verify: they report what is in a spool and where it is damaged, and change nothing,
  * also beside a running collector.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * fleetprof import --wait: when it returns, its uploads can be queried; if that takes too long, it says so. Uses real
  * collectors that flush slowly, and a real database.

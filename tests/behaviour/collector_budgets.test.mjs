@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A site's budgets: requests over them get 429 with the time to retry, the others are accepted, and no other site
  * is affected.
@@ -100,7 +101,7 @@ test('bytes in chunks are charged as they come', async () => {
   assert.equal(reply.headers['retry-after'], '1');
 });
 
-test('an upload larger than the whole bucket is taken in chunks, too, when the bucket is full', async () => {
+test('an upload larger than the whole bucket is also taken in chunks when the bucket is full', async () => {
   const chunks = [0, 60, 120, 180].map((at) => body.slice(at, at === 180 ? undefined : at + 60));
   assert.equal((await upload('stream', { chunks })).status, 204);
   const { status, headers } = await upload('stream', { chunks });
@@ -136,6 +137,11 @@ test('a reload changes the rate and keeps the level', async () => {
   assert.ok(taken <= 1, `${taken} were taken from an empty bucket`);
   await reload({ requests_per_second: 1_000_000 });
   for (let i = 0; i < 50; i++) assert.equal((await upload('reloaded')).status, 204);
+  const began = performance.now();
+  await reload({ requests_per_second: 1, burst: '2s' });
+  const left = await untilRefused(() => upload('reloaded'));
+  const refilled = Math.ceil((performance.now() - began) / 1000);
+  assert.ok(left.taken <= 2 + refilled, `${left.taken} were taken from a bucket that was cut to 2, and ${refilled} at most since`);
 });
 
 test('the log names each site that gets 429 once a minute', () => {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * fleetprofd's command line: its output and its exit codes.
  */
@@ -6,14 +7,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { binDir, collectorConfig, repository, run, startProcess, temporaryDir, waitFor } from './stack.mjs';
+import { binDir, collectorConfig, repository, run, startProcess, temporaryDir, version, waitFor } from './stack.mjs';
 
 /** @param {string[]} args */
 const fleetprofd = (...args) => run([path.join(binDir, 'fleetprofd'), ...args]);
 const nowhere = { database: 'host=/nonexistent' };
 
 test('--version and --help answer and end with 0', async () => {
-  assert.deepEqual(await fleetprofd('--version'), { code: 0, stdout: 'fleetprofd 0.1.0\n', stderr: '' });
+  assert.deepEqual(await fleetprofd('--version'), { code: 0, stdout: `fleetprofd ${version}\n`, stderr: '' });
   const help = await fleetprofd('--help');
   assert.equal(help.code, 0);
   for (const option of ['-c FILE', '--check-config', '--print-default-config', '--version'])

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What the collector's tests share: requests that no browser would send, and a few uploads.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The collector's connections: clients that wait, leave or do not send HTTP; unix sockets; stop and reload during
  * uploads. There is no database: uploads stay in the spool.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `?dry_run`: every reply as without it, and nothing is stored, counted, kept or used up.
  */
@@ -143,10 +144,14 @@ test('a form is refused when it would use its token up midway', async () => {
   assert.equal((await send(`${collector.url}/v1/ingest/pk_signed`, form(token, 2))).status, 204);
 });
 
-test('a dry run spends the budget, and cannot be used to get around it', async () => {
+test('dry runs have a budget of their own: they cannot flood, and take nothing from uploads', async () => {
   const { headers } = await sendUntil(() => dryRun('poor', { body: envelope() }), (status) => status === 429);
   assert.equal(headers['retry-after'], '1');
   assert.equal((await counted(collector)).deferred, 0);
+  const upload = () => send(`${collector.url}/v1/ingest/pk_poor`, { body: envelope() });
+  for (let i = 0; i < 2; i++) assert.equal((await upload()).status, 204, 'the burst of uploads is whole');
+  await sendUntil(upload, (status) => status === 429);
+  assert.equal((await dryRun('poor', { body: envelope() })).status, 429, 'as an upload would get now');
 });
 
 test('a value of dry_run other than 1 is refused: it might be meant as a no', async () => {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * 204 means durable, and durable means counted once, despite kills, a missing database and retries.
  */

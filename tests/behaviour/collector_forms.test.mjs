@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Forms: the uploads of one request are durable together or not at all.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The collector's HTTP: every status of the contract, CORS, limits, the admin listener. There is no database: uploads
  * stay in the spool.
@@ -211,6 +212,22 @@ describe('CORS', () => {
     }
   }
 
+  test('a preflight allows what tracing libraries add to requests, and only names', async () => {
+    const own = 'content-type, content-encoding, idempotency-key';
+    /** @type {[string, string][]} */
+    const cases = [
+      ['traceparent, baggage', `${own}, traceparent, baggage`], ['x-Datadog-Trace-Id', `${own}, x-Datadog-Trace-Id`],
+      ['a'.repeat(1024), `${own}, ${'a'.repeat(1024)}`], ['a'.repeat(1025), own],
+      ['a"b', own], ['a\u00e9', own], ['a\tb', own], ['a;b', own], ['', own],
+    ];
+    for (const [requested, allowed] of cases) {
+      const reply = await send(url, { method: 'OPTIONS', headers: { origin, 'access-control-request-headers': requested } });
+      assert.deepEqual([reply.status, reply.headers['access-control-allow-headers']], [204, allowed]);
+    }
+    const foreign = await send(url, { method: 'OPTIONS', headers: { origin: 'https://other.example', 'access-control-request-headers': 'a' } });
+    assert.deepEqual([foreign.status, foreign.headers['access-control-allow-headers']], [403, undefined]);
+  });
+
   test('errors carry the headers of an admitted origin', async () => {
     /** @type {[number, import('./collector_client.mjs').Request][]} */
     const cases = [
@@ -242,7 +259,7 @@ describe('limits and privacy', () => {
   test('a full spool is 503 with Retry-After, and not ready', async () => {
     const dir = temporaryDir('spool');
     const other = await startCollector({
-      config: { ...spoolOnly, spool: { path: path.join(dir, 's'), max_bytes: '4MiB', segment_bytes: '1MiB' } },
+      config: { ...spoolOnly, sites: spoolOnly.sites.slice(0, 1), spool: { path: path.join(dir, 's'), max_bytes: '4MiB', segment_bytes: '1MiB' } },
     });
     const there = `${other.url}/v1/ingest/pk_shop`;
     const names = Array.from({ length: 2000 }, (_, i) => ({ name: `${i}${'x'.repeat(90)}` }));

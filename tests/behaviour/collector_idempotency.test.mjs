@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Idempotency-Key: an upload without an id counts once under its request's key, in every format.
  */

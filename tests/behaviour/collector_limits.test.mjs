@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Every limit of an upload, at its value and one above: the first is accepted, the second gets 413 (422 for the
  * span) with the name of the setting.
@@ -16,7 +17,7 @@ const limits = {
   stack_depth: 6, json_depth: 12, max_span: '10s',
 };
 // These limit all uploads together or connections, or refuse nothing; other files test them.
-const elsewhere = ['measures', 'upload_memory', 'body_memory', 'connections', 'connections_per_address', 'timeout', 'request_timeout'];
+const elsewhere = ['measures', 'upload_memory', 'body_memory', 'connections', 'connections_per_address', 'timeout', 'request_timeout', 'kept', 'token_memory'];
 
 /** @type {import('./stack.mjs').Collector} */
 let collector;

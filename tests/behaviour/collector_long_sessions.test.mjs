@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Long sessions: a capture that is started, uploaded in parts and stopped, one at a time per browser window.
  */
@@ -175,7 +176,7 @@ test('a session runs in SQL from its first part there to its last', async (t) =>
   assert.ok(await runs(session), 'known no later than its first part');
   // The database is blocked for a while, so it learns of the stop before it has the last parts.
   const letGo = await holdUploads(t);
-  const waits = "usename = 'fleetprof_writer' and wait_event_type = 'Lock' and query like '%new_upload_id%'";
+  const waits = "usename = 'fleetprof_writer' and wait_event_type = 'Lock' and query like 'insert into fleetprof_data.upload_id%'";
   for (const part of [1, 2, 3]) assert.equal((await send(`${url}/${session}?part=${part}`, { body: dump(0) })).status, 204);
   assert.equal((await send(`${url}/${session}/stop`, { body: '' })).status, 204);
   await waitFor(async () => (await writers(waits)).length === 1, { what: 'a flush that waits' });
@@ -215,7 +216,7 @@ for (const [how, body, rows] of /** @type {const} */ ([['stopped', dump(0), 1], 
     const ingest = `${collector.url}/v1/ingest/pk_demo`;
     const letGo = await holdUploads(t);
     await send(ingest, { body: envelope() });
-    await waitFor(async () => (await writers("usename = 'fleetprof_writer' and wait_event_type = 'Lock' and query like '%new_upload_id%'")).length === 1, { what: 'a flush that waits' });
+    await waitFor(async () => (await writers("usename = 'fleetprof_writer' and wait_event_type = 'Lock' and query like 'insert into fleetprof_data.upload_id%'")).length === 1, { what: 'a flush that waits' });
     const { session } = JSON.parse((await send(`${ingest}/sessions`, { body: '' })).body);
     for (let part = 0; part < 30; part++) assert.equal((await send(`${ingest}/sessions/${session}?part=${part}`, { body })).status, 204);
     await takeFew();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * User Timing against the samples of the same upload: what ran inside a measure is in SQL, to the microsecond.
  */
@@ -37,13 +38,12 @@ async function upload(envelope, collector = stack.collector) {
     `select 1 from fleetprof.upload_log where release = '${envelope.release}'`)).length > 0, { what: 'upload in SQL' });
 }
 
-/** Which samples a name owns. @param {string} name @param {typeof measures} list */
+/** The windows of a name. @param {string} name @param {typeof measures} list */
 function insideOf(name, list) {
-  const windows = list.filter((measure) => measure.name === name).map((measure) => {
-    const start = toMicroseconds(measure.startTime);
-    return { start, end: start + toMicroseconds(measure.duration) };
-  });
-  return (/** @type {number} */ time) => windows.some(({ start, end }) => time >= start && time < end);
+  return { inside: list.filter((measure) => measure.name === name).map((measure) => {
+    const from = toMicroseconds(measure.startTime);
+    return { from, to: from + toMicroseconds(measure.duration) };
+  }) };
 }
 
 /** Compares what a name owns in SQL with what it must own: frames, shares and sums. Returns the number of frames.
@@ -95,16 +95,17 @@ async function assertAllMeasured(release, profile, sampleInterval, list) {
   const names = [...new Set(list.map(({ name }) => name))];
   const rows = await stack.sql(`select name, hotspot.* from unnest(array['${names.join("','")}']) as name,
     lateral fleetprof.measure_hotspots(name, 'demo', release => '${release}', top => null) as hotspot`);
-  const wholes = await stack.sql(`select name, samples, unattributed_samples, profiled_us, unattributed_us
+  const wholes = await stack.sql(`select name, samples, unattributed_samples, profiled_us, unattributed_us, window_us, loads
     from fleetprof_data.measure_fact join fleetprof_data.timing using (timing_id) join fleetprof_data.segment using (segment_id)
     where release = '${release}'`);
   let found = 0;
   for (const name of names) {
     const expected = sumsOf(profile, sampleInterval, insideOf(name, list));
     found += assertRows(rows.filter((row) => row.name === name), `${release}: ${name}`, expected);
-    const { samples, unattributed_samples, profiled_us, unattributed_us } = expected;
-    assert.deepEqual(wholes.filter((whole) => whole.name === name),
-      samples > 0 ? [{ name, samples, unattributed_samples, profiled_us, unattributed_us }] : [], `${release}: ${name}`);
+    const { samples, unattributed_samples, profiled_us, unattributed_us, unseen_us } = expected;
+    const whole = { name, samples, unattributed_samples, profiled_us, unattributed_us, window_us: profiled_us + unseen_us,
+      loads: profiled_us > 0 ? 1 : 0 };
+    assert.deepEqual(wholes.filter((row) => row.name === name), whole.window_us > 0 ? [whole] : [], `${release}: ${name}`);
   }
   return found;
 }
@@ -206,7 +207,7 @@ test('a measure that names its marks owns the samples between them', async () =>
     measures: [{ name: 'between', startMark: 'a', endMark: 'b' }] });
   const start = toMicroseconds(from);
   const end = toMicroseconds(to);
-  const rows = await assertMeasured('resolved', 'between', sumsOf(trace, undefined, (time) => time >= start && time < end));
+  const rows = await assertMeasured('resolved', 'between', sumsOf(trace, undefined, { inside: [{ from: start, to: end }] }));
   assert.ok(rows > 0);
   const [{ max_ms }] = await stack.sql(`select max_ms from fleetprof.timings('demo', release => 'resolved') where kind = 'measure'`);
   assert.ok(Math.abs(max_ms - (end - start) / 1000) < 1e-6);

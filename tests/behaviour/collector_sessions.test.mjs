@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Dumps and sessions of the older formats, from the upload to SQL: the same sums as other formats, and kept sessions
  * that can be read back event by event, in every mode of the original service.
@@ -67,7 +68,7 @@ test('an Opera Scope session gives its own events back, and the service\'s own r
   assert.deepEqual((await events(id, 1, 'reduce_unique_types')).map(given).sort(), lists[2].reply[1].map(listed).sort(),
     'REDUCE_UNIQUE_TYPES of the raw events is what the service said');
   assert.deepEqual((await events(id, 1, 'reduce_unique_events', ', event_id => 6, types => \'{CSS_SELECTOR_MATCHING}\''))
-    .map(given).sort(), lists[3].reply[1].map(listed).sort(), 'REDUCE_UNIQUE_EVENTS, too');
+    .map(given).sort(), lists[3].reply[1].map(listed).sort(), 'also REDUCE_UNIQUE_EVENTS');
   const [generic] = lists[4].reply[1];
   assert.deepEqual((await events(id, 1, 'reduce_all')).map(given), [listed(generic)], 'and REDUCE_ALL, except the process');
 });
@@ -182,8 +183,8 @@ for (const name of ['stream.ndjson', ...real]) {
         [...sums].filter(([type]) => type >= 0).map(([type, sum]) => [type, sum.count, sum.self]).sort());
     }
     const after = await breakdown();
-    assert.equal(after.count - before.count, count, 'in the facts, too');
-    // What a profile found inside an event is not in the event's own time, too.
+    assert.equal(after.count - before.count, count, 'also in the facts');
+    // An event's own time excludes the profile inside it.
     const self = after.self - before.self;
     const profiled = after.profiled - before.profiled;
     assert.ok(self <= total && self >= total - profiled, `${self} of ${total} µs, ${profiled} µs in functions`);

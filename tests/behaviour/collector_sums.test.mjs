@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Every real trace is accepted, and its sums in SQL equal an independent computation to the microsecond.
  */
@@ -6,7 +7,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { frameKey, sumsOf } from './oracle.mjs';
+import { seededRandom } from '../chaos/random.mjs';
+import { frameKey, sumsOf, toMicroseconds } from './oracle.mjs';
 import { repository, startStack, waitFor } from './stack.mjs';
 
 /** A trace as a file holds it: bare, or inside an envelope. @param {string} file */
@@ -30,11 +32,11 @@ after(() => stack.stop());
 /** @param {number} ms */
 const us = (ms) => Math.round(ms * 1000);
 
-/** @param {string} release @param {any} trace @param {number} [sampleInterval] */
-async function upload(release, trace, sampleInterval) {
+/** @param {string} release @param {any} trace @param {number} [sampleInterval] @param {object} [more] */
+async function upload(release, trace, sampleInterval, more) {
   const reply = await fetch(`${stack.collector.url}/v1/ingest/pk_demo`, {
     method: 'POST',
-    body: JSON.stringify({ version: 1, release, trace, sampleInterval }),
+    body: JSON.stringify({ version: 1, release, trace, sampleInterval, ...more }),
   });
   assert.equal(reply.status, 204, `${release}: ${await reply.text()}`);
 }
@@ -63,14 +65,14 @@ async function assertAddsUp(release, expected) {
   const wanted = new Map([...expected.frames].map(([key, frame]) => [key, [frame.self_us, frame.total_us, frame.samples]]));
   assert.deepEqual(new Map([...actual].sort()), new Map([...wanted].sort()), `${release}: frames`);
 
-  const { unattributed_samples: samples, unattributed_us: self_us } = expected;
-  const wantedMarkers = new Map([...expected.markers, ['(unattributed)', { samples, self_us }]]);
+  const { unattributed_samples: samples, unattributed_us: self_us, unseen_us: unseen } = expected;
+  const wantedMarkers = new Map([...expected.markers, ['(unattributed)', { samples, self_us }], ['(unseen)', { samples: 0, self_us: unseen }]]);
   for (const row of markers) {
     const sum = wantedMarkers.get(row.marker) ?? { samples: 0, self_us: 0 };
     assert.deepEqual([row.samples, us(row.self_ms)], [sum.samples, sum.self_us], `${release}: marker ${row.marker}`);
     wantedMarkers.delete(row.marker);
   }
-  assert.deepEqual([...wantedMarkers.values()].filter((sum) => sum.samples > 0), [], `${release}: markers that SQL lacks`);
+  assert.deepEqual([...wantedMarkers.values()].filter((sum) => sum.self_us > 0), [], `${release}: markers that SQL lacks`);
 
   const selfOfStacks = us(stacks.filter((row) => row.level > 0).reduce((sum, row) => sum + row.self_ms, 0));
   const unattributedInGraph = stacks.some((row) => row.function === '(unattributed)') ? 0 : expected.unattributed_us;
@@ -99,5 +101,55 @@ test('self and unattributed time make up the profiled time of every upload', asy
   assert.equal(uploads.length, 2 * traces.size);
   for (const { release, profiled_us, unattributed_us, self_us } of uploads) {
     assert.equal(self_us + unattributed_us, profiled_us, release);
+  }
+});
+
+/** Windows around, inside and beside a trace. @param {any} trace @param {import('../chaos/random.mjs').Random} random */
+function randomWindow(trace, random) {
+  const times = trace.samples.map((/** @type {{ timestamp: number }} */ sample) => sample.timestamp);
+  const [first, last] = times.length > 0 ? [Math.min(...times), Math.max(...times)] : [0, 100];
+  const margin = random.pick([0, 1, 100, 400]) + random.share();
+  const start = Math.max(0, random.chance(0.3) ? first + (last - first) * random.share() : first - margin);
+  return { start, duration: Math.max(0.001, random.chance(0.3) ? (last - start) * random.share() : last - start + margin) };
+}
+
+test('self, unattributed and unseen time make up the window of every upload', async () => {
+  const random = seededRandom(32);
+  const sent = new Map();
+  for (const [name, trace] of traces) {
+    const window = randomWindow(trace, random);
+    sent.set(`${name} window`, { trace, window });
+    await upload(`${name} window`, trace, undefined, window);
+  }
+  await waitFor(async () => (await stack.sql(`select count(*) as n from fleetprof.upload_log where release like '% window'`))[0].n
+    === traces.size, { what: 'all uploads in SQL', timeoutMs: 30_000 });
+  for (const [release, { trace, window: { start, duration } }] of sent) {
+    const from = toMicroseconds(start);
+    const expected = sumsOf(trace, undefined, { window: { from, to: from + toMicroseconds(duration) } });
+    await assertAddsUp(release, expected);
+    const [row] = await stack.sql(`select profiled_ms, unseen_ms from fleetprof.upload_log where release = '${release}'`);
+    assert.equal(us(row.profiled_ms), expected.profiled_us, `${release}: profiled`);
+    assert.equal(us(row.unseen_ms), expected.unseen_us, `${release}: unseen`);
+    assert.equal(us(row.profiled_ms) + us(row.unseen_ms), toMicroseconds(duration), `${release}: the window`);
+  }
+});
+
+test('on a busy machine a function has the time that the page measured', async () => {
+  const { trace, sampleInterval, measures } = JSON.parse(
+    fs.readFileSync(path.join(repository, 'tests/data/uploads/loaded-machine.json'), 'utf8'));
+  await upload('busy', trace, sampleInterval, { measures });
+  await waitFor(async () => (await stack.sql(`select 1 from fleetprof.upload_log where release = 'busy'`)).length);
+  const rows = await stack.sql(`select function, self_ms, samples from fleetprof.measure_hotspots('burn-truth', 'demo', release => 'busy')`);
+  // 300 ms by the page's clock; gaps of 16 to 55 ms at an interval of 10. The last 8.5 ms are half of the gap to the idle sample.
+  assert.deepEqual(rows, [{ function: 'burn', self_ms: 291.5, samples: 10 }]);
+});
+
+test('a window that no trace can have is refused with its place', async () => {
+  for (const [more, pointer] of /** @type {const} */ ([
+    [{ start: 0, duration: 3_600_001 }, '/duration'], [{ start: -1, duration: 5 }, '/start'], [{ start: 0, duration: -5 }, '/duration']])) {
+    const reply = await fetch(`${stack.collector.url}/v1/ingest/pk_demo`, {
+      method: 'POST', body: JSON.stringify({ version: 1, trace: { resources: [], frames: [], stacks: [], samples: [] }, ...more }) });
+    const problem = await reply.json();
+    assert.deepEqual([reply.status, problem.pointer], [422, pointer], problem.detail);
   }
 });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Page tokens at the collector: which uploads are refused, what is verified, how often and how long a token is valid.
  * The tokens are made here, from the documented format.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * User Timing over HTTP: what is refused, at which place, with nothing stored; measures that name their marks; what
  * is reported; which members of `detail` are kept.
@@ -242,4 +243,21 @@ test('whatever is acknowledged is counted, however extreme', async () => {
     assert.equal(set_aside, 0);
     return (await stack.sql(`select 1 from fleetprof.upload_log where release = 'extreme'`)).length === replies[204];
   }, { what: `all ${replies[204]} in SQL`, timeoutMs: 20_000 });
+});
+
+test('characters without width at the ends of a name are dropped; scripts whose names were read as Latin-1 are repaired', async () => {
+  const latin1 = (/** @type {string} */ text) => Buffer.from(text).toString('latin1');
+  const shaped = { frames: [{ column: 1, line: 1, name: '\u200bWide\ufeff', resourceId: 0 }],
+    resources: [latin1('webpack-internal:///./src/日本.js')], samples: [{ stackId: 0, timestamp: 1 }], stacks: [{ frameId: 0 }] };
+  const general = { ...shaped, resources: ['https://shop.example/größe.js', latin1('webpack-internal:///./src/größe.js')],
+    frames: [{ name: 'Wide', resourceId: 1, column: 2, line: 2 }] };
+  const measures = ['\u200bRow', 'Row\u2060', 'Row', '\u200b', 'a\u200bb'].map((name) => measure({ name }));
+  const from = (await stack.sql('select 1 from fleetprof.upload_log')).length;
+  for (const body of [{ trace: shaped, measures }, { trace: general, measures }])
+    assert.equal((await send(url, { body: JSON.stringify(body) })).status, 204);
+  await waitFor(async () => (await stack.sql('select 1 from fleetprof.upload_log')).length === from + 2, { what: 'both in SQL' });
+  assert.deepEqual(await stack.sql("select name, count::int from fleetprof.timings('demo') where name ~ '^(\u200b*Row\u2060*|a.b|\u200b)$' order by name collate \"C\""),
+    [{ name: 'Row', count: 6 }, { name: 'a\u200bb', count: 2 }, { name: '\u200b', count: 2 }]);
+  assert.deepEqual((await stack.sql("select resource from fleetprof.hotspots('demo') where function = 'Wide' order by resource")).map(({ resource }) => resource),
+    ['webpack-internal:///./src/größe.js', 'webpack-internal:///./src/日本.js']);
 });

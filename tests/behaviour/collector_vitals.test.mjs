@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Vitals, interactions, long animation frames, resources and coverage, from HTTP to SQL: what each counts, and which
  * samples its windows own.
@@ -194,9 +195,9 @@ test('windows own the samples of a real trace, to the microsecond', async () => 
     '(lcp)': [[0, at(0.5)]],
   };
   for (const [name, list] of Object.entries(windows)) {
-    const inside = (/** @type {number} */ time) => list.some(([start, duration]) =>
-      time >= toMicroseconds(start) && time < toMicroseconds(start) + toMicroseconds(duration));
-    const expected = sumsOf(trace, undefined, inside);
+    const inside = list.map(([start, duration]) =>
+      ({ from: toMicroseconds(start), to: toMicroseconds(start) + toMicroseconds(duration) }));
+    const expected = sumsOf(trace, undefined, { inside });
     const rows = await stack.sql(
       `select * from fleetprof.measure_hotspots('${name}', 'shop', release => '${release}', top => null)`);
     const us = (/** @type {number} */ ms) => Math.round(ms * 1000);
@@ -226,13 +227,25 @@ test('page loads without a trace are not in the means of functions', async () =>
   assert.deepEqual(await timingsOf(release, 'coverage'), [['coverage', 'no-policy', '', '', 1, 0], ['coverage', 'unsupported', '', '', 1, 0]]);
 });
 
-/** A part of a page load: one sample of f each 10 ms from `from` up to `to`. @param {number} from @param {number} to
+/** A part of a page load: a sample every 10 ms from `from` up to `to`, every second one of f. @param {number} from @param {number} to
  * @param {object} [more] */
 const partOf = (from, to, more) => ({
   id: randomUUID(), version: 1, start: from, duration: to - from, sampleInterval: 10, part: from / 1000, ...more,
   trace: { resources: ['https://shop.example/a.js'], frames: [{ name: 'f', resourceId: 0, line: 1, column: 1 }], stacks: [{ frameId: 0 }],
-    samples: Array.from({ length: (to - from) / 10 }, (_, i) => ({ timestamp: from + 10 * i, ...i % 2 && { stackId: 0 } })) },
+    samples: Array.from({ length: (to - from) / 10 }, (_, i) => ({ timestamp: from + 10 * i + 5, ...i % 2 && { stackId: 0 } })) },
 });
+
+/** All orders of some numbers. @param {number[]} numbers @returns {number[][]} */
+const ordersOf = (numbers) => (numbers.length < 2 ? [numbers]
+  : numbers.flatMap((first) => ordersOf(numbers.filter((one) => one !== first)).map((rest) => [first, ...rest])));
+
+/** Length of a window, and its page loads. @param {string} release @param {string} window */
+async function lengthOf(release, window) {
+  const [row] = await stack.sql(`select sum(window_us) / 1000.0 as length, sum(loads) as loads from fleetprof_data.measure_fact
+    join fleetprof_data.timing using (timing_id) join fleetprof_data.segment using (segment_id)
+    where release = '${release}' and name = '${window}'`);
+  return [Number(row.length), Number(row.loads)];
+}
 
 /** Profiled and self time of f inside a window, ms. @param {string} release @param {string} window */
 async function insideOf(release, window) {
@@ -262,6 +275,18 @@ test('a page load with a trace is profiled, whatever reason it gives for having 
   }
 });
 
+test('a page load whose agent stopped early is profiled, and counts once as overload', async () => {
+  const load = randomUUID();
+  const release = await upload({ load, part: 0, trace });
+  await upload({ load, part: 1, release, trace, coverage: 'overload' });
+  await untilCounted(release, 2);
+  const [row] = await stack.sql(`select * from fleetprof.coverage('shop', release => '${release}')`);
+  assert.deepEqual([row.loads, row.profiled, row.overload].map(Number), [1, 1, 1]);
+  assert.equal(row.quota, null);
+  const log = await stack.sql(`select coverage from fleetprof.upload_log where release = '${release}' order by part`);
+  assert.deepEqual(log.map(({ coverage }) => coverage), ['', 'overload']);
+});
+
 test('windows reach across the parts of a page load, in any order of arrival, and retries count once', async () => {
   const make = (/** @type {string} */ release) => {
     const same = { release, load: randomUUID() };
@@ -271,7 +296,8 @@ test('windows reach across the parts of a page load, in any order of arrival, an
         vitals: [{ name: 'LCP', value: 1500 }, { name: 'INP', value: 1300 }] },
     ];
   };
-  for (const [release, order] of Object.entries({ ascending: [0, 1, 2, 3], descending: [3, 2, 1, 0], mixed: [1, 3, 0, 2] })) {
+  for (const order of ordersOf([0, 1, 2, 3])) {
+    const release = `order ${order.join('')}`;
     const parts = make(release);
     const before = await joined();
     for (const index of order) {
@@ -282,6 +308,11 @@ test('windows reach across the parts of a page load, in any order of arrival, an
     assert.deepEqual(await insideOf(release, '(interaction)'), [1300, 650], release);
     assert.deepEqual(await insideOf(release, '(INP) poor'), [1300, 650], release);
     assert.deepEqual(await insideOf(release, '(lcp)'), [1500, 750], release);
+    assert.deepEqual(await lengthOf(release, '(interaction)'), [1300, 1], release);
+    assert.deepEqual(await lengthOf(release, '(lcp)'), [1500, 1], release);
+    const [{ per_load: perLoad }] = await stack.sql(`select self_ms_per_load as per_load
+      from fleetprof.measure_hotspots('(interaction)', 'shop', release => '${release}')`);
+    assert.equal(perLoad, 650, release);
     assert.deepEqual(await timingsOf(release, 'interaction'), [['interaction', 'pointer', '#buy', '', 1, 1_300_000]]);
     assert.ok(await joined() >= before + 3);
     const [row] = await stack.sql(`select self_ms, self_ms_per_load, uploads from fleetprof.hotspots('shop', release => '${release}')`);
@@ -293,6 +324,34 @@ test('windows reach across the parts of a page load, in any order of arrival, an
   await untilCounted('at once', 4);
   assert.deepEqual(await insideOf('at once', '(interaction)'), [1300, 650]);
   assert.deepEqual(await insideOf('at once', '(lcp)'), [1500, 750]);
+  assert.deepEqual(await lengthOf('at once', '(lcp)'), [1500, 1]);
+});
+
+test('time without a stack in long frames and handlers is hidden, by script, whatever part brings the frames', async () => {
+  for (const order of [[0, 1], [1, 0]]) {
+    const same = { release: `hidden ${order.join('')}`, load: randomUUID(), page: { url: 'https://www.shop.example/cart' } };
+    const parts = [partOf(0, 1000, same), {
+      id: randomUUID(), version: 1, start: 1000, duration: 0, ...same,
+      frames: [{ start: 100, duration: 300, scripts: [
+        { url: 'https://tag.example.net/tag.js', start: 100, duration: 100 }, { url: 'https://shop.example/a.js', start: 200, duration: 60 },
+        { url: 'https://www.shop.example/own.js', start: 260, duration: 40 }] }],
+      interactions: [interaction(350, 300, { processingStart: 380, processingEnd: 500 })],
+    }];
+    for (const index of order) assert.equal((await post(parts[index])).status, 204);
+    await untilCounted(same.release, 2);
+    const markers = await stack.sql(`select marker, self_ms from fleetprof.markers('shop', release => '${same.release}') order by marker`);
+    assert.deepEqual(markers, [{ marker: '(hidden)', self_ms: 200 }, { marker: '(none)', self_ms: 500 },
+      { marker: '(unattributed)', self_ms: 300 }], same.release);
+    const rows = await stack.sql(`select host, script, hidden_ms_per_load, remedy
+      from fleetprof.blind_time('shop', release => '${same.release}') order by hidden_ms desc, script`);
+    assert.deepEqual(rows.map(({ host, script, hidden_ms_per_load: ms, remedy }) => [host, script, ms, remedy]), [
+      [null, null, 100, 'V8 does not show this'],
+      ['tag.example.net', 'https://tag.example.net/tag.js', 50, 'crossorigin'],
+      // Functions of a.js have stacks.
+      ['shop.example', 'https://shop.example/a.js', 30, 'V8 does not show this'],
+      ['www.shop.example', 'https://www.shop.example/own.js', 20, 'V8 does not show this'],
+    ], same.release);
+  }
 });
 
 test('parts of refused forms, of other loads and of other collectors are not joined', async () => {

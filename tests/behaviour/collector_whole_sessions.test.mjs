@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A long session is one session: what its parts have in common (requests, timers, V8's code, events around others, the page)
  * crosses them, in whichever order they come.

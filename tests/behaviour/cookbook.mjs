@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The questions of docs/cookbook.md, and the database's answers to them.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Each query of docs/cookbook.md gives the answer that stands below it. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Refused bodies are kept for the operator, whole and with the reason, within their bounds, and never at the cost of
  * an upload. No database is needed: refused bodies never get there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `fleetprof doctor URL` against real servers: each mistake, made on purpose, gives its finding and no other; a right
  * set-up gives none.

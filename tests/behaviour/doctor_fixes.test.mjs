@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The lines that doctor gives undo the mistake, written as they are into a server before the application. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,11 +1,12 @@
-/** docs/troubleshooting.md and doctor's findings say the same. */
+// SPDX-License-Identifier: Apache-2.0
+/** Doctor's findings and docs/troubleshooting.md, which tools/reference.mjs writes from them. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { pageMistakes, rightSetups, serverMistakes } from './doctor_setups.mjs';
-import { doctor } from './doctor_site.mjs';
+import { attributes, pageMistakes, rightSetups, serverMistakes } from './doctor_setups.mjs';
+import { doctor, startApp } from './doctor_site.mjs';
 import { binDir, repository, run } from './stack.mjs';
 
 const page = fs.readFileSync(path.join(repository, 'docs/troubleshooting.md'), 'utf8');
@@ -16,24 +17,14 @@ const ids = kinds.map(({ id }) => id);
 const sections = new Map(page.split(/^(?=##)/m).filter((text) => text.startsWith('### '))
   .map((text) => [text.slice(4, text.indexOf('\n')), text]));
 
-/** Without line breaks, which the page has elsewhere. @param {string} text */
-const flat = (text) => text.replace(/\s+/g, ' ').trim();
-
 test('each finding has a section, and each section a finding', () => {
   assert.ok(ids.length > 60);
   assert.deepEqual([...sections.keys()], ids);
 });
 
-for (const { id, what, why, fix, nginx, httpd, express } of kinds) {
-  test(`the section ${id} has the finding's words and lines`, () => {
-    const section = sections.get(id) ?? '';
-    for (const text of [what, why, fix]) assert.ok(!text || flat(section).includes(flat(text)), text);
-    for (const [language, lines] of [['nginx', nginx], ['apache', httpd], ['js', express]]) {
-      assert.equal(section.includes(`\`\`\`${language}\n`), Boolean(lines), language);
-      assert.ok(!lines || section.includes(`\`\`\`${language}\n${lines}\n\`\`\``), lines);
-    }
-  });
-}
+test('each finding says what is wrong, why it matters and what to do', () => {
+  for (const { id, what, why, fix } of kinds) for (const text of [what, why, fix]) assert.match(text, /\w{2,}/, id);
+});
 
 test('every link of the table of symptoms leads to a section', () => {
   const links = [...page.matchAll(/\]\(#([\w-]+)\)/g)].map(([, id]) => id);
@@ -43,11 +34,46 @@ test('every link of the table of symptoms leads to a section', () => {
 
 test('every finding is made on purpose in some test', () => {
   const made = new Set(Object.values({ ...rightSetups, ...serverMistakes, ...pageMistakes }).flatMap(({ finds = [] }) => finds));
-  const text = ['behaviour/doctor.test.mjs', 'behaviour/doctor_machine.test.mjs', 'behaviour/status.test.mjs', 'unit/doctor/status_judge_test.c']
+  const text = ['behaviour/doctor.test.mjs', 'behaviour/doctor_machine.test.mjs', 'behaviour/status.test.mjs', 'behaviour/timezone.test.mjs', 'accidents/content_while_broken.test.mjs', 'accidents/clocks.test.mjs', 'accidents/poolers.test.mjs', 'unit/doctor/status_judge_test.c']
     .map((file) => fs.readFileSync(path.join(repository, 'tests', file), 'utf8')).join();
   // Its clock is this machine's.
-  const untested = ids.filter((id) => !made.has(id) && ![`'${id}'`, `"${id}"`].some((quoted) => text.includes(quoted)) && id !== 'clock-database');
+  const untested = ids.filter((id) => !made.has(id) && ![`'${id}'`, `"${id}"`, `/${id}/`].some((quoted) => text.includes(quoted)) && id !== 'clock-database');
   assert.deepEqual(untested, []);
+});
+
+test('each option of the agent is in the manual, and each attribute has an example here', () => {
+  const rows = [...fs.readFileSync(path.join(repository, 'docs/agent.md'), 'utf8').split('\n## Options\n')[1].split('\n## ')[0].matchAll(/^\| `(\w+)` \|(?: `(data-[a-z-]+)`)? \|/gm)];
+  const [, list] = /^const optionNames = (\[[^\]]*\]);/m.exec(fs.readFileSync(path.join(repository, 'agent/src/load.js'), 'utf8')) ?? assert.fail();
+  // The agent itself gives its parts the last two.
+  const known = [...list.matchAll(/'(\w+)'/g)].map(([, name]) => name).filter((name) => !['load', 'url'].includes(name));
+  assert.deepEqual(rows.map(([, name]) => name).sort(), known.sort());
+  assert.deepEqual(rows.flatMap(([, , attribute]) => attribute ?? []).sort(), Object.keys(attributes).sort());
+  for (const [, name, attribute] of rows) if (attribute) assert.equal(attribute, `data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
+});
+
+test('doctor knows each attribute of the manual, and the values that it takes', async () => {
+  /** The agent's tag with one attribute beside the endpoint, by host. @type {Record<string, import('./doctor_site.mjs').Setup>} */
+  const setups = {};
+  /** @type {Record<string, string | undefined>} what doctor must have seen */
+  const expected = {};
+  const add = (/** @type {string} */ attribute, /** @type {string} */ value, /** @type {string | undefined} */ seen) => {
+    const host = `attribute${Object.keys(setups).length}`;
+    const others = attribute === 'data-endpoint' ? '' : 'data-endpoint="/v1/ingest/pk_shop"';
+    setups[host] = { tag: `<script src="/fleetprof-0.1.0.js" ${others} ${attribute}="${value}"></script>` };
+    expected[host] = seen;
+  };
+  for (const [attribute, { right, wrong }] of Object.entries(attributes)) {
+    for (const value of right) add(attribute, value, undefined);
+    for (const value of wrong) add(attribute, value, `${attribute}="${value}" is not a valid value`);
+    add(`${attribute}s`, right[0], `${attribute}s is not an option of the agent`);
+  }
+  const app = await startApp(setups);
+  for (const [host, seen] of Object.entries(expected)) {
+    const { findings } = await doctor(['--repeat', '1', app.url.replace('127.0.0.1', `${host}.localhost`)]);
+    const found = findings.filter(({ id }) => id === 'agent-option').map((finding) => finding.seen);
+    assert.deepEqual(found, seen === undefined ? [] : [seen], setups[host].tag);
+  }
+  app.stop();
 });
 
 for (const [what, args, message] of /** @type {[string, string[], RegExp][]} */ ([

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** `fleetprof doctor` finds two mistakes that were made at once: each pair of those that do not hide each other. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,15 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The right set-ups, and the mistakes that people make in them, one at a time. */
+
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { repository } from './stack.mjs';
 
 /** @typedef {import('./doctor_site.mjs').Setup} Setup */
 
+/** The integrity of the agent's file, by one kind of hash. @param {string} kind */
+const integrity = (kind) => `${kind}-${createHash(kind).update(fs.readFileSync(path.join(repository, 'agent/dist/fleetprof.js'))).digest('base64')}`;
+
 const tag = (/** @type {string} */ attributes) => `<script src="/fleetprof-0.1.0.js" ${attributes}></script>`;
 const endpoint = 'data-endpoint="/v1/ingest/pk_shop"';
+
+/** Each attribute of the manual with values that the agent takes, and those that it does not. @type {Record<string, { right: string[], wrong: string[] }>} */
+export const attributes = {
+  'data-endpoint': { right: ['/v1/ingest/pk_shop'], wrong: [] },
+  'data-release': { right: ['7'], wrong: [] },
+  'data-environment': { right: ['production'], wrong: [] },
+  'data-variant': { right: ['a'], wrong: [] },
+  'data-route': { right: ['/product/:id'], wrong: [] },
+  'data-hash-routes': { right: ['', 'true', 'false'], wrong: [] },
+  'data-sample-interval': { right: ['1', '20', '10000'], wrong: ['0', '10ms', '10001'] },
+  'data-part-length': { right: ['1', '5000'], wrong: ['0', '5s'] },
+  'data-max-duration': { right: ['1', '60000'], wrong: ['0', '1m'] },
+  'data-max-buffer-size': { right: ['1', '10000'], wrong: ['0', 'all'] },
+  'data-after-load': { right: ['0', '3000'], wrong: ['-1', '3s'] },
+  'data-policy': { right: ['try'], wrong: ['', 'always'] },
+  'data-profile': { right: ['', 'true', 'false'], wrong: ['off'] },
+  'data-coverage': { right: ['all', 'off'], wrong: ['', 'on'] },
+  'data-vitals-sample': { right: ['0', '0.5', '1'], wrong: ['50', '50%'] },
+  'data-debug': { right: ['', 'false'], wrong: [] },
+};
 
 /** @type {Record<string, Setup>} */
 export const rightSetups = {
   right: {},
   'right-signed': { signed: 'strict', key: 'pk_strict' },
   'right-options': { tag: tag(`${endpoint} data-release="7" data-sample-interval="20" data-after-load="3000" data-debug`) },
+  // Of several kinds of hashes, browsers take the strongest; unknown ones count for nothing.
+  'right-sha256': { tag: tag(`integrity="${integrity('sha256')}" ${endpoint}`) },
+  'right-sha384': { tag: tag(`integrity="sha256-AAAA ${integrity('sha384')}" ${endpoint}`) },
+  'right-sha512': { tag: tag(`integrity="sha384-AAAA ${integrity('sha512')}" ${endpoint}`) },
+  'right-unknown-hash': { tag: tag(`integrity="md5-AAAA" ${endpoint}`) },
   'right-own-policy': { fields: { 'Document-Policy': 'document-write=?0' } },
   'right-scripts': {
     head: '<script src="OTHER/open.js" crossorigin></script><script type="application/ld+json">{}</script>',
@@ -22,7 +57,11 @@ export const rightSetups = {
   'right-redirect': { address: '/to-page' },
   'right-bundle': { tag: '', options: ['--endpoint', '/v1/ingest/pk_shop'] },
   'right-file': { address: '/page.html' },
-  'right-cross-origin': { tag: tag('data-endpoint="INGEST/v1/ingest/pk_shop"'), csp: { connectSrc: ['http:'] } },
+  'right-cross-origin': {
+    tag: tag('data-endpoint="INGEST/v1/ingest/pk_shop"'), csp: { connectSrc: ['http:'] },
+    options: ['--endpoint', 'INGEST/v1/ingest/pk_shop'],
+  },
+  'right-followed': { address: '/to-right', options: ['--follow'] },
   'right-ignored': { tag: tag(`defer ${endpoint}`), options: ['--ignore', 'agent-deferred'] },
 };
 
@@ -140,6 +179,7 @@ export const pageMistakes = {
   },
   'app-error': { status: 500, finds: ['page-status'] },
   'app-not-html': { address: '/data.json', finds: ['page-not-html'] },
+  'app-leaves': { address: '/to-right', finds: ['page-elsewhere'] },
   'app-loop': { address: '/loop', finds: ['page-redirects'] },
   'agent-missing': { tag: '', finds: ['agent-missing'] },
   'agent-twice': { head: tag(endpoint), finds: ['agent-twice'] },
@@ -161,6 +201,8 @@ export const pageMistakes = {
   'agent-bad-value': { tag: tag(`${endpoint} data-sample-interval="10ms"`), finds: ['agent-option'] },
   'agent-404': { tag: `<script src="/old/fleetprof-0.0.9.js" ${endpoint}></script>`, finds: ['agent-not-served'] },
   'agent-renamed': { tag: `<script src="/app-agent.js" ${endpoint}></script>`, finds: ['agent-renamed'] },
+  'agent-sha256': { tag: tag(`integrity="sha256-AAAA" ${endpoint}`), finds: ['agent-integrity'] },
+  'agent-sha512': { tag: tag(`integrity="sha512-AAAA ${integrity('sha384')}" ${endpoint}`), finds: ['agent-integrity'] },
   'agent-integrity': { tag: tag(`integrity="sha384-AAAA" ${endpoint}`), finds: ['agent-integrity'] },
   'csp-script': { csp: { scriptSrc: ["'none'"] }, finds: ['csp-script'] },
   'csp-nonce-missing': { csp: { scriptSrc: ["'nonce-abc'", "'strict-dynamic'"] }, finds: ['csp-script'] },
@@ -177,6 +219,7 @@ export const pageMistakes = {
   'script-404': { head: '<script src="/nothing.js"></script>', finds: ['script-unreachable'] },
   'script-minified': { head: '<script src="/minified.js"></script>', finds: ['source-map-missing'] },
   'script-map-404': { head: '<script src="/mapped.js"></script>', finds: ['source-map-unreachable'] },
+  'page-shared-worker': { body: '<script>new SharedWorker("/w.js")</script>', finds: ['worker'] },
   'page-worker': { body: '<script>new Worker("/w.js")</script>', finds: ['worker'] },
   // httpd has no limit for proxied bodies.
   'body-limit': { ingest: 'small', finds: ['body-limit'] },
@@ -207,18 +250,22 @@ export const pageMistakes = {
   'cors-hidden': { nginx: 'proxy_hide_header Access-Control-Allow-Origin;' },
   'endpoint-cors': {
     tag: tag('data-endpoint="http://cors-hidden.localhost:PORT/v1/ingest/pk_shop"'), csp: { connectSrc: ['http:'] },
-    finds: ['endpoint-cors', 'preflight'],
+    options: ['--endpoint', 'http://cors-hidden.localhost:PORT/v1/ingest/pk_shop'], finds: ['endpoint-cors', 'preflight'],
   },
   'no-options': { nginx: 'if ($request_method = OPTIONS) { return 405; }' },
   preflight: {
     tag: tag('data-endpoint="http://no-options.localhost:PORT/v1/ingest/pk_shop"'), csp: { connectSrc: ['http:'] },
-    finds: ['preflight'],
+    options: ['--endpoint', 'http://no-options.localhost:PORT/v1/ingest/pk_shop'], finds: ['preflight'],
   },
   'collector-old': { nginx: 'proxy_hide_header Fleetprof-Dry-Run;', finds: ['collector-old'] },
   'upload-blocked': { nginx: 'set $no_type $request_method$content_type; if ($no_type = POST) { return 403; }', finds: ['upload-refused'] },
   'key-unknown': { key: 'pk_shopp', finds: ['key-unknown'] },
   'origin-refused': { finds: ['origin-refused'] },
   'endpoint-path': { tag: tag('data-endpoint="/v1/ingest/pk_shop/upload"'), finds: ['endpoint-path'] },
-  'endpoint-nobody': { tag: tag('data-endpoint="http://127.0.0.1:1/v1/ingest/pk_shop"'), csp: { connectSrc: ['http:'] }, finds: ['endpoint-unreachable'] },
+  'endpoint-nobody': {
+    tag: tag('data-endpoint="http://127.0.0.1:1/v1/ingest/pk_shop"'), csp: { connectSrc: ['http:'] },
+    options: ['--endpoint', 'http://127.0.0.1:1/v1/ingest/pk_shop'], finds: ['endpoint-unreachable'],
+  },
+  'endpoint-elsewhere': { tag: tag('data-endpoint="INGEST/v1/ingest/pk_shop"'), csp: { connectSrc: ['http:'] }, finds: ['endpoint-elsewhere'] },
   'budget-spent': { key: 'pk_poor', finds: ['budget-spent'] },
 };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A site for doctor's tests: an Express application with helmet behind nginx or httpd, and a collector. Each set-up,
  * right or wrong, is a host NAME.localhost of the same servers.
@@ -81,6 +82,7 @@ export async function startApp(setups, ingest = '', port = () => 0) {
   });
   app.get('/moved.js', (request, response) => { response.redirect(`${otherOrigin}/open.js`); });
   app.get('/to-page', (request, response) => { response.redirect('/'); });
+  app.get('/to-right', (request, response) => { response.redirect(`http://right.localhost:${port()}/`); });
   app.get('/loop', (request, response) => { response.redirect('/loop'); });
   app.get('/data.json', (request, response) => { response.json({}); });
 
@@ -251,7 +253,7 @@ export async function startSite(kind, setups) {
     /** Doctor's arguments for a host. @param {string} name */
     argumentsFor: (name) => {
       const { options = [], address = '/', tls } = setups[name];
-      const words = options.map((option) => option.replace('APP', new URL(app.url).host).replace('INGEST', given.ingest));
+      const words = options.map((option) => option.replace('APP', new URL(app.url).host).replace('INGEST', given.ingest).replace('PORT', String(server.port)));
       return tls ? [...words, '--ca', server.certificate, `https://${name}.localhost:${tlsPort}${address}`]
         : [...words, `http://${name}.localhost:${server.port}${address}`];
     },

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Failing memory: preloaded into a program, it counts all allocations of the run, including those
  * of libraries, and makes some fail.

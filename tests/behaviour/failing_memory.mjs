@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Builds failing_memory.c, and says how a program is run with it.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Names of known functions: functions of every shape, bundled and minified by four bundlers, run and profiled by V8. The
  * caller of each probe in a profile is a known function; the table of the build must have its place, and its name.
@@ -16,7 +17,8 @@ import { build as vite } from 'vite';
 import webpack from 'webpack';
 
 import forEsbuild from '../../function_table/src/esbuild.js';
-import { rowsOf, sourcePath, TableError, tableOfFile } from '../../function_table/src/function_table.js';
+import { packageOf, rowsOf, sourcePath, TableError, tableOfFile } from '../../function_table/src/function_table.js';
+import { helperSource } from '../../function_table/src/helpers.js';
 import forRollup from '../../function_table/src/rollup.js';
 import ForWebpack from '../../function_table/src/webpack.js';
 import { bundlers, runWebpack, shapes } from '../names/bundles.mjs';
@@ -34,8 +36,8 @@ for (const key of ${JSON.stringify(Object.keys(names))}) {
   globalThis.probe[key] = new Function('return function probe_' + key + '() { const end = performance.now() + (seen.' + key + ' ? 0 : 3); while (performance.now() < end); }')();
 }`;
 
-/** Returns where V8 sees the caller of each probe begin, and the name that it has for it. @param {string} code @returns {Promise<Map<string, { place: string, name: string }>>} */
-async function callersOf(code) {
+/** Returns where V8 sees the caller of each probe begin, and the name that it has for it. @param {string} code @param {string} [runtime] of the bundler, in a script of its own @returns {Promise<Map<string, { place: string, name: string }>>} */
+async function callersOf(code, runtime = '') {
   const session = new inspector.Session();
   session.connect();
   const post = (/** @type {string} */ method, /** @type {object} */ given = {}) => new Promise((resolve, reject) => {
@@ -50,6 +52,7 @@ async function callersOf(code) {
     await post('Profiler.start');
     const context = vm.createContext({ performance, seen: Object.fromEntries(found) });
     vm.runInContext(probes, context);
+    vm.runInContext(runtime, context, { filename: 'runtime.js' });
     vm.runInContext(code, context, { filename: 'app.js' });
     vm.runInContext('for (const shape of shapes) shape();', context, { filename: 'caller.js' });
     const { profile } = /** @type {{ profile: inspector.Profiler.Profile }} */ (await post('Profiler.stop'));
@@ -96,6 +99,29 @@ test(`of ${leastKnown} known functions or more in four bundlers, ${leastRight} h
   assert.ok(sum.known >= leastKnown && sum.known - sum.right <= leastKnown - leastRight);
 });
 
+/** What other bundlers made of the same functions: what their scripts need to run, and names that another function runs. @type {Record<string, { runtime?: string, names?: Record<string, string> }>} */
+const stored = {
+  bun: {},
+  parcel: {},
+  metro: { runtime: fs.readFileSync(path.join(repository, 'tests/names/metro_runtime.js'), 'utf8') },
+  // It compiles classes: what is static is code of the module.
+  'metro-react-native': { runtime: fs.readFileSync(path.join(repository, 'tests/names/metro_runtime.js'), 'utf8'), names: { defaultStatic: '' } },
+  turbopack: { runtime: 'globalThis.TURBOPACK = { push: ([, , factory]) => factory({ s() {} }) };' },
+};
+
+test('functions in bundles of Bun, Metro, Parcel and Turbopack have the right names', async () => {
+  const data = path.join(repository, 'tests/data/names');
+  assert.deepEqual(fs.readdirSync(data).filter((file) => file.endsWith('.js')).sort(), Object.keys(stored).map((name) => `${name}.js`).sort());
+  for (const [name, { runtime, names: other }] of Object.entries(stored)) {
+    const file = path.join(data, `${name}.js`);
+    const { rows: found } = tableOfFile(file, { base: data, root: '/app', warn: (text) => assert.fail(text) });
+    const table = new Map(found.map((row) => [`${row.line}:${row.column}`, row]));
+    const callers = await callersOf(fs.readFileSync(file, 'utf8'), runtime);
+    const said = Object.fromEntries([...callers].map(([key, caller]) => [key, table.get(caller.place)?.function ?? caller.name]));
+    assert.deepEqual(said, { ...expected, ...other }, name);
+  }
+});
+
 const bundle = 'var a=b=>b.sort();class c{d(){return 1}}\nfunction e(f){return f}function g(){}var h=i=>j=>i+j;\n';
 /**
  * A map of that without mappings and sources, whose scopes the codec of Chrome DevTools has encoded: an arrow function, a
@@ -120,26 +146,26 @@ function namesOf(code, minify) {
   const { code: script, map } = esbuild.transformSync(code, {
     loader: 'tsx', sourcemap: 'external', sourcefile: 'a.tsx', minify, target: 'es2022', tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
   });
-  return rowsOf({ script, map, name: 'a.js.map', root: '/nowhere', isOwnMap: true }).map((row) => row.function);
+  return rowsOf({ script, map, name: 'a.js.map', root: '/nowhere', isOwnMap: true }).filter((row) => row.source !== helperSource).map((row) => row.function);
 }
 
 test('a class that is the default export has that name, unless it has one of its own', () => {
   /** @type {[string, string[]][]} */
   const cases = [
     ['export default class extends Base { constructor() { super(); } }', ['default']],
-    ['export default class{a(){}}', ['a', 'default']],
-    ['export default class { constructor() { a(); }\n inside() { b(); } }', ['default', 'inside']],
+    ['export default class{a(){}}', ['default', 'default.a']],
+    ['export default class { constructor() { a(); }\n inside() { b(); } }', ['default', 'default.inside']],
     ['export default class { prices = load(); static all = load(); }', ['default']],
-    ['export default class extends React.Component { state = 1; render() {} }', ['default', 'render']],
+    ['export default class extends React.Component { state = 1; render() {} }', ['default', 'default.render']],
     ['export default class/* of { */extends Base{}', ['default']],
-    ['export default /* a */ class // { of\n extends mixed(Base, () => 1) { a() {} }', ['', 'a', 'default']],
+    ['export default /* a */ class // { of\n extends mixed(Base, () => 1) { a() {} }', ['', 'default', 'default.a']],
     ['export default class extends Base {}\n(function () { x(); })()', ['', 'default']],
-    ['export default class extends Base<string> implements Other { a() {} }', ['a', 'default']],
-    ['export default abstract class<T> extends Base<T> { a() {} abstract b(): void }', ['a', 'default']],
-    ['export default class implements Other { a() {} }', ['a', 'default']],
-    ['@Component({ data() {} }) export default class extends Vue { a() {} }', ['a', 'data', 'default']],
+    ['export default class extends Base<string> implements Other { a() {} }', ['default', 'default.a']],
+    ['export default abstract class<T> extends Base<T> { a() {} abstract b(): void }', ['default', 'default.a']],
+    ['export default class implements Other { a() {} }', ['default', 'default.a']],
+    ['@Component({ data() {} }) export default class extends Vue { a() {} }', ['data', 'default', 'default.a']],
     ['export default class Cart extends Base { constructor() { super(); } }', ['Cart']],
-    ['export default class extendsBase { a() {} }', ['a', 'extendsBase']],
+    ['export default class extendsBase { a() {} }', ['extendsBase', 'extendsBase.a']],
     ['export default (class extends Base {})', ['default']],
     ['export const Cart = class extends Base {}', ['Cart']],
     ['switch (a) { default: class Cart extends Base {} x(Cart) }', ['Cart']],
@@ -149,19 +175,20 @@ test('a class that is the default export has that name, unless it has one of its
     for (const [code, wanted] of cases) assert.deepEqual([...new Set(namesOf(code, minify))].sort(), wanted, code);
   }
   // As decorators are proposed now; no version of V8 has them.
-  assert.deepEqual(ownNamesOf('export default @Component({ data() {} }) class extends Vue { a() {} }'), ['default', 'data', 'a']);
+  assert.deepEqual(ownNamesOf('export default @Component({ data() {} }) class extends Vue { a() {} }'), ['default', 'data', 'default.a']);
 });
 
 /** Returns the names that a script's functions have if it is its own source. @param {string} script */
 function ownNamesOf(script) {
-  const mappings = script.split('\n').map((text, line) => Array.from({ length: text.length }, (_, column) => [column, 0, line, column]));
+  const mappings = script.split(/\r\n|[\n\r\u2028\u2029]/).map((text, line) => Array.from({ length: text.length }, (_, column) => [column, 0, line, column]));
   const map = { version: 3, sources: ['a.js'], sourcesContent: [script], names: [], mappings: encode(/** @type {any} */ (mappings)) };
   return rowsOf({ script, map: JSON.stringify(map), name: 'a.js.map', root: '/nowhere' }).map((row) => row.function);
 }
 
-test('a method has the name of its key, whatever is in it', () => {
+test('a method has the name of its key, whatever is in it, after that of its class', () => {
   const keys = [
-    "'$route'", "'todos/add'", "'click->x'", "'a b'", String.raw`"it\'s"`, String.raw`'\x41\u0042\u{43}\103\n\q\\'`, "'\u{1F6D2}'", "'line\\\n break'", String.raw`'\U0041\X41\8'`, "''",
+    "'$route'", "'todos/add'", "'click->x'", "'a b'", String.raw`"it\'s"`, String.raw`'\x41\u0042\u{43}\103\n\q\\'`, "'\u{1F6D2}'", "'line\\\n break'", String.raw`'\U0041\X41\8'`, "''", String.raw`'\b'`, String.raw`'\f'`, String.raw`'\r'`, String.raw`'\t'`, String.raw`'\v'`,
+    "'line\\\r break'", "'line\\\r\n break'", "'line\\\u2028 break'", "'line\\\u2029 break'",
     '12', '0x1F', '0b11', '0o17', '017', '1_000', '1e3', '.5', '5.', '1e21', '12n', '0x1fn', 'plain',
   ];
   const shapes = [
@@ -170,12 +197,16 @@ test('a method has the name of its key, whatever is in it', () => {
   ];
   for (const key of keys) {
     const [name] = Object.keys(vm.runInNewContext(`({ ${key}: 1 })`));
-    for (const shape of shapes) assert.ok(ownNamesOf(shape.replace('KEY', () => key)).includes(name), `${shape}, ${key}: ${name}`);
+    for (const shape of shapes) {
+      const wanted = shape.startsWith('class A') && name !== '' ? `A.${name}` : name;
+      assert.ok(ownNamesOf(shape.replace('KEY', () => key)).includes(wanted), `${shape}, ${key}: ${wanted}`);
+    }
     if (key !== 'plain') assert.deepEqual(ownNamesOf(`x = { [${key}]() {} }`), [name]);
   }
+  assert.deepEqual(ownNamesOf('class A { #a() {} #b = () => 1; static #c = function () {} }'), ['A', 'A.#a', 'A', 'A.#b', 'A', 'A.#c'], 'private');
   assert.deepEqual(ownNamesOf('class A { "constructor"() {} }'), ['A', 'A']);
-  assert.deepEqual(ownNamesOf('class A { ["constructor"]() {} }'), ['A', 'constructor']);
-  assert.deepEqual(ownNamesOf('class A { static constructor() {} }'), ['A', 'constructor']);
+  assert.deepEqual(ownNamesOf('class A { ["constructor"]() {} }'), ['A', 'A.constructor']);
+  assert.deepEqual(ownNamesOf('class A { static constructor() {} }'), ['A', 'A.constructor']);
   assert.deepEqual(ownNamesOf('x = { [`a b`]() {}, [`a${b}`]() {}, [y]() {}, [y + "b"]: () => 1, [12]() {} }'), ['a b', '', '', '', '12'], 'computed keys');
   assert.deepEqual(ownNamesOf('x["a b"] . /* c */ y = function () {}; new  X() . z = () => 1'), ['x["a b"].y', 'new X().z'], 'targets of assignments');
 });
@@ -194,8 +225,8 @@ test('functions of TypeScript have their names where the parser needs help', () 
         class A { m = async <
           T,
         >({ a } = {} as any) => { const inner = async <T,>(v: T) => v; return inner; } }
-        globalThis.all = [A, function after() {}];`, loader, options), ['load', 'A', 'A', 'm', 'inner', 'after'], JSON.stringify([loader, options]));
-      assert.deepEqual(transformedNames(`globalThis.A = class A { a?(): void; b?<T>(v: T): T; c?() {} d(this: A) {} e = async <T,>(v: T) => v }`, loader, options), ['A', 'c', 'd', 'A', 'e']);
+        globalThis.all = [A, function after() {}];`, loader, options), ['load', 'A', 'A', 'A.m', 'inner', 'after'], JSON.stringify([loader, options]));
+      assert.deepEqual(transformedNames(`globalThis.A = class A { a?(): void; b?<T>(v: T): T; c?() {} d(this: A) {} e = async <T,>(v: T) => v }`, loader, options), ['A', 'A.c', 'A.d', 'A', 'A.e']);
     }
   }
   assert.deepEqual(ownNamesOf('x = ([{ a } = {}, b]) => a; y = ([[c] = []]) => c; function z() {}'), ['x', 'y', 'z']);
@@ -203,7 +234,7 @@ test('functions of TypeScript have their names where the parser needs help', () 
 
 test('a function has the name of what it is a default of, or of what it is assigned to by a condition, a cast or an attribute', () => {
   assert.deepEqual(ownNamesOf('function f(a, b = () => 1, { c = () => 2, d: e = function () {}, ...g } = {}, [h = () => 3] = []) {}'), ['f', 'b', 'c', 'e', 'h']);
-  assert.deepEqual(ownNamesOf('const { a = () => 1, b: { c } = (() => 2)(), [d]: e = memo(() => 3) } = x, [f, g = class { h() {} }] = y'), ['a', '', 'e<', 'g', 'h']);
+  assert.deepEqual(ownNamesOf('const { a = () => 1, b: { c } = (() => 2)(), [d]: e = memo(() => 3) } = x, [f, g = class { h() {} }] = y'), ['a', '', 'e<', 'g', 'g.h']);
   assert.deepEqual(ownNamesOf('const a = x ? () => 1 : y ?? (() => 2); b.c = x || function () {}; d = x && memo(() => 3); e = (() => 4) + 1; f = (() => 5)() ? 1 : 2'), ['a', 'a', 'b.c', 'd<', '', '']);
   assert.deepEqual(transformedNames('export const a = (() => 1) as any, b = (function () {})!, c = memo((v: any) => v) as Memo, d = { e: ((v: any) => v) satisfies F }, g = ((cb: () => void = () => {}) => cb)', 'ts'), ['a', 'b', 'c<', 'e', 'g', 'cb']);
   assert.deepEqual(transformedNames('export const a = <any>(() => 1)', 'ts'), ['a']);
@@ -286,6 +317,7 @@ test('broken source maps are refused with the reason, or read as far as they mak
   assert.deepEqual(table(`\uFEFF${map(fine)}`, 'a.js.map', '\uFEFF'), right, 'byte order marks');
   assert.deepEqual(table('', `data:application/json;base64,${Buffer.from(`\uFEFF${map(fine)}`).toString('base64')}`), right, 'a byte order mark in a data URL');
   assert.deepEqual(table(map(fine, { sourcesContent: [7] })), [1, 11, null, 'src/cart.js'], 'a source that is not a text');
+  assert.deepEqual(table(map(fine, { version: '3' })), right, 'a version that is a text');
   assert.deepEqual(table(map(fine, { sources: [null] })), [1, 11, 'sortCart', '(unknown)'], 'a source without a name');
   assert.deepEqual(table(map([[[9, 0, 0, 9, 0], [10, 0, 0, 17]]], { sourcesContent: null, names: [7] })), [1, 11, null, 'src/cart.js'], 'a name that is not a text');
 
@@ -313,7 +345,7 @@ test('broken source maps are refused with the reason, or read as far as they mak
     [map(fine, { mappings: 'D' }), /: the mapping at 1:0 begins before its line/],
     [map(fine, { mappings: 'AA+/////DA' }), /: the mapping at 1:1 is of line 2147483648, column 1 of source 1/],
     [map(fine, { version: 4 }), /: is of another version; version 3 is known$/],
-    [map(fine, { version: '3' }), /: is of another version; version 3 is known$/],
+    [map(fine, { version: '4' }), /: is of another version; version 3 is known$/],
     [map(fine, { version: undefined }), /: has no version; version 3 is known$/],
     [map(fine, { mappings: null }), /: mappings is not a text$/],
     [map(fine, { mappings: [['AAAA']] }), /: mappings is not a text$/],
@@ -360,6 +392,64 @@ test('paths of sources lose what only the build machine knows', () => {
     ['', '/home/me', '(unknown)'], ['.', '/home/me', '(unknown)'], ['../', '/', '(unknown)'],
   ];
   assert.deepEqual(cases.map(([source, root]) => [source, root, sourcePath(source, root)]), cases);
+});
+
+/** Modules of a bundle: one in CommonJS, one in ECMAScript's form. @type {Record<string, string>} */
+const bundled = { './cjs.js': 'exports.a = 1; exports.b = () => 2;', './esm.js': 'export const a = () => 1; export const b = globalThis.q;' };
+
+/** Returns the names of helpers in a bundle of esbuild, for an old target. @param {string} contents @param {import('esbuild').BuildOptions} options */
+async function helpersIn(contents, options) {
+  const { outputFiles = [] } = await esbuild.build({
+    stdin: { contents, loader: 'ts', sourcefile: 'main.ts' }, bundle: true, minifyIdentifiers: true, target: 'es2016', write: false, outfile: 'app.js', sourcemap: 'external',
+    plugins: [{ name: 'bundled', setup(build) {
+      build.onResolve({ filter: /^\.\// }, (/** @type {{ path: string }} */ { path: name }) => ({ path: name, namespace: 'bundled' }));
+      build.onLoad({ filter: /^/, namespace: 'bundled' }, (/** @type {{ path: string }} */ { path: name }) => ({ contents: bundled[name] }));
+    } }],
+    ...options,
+  });
+  const [map, script] = outputFiles.sort((a, b) => (a.path < b.path ? 1 : -1)).map(({ text: written }) => written);
+  const found = rowsOf({ script, map, name: 'app.js.map' }).filter((row) => row.source === helperSource);
+  assert.ok(found.every((row) => row.package === '(bundler)' && row.isIgnored), contents);
+  return found.map((row) => row.function);
+}
+
+test('each helper of esbuild has its name where a minifier took it', async () => {
+  /** @type {Record<string, [code: string, options?: import('esbuild').BuildOptions]>} */
+  const needs = {
+    __require: ['globalThis.a = [require(String(globalThis.b)), require("x" + globalThis.c)];'],
+    __commonJS: ['globalThis.a = require("./cjs.js");'],
+    __decorateClass: ['function d() {} class A { @d m() {} @d n() {} } globalThis.a = A;', { tsconfigRaw: { compilerOptions: { experimentalDecorators: true } } }],
+    __objRest: ['globalThis.f = ({ a, ...b }) => b; globalThis.g = ({ a, ...b }) => b;'],
+    __toCommonJS: ['globalThis.a = require("./esm.js");'],
+    __toESM: ['import x from "./cjs.js"; globalThis.a = x;'],
+    __copyProps: ['import x from "./cjs.js"; globalThis.a = x;'],
+    __export: ['import * as x from "./esm.js"; globalThis.a = x;'],
+    __name: ['globalThis.a = function f() {}; globalThis.b = function g() {};', { keepNames: true }],
+    __spreadValues: ['globalThis.f = (a) => ({ ...a }); globalThis.g = (a) => ({ ...a, b: 1 });'],
+    __async: ['globalThis.f = async () => { await 1; }; globalThis.g = async () => { await 2; };'],
+    __publicField: ['globalThis.a = class { x = 1; }; globalThis.b = class { y = 2; };'],
+    __esm: ['globalThis.a = require("./esm.js");'],
+  };
+  const known = [...fs.readFileSync(path.join(repository, 'function_table/src/helpers.js'), 'utf8').matchAll(/^ {2}\['(\w+)', \//gm)].map(([, name]) => name);
+  assert.deepEqual(Object.keys(needs), known, 'a helper without code that needs it');
+  for (const [name, [code, options]] of Object.entries(needs)) {
+    for (const isMinified of [false, true]) {
+      const found = await helpersIn(code, { minifySyntax: isMinified, minifyWhitespace: isMinified, ...options });
+      assert.ok(found.includes(name), `${name}, minified: ${isMinified}: ${found}`);
+    }
+  }
+});
+
+test('code of a bundler differs from a source with such a name', () => {
+  const ofBundlers = [
+    '\0commonjsHelpers.js', 'virtual:a', 'rolldown:runtime', '(webpack)/a.js', '[turbopack]/a.js',
+    'webpack/runtime/a', 'webpack/container/a', 'webpack/sharing/a', 'webpack/scc/a', 'webpack/bootstrap', 'webpack/before-startup', 'webpack/after-startup', 'webpack/startup',
+    'webpack/universalModuleDefinition', 'vite/preload-helper.js', 'vite/dynamic-import-helper.js', 'vite/wasm-helper.js', 'vite/modulepreload-polyfill.js', 'vite/legacy-polyfills-x.js',
+  ];
+  assert.deepEqual(ofBundlers.filter((source) => packageOf(source) !== '(bundler)'), []);
+  const ofSites = ['src/virtual:a', 'rolldown/runtime', 'webpack.js', 'webpack/a.js', 'webpack/bootstrap.js', 'webpack/runtimes/a', 'vite/a.js', 'vite/preload.js', 'my/vite/wasm-helper.js'];
+  assert.deepEqual(ofSites.filter((source) => packageOf(source) !== ''), []);
+  assert.deepEqual(['a/node_modules/b/c.js', 'node_modules/@d/e/f.js', 'node_modules/a/node_modules/b/c.js', 'node_modules/a.js'].map(packageOf), ['b', '@d/e', 'b', '']);
 });
 
 test('plugins take all scripts that the build made, and no others, wherever their maps lie', async () => {

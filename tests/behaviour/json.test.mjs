@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The collector's JSON reader compared with V8's: both accept the same documents and read the same values.
  * $FLEETPROF_JSON_SEED repeats a run.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The collector under a service manager: its notifications, sockets that outlive it, the watchdog.
  */
@@ -8,9 +9,10 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { heavyUploads } from '../attack/attacks.mjs';
 import { startFaultySystem } from '../chaos/faulty_system.mjs';
 import { envelope, send } from './collector_client.mjs';
-import { binDir, collectorConfig, repository, run, startPostgres, startProcess, waitFor } from './stack.mjs';
+import { binDir, collectorConfig, repository, run, startCollector, startPostgres, startProcess, waitFor } from './stack.mjs';
 
 const variant = process.env.FLEETPROF_BUILD ? path.basename(process.env.FLEETPROF_BUILD) : 'plain';
 const manager = path.join(repository, 'build/trees', variant, 'tests/tools/service_manager');
@@ -121,6 +123,18 @@ test('restarts under load refuse no connection and lose no upload', async () => 
     `select count(*) as n from fleetprof.upload_log where release = 'restarts'`))[0].n === ids.length,
   { what: 'each upload, once, in SQL', timeoutMs: 30_000 });
   await managed.server.stop();
+});
+
+test('a stop answers each upload that waits for its turn', async () => {
+  const collector = await startCollector({ config: {
+    database: postgres.conninfo('fleetprof_writer'), http: { threads: 1 }, sites: [{ name: 'demo', key: 'pk_demo', formats: ['opera-scope'] }],
+  } });
+  const { sessions } = heavyUploads(); // each takes a good part of a second
+  const replies = Array.from({ length: 24 }, () => send(`${collector.url}/v1/ingest/pk_demo`, sessions));
+  await waitFor(async () => (await collector.metrics()).fleetprof_body_bytes_total >= replies.length * sessions.body.length, { what: 'all bodies' });
+  await collector.stop(); // in time, and without an error
+  const statuses = (await Promise.all(replies)).map(({ status }) => status);
+  assert.deepEqual(statuses.filter((status) => status !== 204 && status !== 503), []);
 });
 
 test('the watchdog is fed, but not while a disk that hangs keeps uploads waiting', async (t) => {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Blocks of code out of the manual, for tests that run them as they stand. */
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Configuration and commands on pages of the manual that no other test runs. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -13,6 +14,20 @@ import { binDir, modulesDir, repository, run, runOrThrow, startCollector, tempor
 
 /** @param {string} name */
 const read = (name) => fs.readFileSync(path.join(repository, name), 'utf8');
+
+test("each of reliability.md's accidents names tests that are there, and each test of accidents has a row", () => {
+  const rows = read('docs/reliability.md').split(/^## /m).find((section) => section.startsWith('Accidents\n'))?.match(/^\|.*\|$/gm)?.slice(2) ?? [];
+  assert.ok(rows.length > 40);
+  const named = rows.flatMap((row) => {
+    const tests = [...row.split('|')[3].matchAll(/`(tests\/[^`]+)`/g)].map(([, file]) => file);
+    assert.ok(tests.length > 0, row);
+    return tests;
+  });
+  assert.deepEqual(named.filter((file) => !fs.existsSync(path.join(repository, file))), []);
+  const unnamed = fs.readdirSync(path.join(repository, 'tests/accidents')).filter((file) => file.endsWith('.test.mjs') && !named.includes(`tests/accidents/${file}`));
+  // It tests the accidents' own book.
+  assert.deepEqual(unnamed, ['ledger.test.mjs']);
+});
 
 /** Who is sampled by the lines of privacy.md, at 100 %. @type {[string, Record<string, string>, boolean][]} */
 const visitors = [
@@ -54,12 +69,12 @@ test("privacy.md's lines for httpd leave out who objects", async () => {
   await httpd.stop();
 });
 
-const containers = read('docs/getting-started-containers.md');
+const [, containers] = read('docs/getting-started.md').split('\n## With containers\n');
 
 /** A block of a list's item, without its indentation. @param {string} language */
 const indented = (language) => (new RegExp(`^   \`\`\`${language}\n(.*?)^   \`\`\`$`, 'ms').exec(containers)?.[1] ?? '').replace(/^ {3}/gm, '');
 
-test('the site of getting-started-containers.md is a configuration', async () => {
+test('the site of getting-started.md is a configuration', async () => {
   const file = path.join(temporaryDir('containers'), 'fleetprof.yaml');
   fs.writeFileSync(file, read('docker/fleetprof.yaml').replace(/^sites:\n[^]*/m, indented('yaml')));
   const { code, stdout, stderr } = await run([path.join(binDir, 'fleetprofd'), '-c', file, '--check-config']);
@@ -67,7 +82,7 @@ test('the site of getting-started-containers.md is a configuration', async () =>
   assert.match(fs.readFileSync(file, 'utf8'), /pk_shop/);
 });
 
-test('the location of getting-started-containers.md fits into docker/nginx.conf', async () => {
+test('the location of getting-started.md fits into docker/nginx.conf', async () => {
   const file = path.join(temporaryDir('containers'), 'nginx.conf');
   const conf = read('docker/nginx.conf');
   const changed = conf.replace('fleetprof_sample 100%', 'fleetprof_sample 1%').replace(/location \/ \{[^}]*\}/, indented('nginx'));
@@ -81,7 +96,7 @@ test('the location of getting-started-containers.md fits into docker/nginx.conf'
 
 test("the pages' docker commands name files and services that exist", () => {
   const services = new Set([...read('docker/compose.yaml').matchAll(/^ {2}([a-z]+):$/gm)].map(([, name]) => name));
-  const commands = ['docs/getting-started-containers.md', 'docs/backup.md']
+  const commands = ['docs/getting-started.md', 'docs/backup.md']
     .flatMap((page) => fencedBlocks(read(page)))
     .flatMap(({ text }) => text.replaceAll('\\\n', '').split('\n')).filter((line) => /^(\$ )?docker /.test(line));
   assert.ok(commands.length > 10);
@@ -122,6 +137,6 @@ test('operations.md says where the service may write, and keeps what it needs th
   assert.match(page, /^### Where the service may write\n[^#]*\bReadWritePaths=\//m);
   const [, userHome] = /useradd .*--home-dir (\S+)/.exec(page) ?? [];
   assert.equal(userHome, `/var/lib/${state}`);
-  // What the setting `database` names must be outside of homes, too.
+  // The socket of the setting `database` must also be outside of homes.
   for (const [, file] of page.matchAll(/(?:passfile|sslrootcert)=(\S+)/g)) assert.match(file, /^\/(etc|var)\//);
 });

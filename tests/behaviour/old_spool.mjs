@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A collector on a copy of an earlier version's spool, and all its numbers in SQL that no later version may change.
  */
@@ -38,6 +39,8 @@ export async function spoolSums(postgres) {
     folded: await postgres.sql(`select * from fleetprof.folded(${always}) as folded order by folded::text`),
     timings: await postgres.sql(`select name, kind, count, p50_ms, p95_ms, min_ms, max_ms, mean_ms
       from fleetprof.timings(${always}) order by kind, name`),
+    inside: await postgres.sql(`select function, line, kind, self_ms, total_ms, samples, uploads, self_ms_per_load, self_share
+      from fleetprof.measure_hotspots('boot', ${always}, top => null) order by function, line`),
     markers: await postgres.sql(`select marker, samples, self_ms from fleetprof.markers(${always}) order by marker`),
     segments: await postgres.sql(`select route, release, environment, variant, browser, os, device, thread
       from fleetprof.segment order by release, route, thread`),

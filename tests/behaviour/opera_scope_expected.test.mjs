@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * get_events returns, row by row, the hand-computed tables of the generated Opera Scope sessions, which are in
  * tests/data/opera-scope/expected.md.

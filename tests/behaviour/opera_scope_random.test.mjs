@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Random Opera Scope sessions, queried in every mode with random selections and compared with what the service would
  * have answered, computed from the events alone.

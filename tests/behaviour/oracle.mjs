@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Computes what a trace must add up to by the rules of docs/numbers.md, without sharing code with the collector.
  * Quadratic where that is simplest.
@@ -6,7 +7,7 @@
 /**
  * @typedef {{ function: string, resource: string, line: number | null, column: number | null, kind: string }} Frame
  * @typedef {Frame & { self_us: number, total_us: number, samples: number }} FrameSums
- * @typedef {{ samples: number, profiled_us: number, unattributed_us: number, unattributed_samples: number,
+ * @typedef {{ samples: number, profiled_us: number, unattributed_us: number, unattributed_samples: number, unseen_us: number,
  *             frames: Map<string, FrameSums>, markers: Map<string, { samples: number, self_us: number }>,
  *             stacks: Map<string, number> }} Sums
  *   frames by frameKey; stacks: self_us by the frameKeys from the root, joined by newlines
@@ -59,27 +60,83 @@ function frameOf(trace, index) {
   };
 }
 
+/** The longest gap that belongs to its two samples, if three intervals are not more. */
+const leastMaxGap = 250_000;
+
+/** @param {number} gap */
+const earlierHalf = (gap) => Math.floor(gap / 2);
+/** @param {number} gap */
+const laterHalf = (gap) => Math.ceil(gap / 2);
+
 /**
+ * The span of each sample: [from, to), in whole microseconds.
+ * @param {number[]} times ascending
+ * @param {number} interval
+ * @param {Span} [window] what the upload watched
+ * @returns {{ spans: Span[], unseen: number }}
+ */
+function spansOf(times, interval, window) {
+  const maxGap = Math.max(leastMaxGap, 3 * interval);
+  const endGap = window ? maxGap : interval;
+  const gapBefore = (/** @type {number} */ i) => (i === 0 ? endGap : Math.min(maxGap, times[i] - times[i - 1]));
+  const gapAfter = (/** @type {number} */ i) => (i + 1 === times.length ? endGap : Math.min(maxGap, times[i + 1] - times[i]));
+  const bounds = window ?? { from: -Infinity, to: Infinity };
+  const spans = times.map((time, i) => {
+    const from = Math.max(bounds.from, time - laterHalf(gapBefore(i)));
+    return { from, to: Math.max(from, Math.min(bounds.to, time + earlierHalf(gapAfter(i)))) };
+  });
+  const seen = spans.reduce((sum, { from, to }) => sum + to - from, 0);
+  const whole = window ? window.to - window.from
+    : times.length === 0 ? 0 : times[times.length - 1] - times[0] + interval;
+  return { spans, unseen: whole - seen };
+}
+
+/** @param {Span} span @param {Span[]} windows that do not overlap */
+const overlap = ({ from, to }, windows) => windows
+  .reduce((sum, window) => sum + Math.max(0, Math.min(to, window.to) - Math.max(from, window.from)), 0);
+
+/** Joins windows that overlap. @param {Span[]} windows @returns {Span[]} */
+export function joinedWindows(windows) {
+  /** @type {Span[]} */
+  const joined = [];
+  for (const { from, to } of windows.filter((window) => window.from < window.to).sort((a, b) => a.from - b.from)) {
+    const last = joined.at(-1);
+    if (last && last.to >= from) last.to = Math.max(last.to, to);
+    else joined.push({ from, to });
+  }
+  return joined;
+}
+
+/**
+ * @typedef {{ from: number, to: number }} Span microseconds, without the end
+ *
  * @param {any} trace a ProfilerTrace
  * @param {number} [sampleInterval] ms, the envelope's
- * @param {(time_us: number) => boolean} [counts] which samples; their weights are the same whatever is left out
+ * @param {{ window?: Span, inside?: Span[] }} [where] window: what the upload watched; inside: the sums are of these
+ *   spans of time only
  * @returns {Sums}
  */
-export function sumsOf(trace, sampleInterval, counts = () => true) {
+export function sumsOf(trace, sampleInterval, { window, inside } = {}) {
   const samples = trace.samples
     .map((/** @type {any} */ sample) => ({ ...sample, time: toMicroseconds(sample.timestamp) }))
     .sort((/** @type {any} */ a, /** @type {any} */ b) => a.time - b.time);
-  const gaps = samples.slice(1).map((/** @type {any} */ sample, /** @type {number} */ i) => sample.time - samples[i].time);
-  const positive = gaps.filter((/** @type {number} */ gap) => gap > 0).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
+  const times = samples.map((/** @type {any} */ { time }) => time);
+  const positive = times.slice(1).map((/** @type {number} */ time, /** @type {number} */ i) => time - times[i])
+    .filter((/** @type {number} */ gap) => gap > 0).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
   const interval = sampleInterval ? toMicroseconds(sampleInterval) : lowerMedian(positive) ?? 10_000;
+  const { spans, unseen } = spansOf(times, interval, window);
+  const windows = inside && joinedWindows(inside);
 
   /** @type {Sums} */
-  const sums = { samples: 0, profiled_us: 0, unattributed_us: 0, unattributed_samples: 0,
+  const sums = { samples: 0, profiled_us: 0, unattributed_us: 0, unattributed_samples: 0, unseen_us: unseen,
     frames: new Map(), markers: new Map(), stacks: new Map() };
   samples.forEach((/** @type {any} */ sample, /** @type {number} */ i) => {
-    const weight = i < gaps.length ? Math.min(gaps[i], 2 * interval) : interval;
-    if (!counts(sample.time)) return;
-    sums.samples += 1;
+    const whole = spans[i].to - spans[i].from;
+    const weight = windows ? overlap(spans[i], windows) : whole;
+    if (weight === 0) return;
+    const counts = 2 * whole >= interval
+      && (!windows || windows.some(({ from, to }) => from <= sample.time && sample.time < to)) ? 1 : 0;
+    sums.samples += counts;
     sums.profiled_us += weight;
     const marker = sample.marker == null ? '(none)' : markers.has(sample.marker) ? sample.marker : 'other';
     /** @type {Frame[]} outermost first */
@@ -92,24 +149,25 @@ export function sumsOf(trace, sampleInterval, counts = () => true) {
       && ['Profiler', 'stop'].includes(leaf.function);
     if (noise || (!leaf && marker === '(none)')) {
       sums.unattributed_us += weight;
-      sums.unattributed_samples += 1;
+      sums.unattributed_samples += counts;
       return;
     }
     if (!leaf) stack.push({ function: `(${marker})`, resource: '', line: null, column: null, kind: 'marker' });
-    addSample(sums, stack, marker, weight);
+    addSample(sums, stack, marker, { weight, counts });
   });
+  if (windows) sums.unseen_us = windows.reduce((sum, { from, to }) => sum + to - from, 0) - sums.profiled_us;
   return sums;
 }
 
-/** @param {Sums} sums @param {Frame[]} stack @param {string} marker @param {number} weight */
-function addSample(sums, stack, marker, weight) {
+/** @param {Sums} sums @param {Frame[]} stack @param {string} marker @param {{ weight: number, counts: number }} sample */
+function addSample(sums, stack, marker, { weight, counts }) {
   const keys = stack.map(frameKey);
   const byMarker = sums.markers.get(marker) ?? { samples: 0, self_us: 0 };
-  sums.markers.set(marker, { samples: byMarker.samples + 1, self_us: byMarker.self_us + weight });
+  sums.markers.set(marker, { samples: byMarker.samples + counts, self_us: byMarker.self_us + weight });
   sums.stacks.set(keys.join('\n'), (sums.stacks.get(keys.join('\n')) ?? 0) + weight);
   new Set(keys).forEach((key) => {
     const frame = sums.frames.get(key) ?? { ...stack[keys.indexOf(key)], self_us: 0, total_us: 0, samples: 0 };
-    frame.samples += 1;
+    frame.samples += counts;
     frame.total_us += weight;
     if (key === keys.at(-1)) frame.self_us += weight;
     sums.frames.set(key, frame);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Runs lines of the manual as they stand. They need root, /etc, /usr/bin and fixed ports, so they run in namespaces of
  * their own, with copy-on-write layers over those folders; the machine outside does not change.

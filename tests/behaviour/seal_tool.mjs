@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What tests of sealing share: random flushes written by SQL, the tool that seals at a given time, and a naive
  * computation of what sealed rows must hold.
@@ -19,7 +20,7 @@ export const delayUs = 120_000_000;
 
 /** The columns of each kind: key columns, then the others with what merging does to them. */
 export const kinds = {
-  total: { keys: { marker: 'marker' }, values: { uploads: 'count', loads: 'count', samples: 'sum', self_us: 'sum', profiled_us2: 'float8' } },
+  total: { keys: { marker: 'marker' }, values: { uploads: 'count', loads: 'count', samples: 'sum', self_us: 'sum', profiled_us2: 'float8', unseen_us: 'sum' } },
   frame: {
     keys: { frame_id: 'id' },
     values: {
@@ -36,7 +37,10 @@ export const kinds = {
   timing_bin: { keys: { timing_id: 'id', bin: 'marker' }, values: { count: 'count' } },
   measure: {
     keys: { timing_id: 'id' },
-    values: { uploads: 'count', samples: 'sum', unattributed_samples: 'sum', profiled_us: 'sum', unattributed_us: 'sum' },
+    values: {
+      uploads: 'count', samples: 'sum', unattributed_samples: 'sum', profiled_us: 'sum', unattributed_us: 'sum', loads: 'count',
+      window_us: 'sum',
+    },
   },
   measure_frame: {
     keys: { timing_id: 'id', marker: 'marker', frame_id: 'id' },
@@ -225,7 +229,7 @@ function checkSql() {
       from fleetprof_data.segment s cross join fleetprof_data.cohort_level l
       left join fleetprof_data.cohort c on c.level = l.level and c.site = s.site
         and ${['route', 'release', 'environment', 'variant', 'browser', 'os', 'device', 'thread']
-    .map((d) => `c.${d} is not distinct from case when '${d}' = any (l.dimensions) then s.${d} end`).join(' and ')};
+    .map((d) => `c.${d} is not distinct from case when '${d}' = any (l.dimensions) then s.${d} end`).join(' and ')} and c.frame = s.frame;
     create or replace function public.exists_block(the_site text, moment timestamptz, the_span integer) returns boolean language sql stable set jit = off as $$
       select exists (select from fleetprof_data.sealed t where t.site = the_site and t.span >= the_span
         and t.bucket <= moment and t.bucket + ${lengths}[t.span + 1] > moment)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The sealer's thread beside others, with a real PostgreSQL.
  */
@@ -31,7 +32,7 @@ test('a collector whose connection was cut works only once it has the lock again
 
   // It goes on with the other sites.
   await waitFor(async () => (await tiles(database)).length > 0 || (await database.sql(`select from pg_stat_activity
-    where datname = current_database() and query ~ 'pg_try_advisory_lock' and pid <> pg_backend_pid()`)).length > 0);
+    where datname = current_database() and query = 'rollback' and pid <> pg_backend_pid()`)).length > 0);
   assert.deepEqual(await tiles(database), []);
   await release();
   await waitFor(async () => (await tiles(database)).filter(({ span }) => span === 3).length === 3, { what: 'blocks', timeoutMs: 30_000 });
@@ -58,7 +59,7 @@ test('housekeeping soon follows when the collector before gives up the lock', as
   await waitFor(async () => (await database.sql("select from pg_locks where locktype = 'advisory' and granted")).length > 0);
   const collector = await startCollector({ config: { database: database.conninfo() } });
   await waitFor(async () => (await database.sql(`select from pg_stat_activity
-    where datname = current_database() and query ~ 'pg_try_advisory_lock' and pid <> pg_backend_pid()`)).length > 0);
+    where datname = current_database() and query = 'rollback' and pid <> pg_backend_pid()`)).length > 0);
   assert.equal((await collector.metrics()).fleetprof_last_housekeeping_timestamp_seconds ?? 0, 0);
   await release();
   await waitFor(async () => (await collector.metrics()).fleetprof_last_housekeeping_timestamp_seconds > 0,
@@ -93,7 +94,7 @@ test('a stop does not wait for a seal that hangs, nor does a flush', async () =>
   const database = await newDatabase(postgres);
   const writer = await startWriter({ conninfo: database.conninfo(), settings: { sealing: 1 } });
   const receivedUs = Math.floor(Date.now() / 3_600_000) * hourUs - 2 * hourUs;
-  // Making a day's partitions waits for the lock, too: the days are there before it.
+  // Making a day's partitions also waits for the lock: the days are there before it.
   await writer.append(11, 5, receivedUs);
   await writer.append(16, 5);
   await writer.flushed();

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 /** fleetprof serve over the wire: the page, every route of the API against SQL, hostile requests, and a database in trouble. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
@@ -65,7 +67,7 @@ after(async () => {
 
 test('every path but those of the API and the files is the page', async () => {
   const page = fs.readFileSync(path.join(repository, 'report/dist/index.html'), 'utf8');
-  for (const target of ['/', '/shop/flame?since=7d', '/%00', '/api', '/../../etc/passwd', `/${encodeURIComponent(hostile)}`]) {
+  for (const target of ['/', '/shop/flame?since=7d', '/?%00', '/api', '/../../etc/passwd', `/${encodeURIComponent(hostile.replaceAll('\0', ''))}`]) {
     const response = await report.get(target);
     assert.equal(response.status, 200, target);
     assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
@@ -73,6 +75,7 @@ test('every path but those of the API and the files is the page', async () => {
   }
   assert.equal((await sendRaw(report.port, 'GET /assets/../serve.c HTTP/1.1\r\nHost: localhost')).status, 404);
   assert.equal((await report.problem('/assets/')).status, 404);
+  assert.equal((await report.get('/%00')).status, 400);
 });
 
 test('files are what is in report/dist, packed for who takes it, and need not be sent again', async () => {
@@ -378,8 +381,10 @@ test('hosts other than loopback, and requests of other sites, are refused', asyn
   for (const host of ['localhost', 'LOCALHOST:1', '127.0.0.1', `127.0.0.1:${report.port}`, '127.9.9.9', '[::1]', '[::1]:80'])
     assert.equal(await status(`Host: ${host}`), 200, host);
   for (const host of ['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example', 'localhost.', '0.0.0.0', '128.0.0.1', '[::2]',
-    '127.1', '0x7f.0.0.1', '2130706433', 'localhost:80:80', 'localhost:http', '[::1', '', '[::ffff:127.0.0.1]', 'user@localhost'])
+    '127.1', '0x7f.0.0.1', '2130706433', '[::ffff:127.0.0.1]'])
     assert.equal(await status(`Host: ${host}`), 403, host);
+  for (const host of ['user@localhost', 'localhost:80:80', 'localhost:http', '[::1']) assert.equal(await status(`Host: ${host}`), 400, host);
+  assert.equal(await status('Host: '), 403);
   for (const [site, wanted] of [['same-origin', 200], ['none', 200], ['cross-site', 403], ['same-site', 403], ['anything', 403]])
     assert.equal(await status(`Host: localhost\r\nSec-Fetch-Site: ${site}`), wanted, `${site}`);
   const page = await sendRaw(report.port, 'GET / HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site');
@@ -435,7 +440,28 @@ test('it does not start where it should not', async () => {
   }
   const taken = await refused('--database', reader, '--listen', `127.0.0.1:${report.port}`);
   assert.equal(taken.code, 2);
-  assert.match(taken.stderr, /cannot listen on 127\.0\.0\.1:\d+: Address already in use\n.*hint: Give another --listen, such as 127\.0\.0\.1:8603\.\n/);
+  assert.match(taken.stderr, /cannot listen on 127\.0\.0\.1:\d+: Address already in use\n.*hint: Give another --listen, such as 127\.0\.0\.1:86\d\d\.\n/);
+});
+
+/** Listens on ports that nobody needs to have free. A port that another program has is as good as ours. @param {number[]} ports */
+const occupy = (ports) => Promise.all(ports.map(async (port) => {
+  const server = net.createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening').catch(() => {});
+  return server;
+}));
+
+test('the hint beside a port that is taken names one that is free', async () => {
+  const servers = await occupy([8602, 8603, 8604]);
+  for (const wanted of ['127.0.0.1:8602', '127.0.0.1:8603', '127.0.0.1:8604', 'unix:/nowhere/report.sock']) {
+    const { code, stderr } = await refused('--database', reader, '--listen', wanted);
+    assert.equal(code, 2, stderr);
+    const port = Number(/such as 127\.0\.0\.1:(\d+)\./.exec(stderr)?.[1]);
+    assert.ok(port > 8604, stderr);
+    const server = net.createServer().listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    server.close();
+  }
+  for (const server of servers) server.close();
 });
 
 test('a unix socket serves the server before it; --allow-host and --allow-writer hold', async () => {
@@ -515,7 +541,7 @@ test('a query that takes too long ends in a sentence', async () => {
   await hasty.server.stop();
 });
 
-test('a stop ends running queries, too', async () => {
+test('a stop also ends running queries', async () => {
   const other = await startReport(reader);
   await whileLocked(async () => {
     const request = other.get('/api/v1/hotspots?site=shop').catch(() => {});

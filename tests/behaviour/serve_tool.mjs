@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** fleetprof serve for tests: starts it, and sends requests that fetch() would not. */
 import net from 'node:net';
 import path from 'node:path';

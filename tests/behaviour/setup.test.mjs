@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The lines of operations.md, "Setting up", run as they stand: from Debian's PostgreSQL with peer authentication to a
  * counted upload.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Speed Tracer dumps, including real ones where available: the decoder's result equals an independent reading.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads a well-formed Speed Tracer dump by docs/formats.md, without sharing code with the collector: simple, not
  * fast.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Random Speed Tracer dumps: requests with their records in any order, work that nests and overlaps, pages and their
  * marks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Speed Tracer's own reports in SQL, also over real dumps where available: each equals an independent computation
  * from the records.
@@ -265,7 +266,7 @@ test('what is no dump is refused with its place, and nothing of it is stored', a
     assert.deepEqual({ status: reply.status, place: { ...(offset !== undefined && { offset }), ...(pointer !== undefined && { pointer }) } },
       { status, place }, `${what}: ${detail}`);
   }
-  await upload('{"type":1,"time":0,"duration":1}'); // what was taken before it would be there, too
+  await upload('{"type":1,"time":0,"duration":1}'); // an upload taken before it would also be there
   assert.deepEqual(await stored(), [{ uploads: before.uploads + 1, sessions: before.sessions + 1, events: before.events + 1 }]);
 });
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Speed Tracer's reports over the records of a dump, by docs/sql.md: an independent computation, record by record and
  * window by window, without code of the collector or the database: simple, not fast.
@@ -98,9 +99,9 @@ export function timers(forest) {
   });
 }
 
-/** A URL as it is stored: without entities, query and fragment; of a file only its name. @param {unknown} url */
+/** A URL as it is stored: without entities, query, fragment and path parameters; of a file only its name. @param {unknown} url */
 const kept = (url) => typeof url !== 'string' || url === '' ? null : url.replaceAll('&amp;', '&').replaceAll('&lt;', '<')
-  .replaceAll('&gt;', '>').replaceAll('&quot;', '"').replace(/[?#][^]*/, '').replace(/^file:.*\//, 'file:');
+  .replaceAll('&gt;', '>').replaceAll('&quot;', '"').replace(/[?#][^]*/, '').replace(/;[^/=]*=[^/]*/g, '').replace(/^file:.*\//, 'file:');
 
 /** The time when a page was first shown; up to version 0.8 it starts with the last request for it before that. @param
  * {Node[]} nodes @param {Node} tab */

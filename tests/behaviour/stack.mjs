@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Real servers for tests: a private PostgreSQL cluster, fleetprofd and nginx, each in a temporary
  * directory of its own, each stopped by its own pid however the test ends.
@@ -22,6 +23,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url));
+export const version = fs.readFileSync(path.join(repository, 'VERSION'), 'utf8').trim();
 export const buildDir = process.env.FLEETPROF_BUILD ?? path.join(repository, 'build');
 export const binDir = path.join(buildDir, 'bin');
 export const modulesDir = path.join(buildDir, 'modules');
@@ -246,11 +248,11 @@ export async function runOrThrow(command, options) {
  */
 
 /**
- * @param {{ migrated?: boolean, settings?: Record<string, string | number> }} [options]
- *   migrated: the database has the newest schema, as after migrate(); settings beside ours
+ * @param {{ migrated?: boolean, settings?: Record<string, string | number>, env?: Record<string, string> }} [options]
+ *   migrated: the database has the newest schema, as after migrate(); settings beside ours; env: the server's
  * @returns {Promise<Postgres>}
  */
-export async function startPostgres({ migrated = false, settings = {} } = {}) {
+export async function startPostgres({ migrated = false, settings = {}, env = {} } = {}) {
   const bin = postgresBinDir();
   const socketDir = temporaryDir('pg');
   if (isRoot) await runOrThrow(['chown', 'postgres:postgres', socketDir]);
@@ -277,7 +279,9 @@ export async function startPostgres({ migrated = false, settings = {} } = {}) {
     execute: (script, user) => psql(script, conninfo(user)),
     sql: sqlOver({ socketDir, port: Number(settings.port ?? 5432), database: 'fleetprof' }),
     start: async () => {
-      postgres.server = startProcess('postgres', [`${bin}/postgres`, '-D', data, ...flags],
+      // The server's alone: what becomes another user first may not leave behind what that user cannot open.
+      const own = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+      postgres.server = startProcess('postgres', ['env', ...own, `${bin}/postgres`, '-D', data, ...flags],
         { user: 'postgres', deathSignal: 'SIGQUIT' });
       await untilReady(postgres.server, () => psql('select 1', conninfo('postgres', 'postgres')));
     },
@@ -380,8 +384,12 @@ export async function migrate(postgres) {
   await runOrThrow([path.join(binDir, 'fleetprof'), 'migrate', '--database', postgres.conninfo()]);
 }
 
+const allFormats = ['web', 'speed-tracer', 'opera-scope'];
+const noBudgets = { requests_per_second: 0, bytes_per_second: 0 };
+
 /**
- * Writes a configuration: ours, overridden by the test's settings. JSON is YAML.
+ * Writes a configuration: ours, overridden by the test's settings. JSON is YAML. Sites take all formats, and as
+ * many uploads as come, unless the test says otherwise; `formats: undefined` and `budgets: undefined` are the defaults.
  * @param {Record<string, unknown>} overrides
  * @returns {Promise<{ file: string, config: Record<string, any> }>}
  */
@@ -395,6 +403,7 @@ export async function collectorConfig(overrides) {
     sites: [{ name: 'demo', key: 'pk_demo', origins: ['http://127.0.0.1'] }],
     ...overrides,
   };
+  config.sites = config.sites.map((site) => ({ formats: allFormats, budgets: noBudgets, ...site }));
   const file = path.join(dir, 'fleetprof.yaml');
   fs.writeFileSync(file, `${JSON.stringify(config, null, 2)}\n`);
   return { file, config };

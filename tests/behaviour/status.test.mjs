@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `fleetprof status`: the numbers of collectors and database, what is wrong with them, and what it says when one of
  * them, or both, are away.
@@ -77,6 +78,13 @@ test('people read the same, with units', async () => {
   assert.match(stdout, /^database: +fleetprof on \S+, as fleetprof_reader; PostgreSQL \d\S*, schema of \d\S*, \d+ [KM]iB$/m);
   assert.match(stdout, /^counted: +3 uploads in five minutes, the latest [\d.]+ s ago$/m);
   assert.match(stdout, /\nNothing is wrong\.\n$/);
+});
+
+test('days are written in one form, whatever date style the reader has', async () => {
+  await postgres.execute("alter role fleetprof_reader set datestyle = 'SQL, DMY'");
+  const { stdout } = await run([fleetprof, 'status', '-c', collector.file], { env: { FLEETPROF_DATABASE: '' } });
+  await postgres.execute('alter role fleetprof_reader reset datestyle');
+  assert.match(stdout, /^partitions: +\d+, for \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d$/m);
 });
 
 test('rates are measured, and refusals of now are wrong, those of earlier a note', async () => {

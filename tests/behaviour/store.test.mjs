@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Spool to SQL with a real PostgreSQL: each upload counts once, despite retries, restarts and refusals.
  */
@@ -6,7 +7,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { migrate, startPostgres, temporaryDir, waitFor } from './stack.mjs';
-import { assertCounted, killWriters, newDatabase, range, startWriter } from './store_tool.mjs';
+import { assertCounted, killWriters, newDatabase, range, refuseValues, startWriter } from './store_tool.mjs';
 
 const dayUs = 86_400_000_000;
 const nowUs = () => Date.now() * 1000;
@@ -148,14 +149,14 @@ test('an upload that the database refuses is set aside alone', async () => {
   const database = await newDatabase(postgres);
   const writer = await startWriter({ conninfo: database.conninfo() });
   const poison = await writer.describe(333);
-  await database.execute(`alter table fleetprof_data.upload add constraint poison check (upload_id <> '${poison.id}')`);
+  await database.execute(refuseValues('upload', `new.upload_id = '${poison.id}'`));
   await writer.append(1, 500);
   await writer.flushed();
   await assertCounted(database, writer, range(1, 500).filter((seed) => seed !== 333));
   assert.equal(await writer.metric('uploads_quarantined_total'), 1);
   const aside = fs.readdirSync(writer.spoolDir).filter((name) => /^refused-[0-9a-f]{16}$/.test(name));
   assert.equal(aside.length, 1, fs.readdirSync(writer.spoolDir).join());
-  assert.match(writer.log(), /upload set aside.*reason=refused.*23514.*constraint poison/);
+  assert.match(writer.log(), /upload set aside.*reason=refused.*22000/);
   await writer.append(501, 10);
   await writer.flushed();
   await writer.quit();
@@ -164,12 +165,15 @@ test('an upload that the database refuses is set aside alone', async () => {
 test('a name that the database refuses does not stop the dictionaries of others', async () => {
   const database = await newDatabase(postgres);
   const writer = await startWriter({ conninfo: database.conninfo() });
-  const poison = await writer.describe(7);
   const others = new Set();
   for (const seed of range(1, 6)) for (const [id] of (await writer.describe(seed)).frames) others.add(id);
-  const [own] = poison.frames.map(([id]) => id).filter((id) => !others.has(id));
-  await database.execute(`alter table fleetprof_data.frame add constraint poison check (frame_id <> ${own})`);
-  await writer.append(1, 7);
+  let poison = 7;
+  /** @type {string | undefined} a frame that the others do not have */
+  let own;
+  for (; !own; poison++) own = (await writer.describe(poison)).frames.map(([id]) => id).find((id) => !others.has(id));
+  await database.execute(refuseValues('frame', `new.frame_id = ${own}`));
+  await writer.append(1, 6);
+  await writer.append(poison - 1, 1);
   await writer.flushed();
   await assertCounted(database, writer, range(1, 6));
   await writer.quit();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Spool to SQL while things break: the numbers stay those of an undisturbed run.
  */
@@ -202,6 +203,7 @@ test('a partition that vanishes is made again, and no upload is blamed for it', 
 
 test('a query that holds a partition past its retention holds up no flush', async () => {
   const database = await newDatabase(postgres);
+  await database.sql('select fleetprof_data.trust_clock(now())'); // before a history is made up
   let writer = await startWriter({ conninfo: database.conninfo(), settings: { log_us: 60 * 86_400_000_000 } });
   await writer.append(1, 5, (Date.now() - 50 * 86_400_000) * 1000);
   await writer.flushed();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Migrations: of an empty database, twice, by several at once, by roles with few rights, of changed functions and
  * views, and the refusals.
@@ -6,7 +7,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { binDir, repository, run, startPostgres } from './stack.mjs';
+import { binDir, repository, run, runOrThrow, startPostgres, temporaryDir } from './stack.mjs';
 import { newDatabase } from './store_tool.mjs';
 
 const schema = path.join(repository, 'schema');
@@ -214,6 +215,32 @@ test('a function or view that somebody dropped comes back', async () => {
   assert.deepEqual(await catalogue(database), before);
 });
 
+test('--repair brings back what somebody changed or revoked, also rights on tables', async () => {
+  const database = await newDatabase(postgres, { empty: true });
+  await migrated(database);
+  /** What each role may do with each function, view and table, whatever the order of the grants. */
+  const rights = () => database.sql(`select object, role, array_agg(privilege order by privilege) as privileges from (
+    select oid::regprocedure::text as object, r.role::regrole::text as role, privilege_type as privilege from pg_proc
+      cross join (values ('fleetprof_reader'), ('fleetprof_writer')) r (role) cross join aclexplode(proacl)
+      where pronamespace::regnamespace::text ~ '^fleetprof' and grantee = r.role::regrole
+    union all select oid::regclass::text, r.role::regrole::text, privilege_type from pg_class
+      cross join (values ('fleetprof_reader'), ('fleetprof_writer')) r (role) cross join aclexplode(relacl)
+      where relnamespace::regnamespace::text ~ '^fleetprof' and grantee = r.role::regrole
+  ) as granted group by 1, 2 order by 1, 2`);
+  const definitions = async () => (await catalogue(database)).map(({ name, definition }) => [name, definition]);
+  const before = [await definitions(), await rights()];
+  await database.execute(`alter function fleetprof.hotspots set search_path = nowhere;
+    revoke execute on function fleetprof.timings from fleetprof_reader;
+    revoke select on all tables in schema fleetprof, fleetprof_data from fleetprof_reader, fleetprof_writer;
+    revoke insert on all tables in schema fleetprof_data from fleetprof_writer`);
+  assert.notDeepEqual([await definitions(), await rights()], before);
+  assert.match(await migrated(database), /nothing to do/);
+  const repaired = await run([path.join(binDir, 'fleetprof'), 'migrate', '--repair', '--database', database.conninfo('postgres')]);
+  assert.equal(repaired.code, 0, said(repaired));
+  assert.match(said(repaired), /repaired functions, views and rights: \d+ files\n/);
+  assert.deepEqual([await definitions(), await rights()], before);
+});
+
 test('several at once, in one database and in others of the cluster, do it once', async () => {
   await newDatabase(postgres, { empty: true });
   const one = await newDatabase(postgres, { empty: true });
@@ -357,6 +384,13 @@ test('the build refuses files of schema/ that could not be migrated', async () =
     ["echo 'create function fleetprof.f() returns integer language sql return 1;' >>functions/folded.sql", /by "create or replace"/],
     ["echo 'create table fleetprof.t (a integer);' >>views/segment.sql", /by "create or replace"/],
     ["echo 'create or replace view fleetprof.segment as select 1;' >>views/sessions.sql", /defined twice: view fleetprof\.segment/],
+    ["echo '-- {{filter}}' >functions/folded.sql", /^functions\/folded\.sql:1: there is no macro {{filter}}/],
+    ["echo '-- {{given}}' >functions/folded.sql", /^functions\/folded\.sql:1: {{given}} is in a function without {{filters}}/],
+    ["echo 'select -- {{filters}}' >functions/folded.sql", /^functions\/folded\.sql:1: a macro stands on a line of its own/],
+    ["echo '-- {{each after nothing: $name}}' >views/segment.sql", /^views\/segment\.sql:1: no dimension is named nothing/],
+    ["echo 'colour | pages | null | PATTERN | colour | Colours | colours' >>filters", /^filters:\d+: a filter is of loads, sides or samples/],
+    ["echo 'colour | loads' >>filters", /^filters:\d+: a filter has seven columns/],
+    [': >filters', /the table of filters has no dimension/],
   ];
   const build = 'tools=$1 schema=$2 mistake=$3; d=$(mktemp -d) && cp -r "$schema/." "$d" && cd "$d" && eval "$mistake" && '
     + '"$tools/embed-schema" "$d" "$d/out.c" "$d/out.d"; code=$?; rm -r "$d"; exit $code';
@@ -367,6 +401,20 @@ test('the build refuses files of schema/ that could not be migrated', async () =
     const result = await embed(mistake);
     assert.equal(result.code, 1, mistake);
     assert.match(result.stderr, message);
+  }
+});
+
+test('macros in files of schema/ keep the numbers of lines', async () => {
+  const expanded = path.join(temporaryDir('expanded-schema'), 'schema');
+  await runOrThrow([path.join(repository, 'tools/expand-schema'), schema, expanded]);
+  const sources = fs.readdirSync(schema, { recursive: true, encoding: 'utf8' }).filter((name) => /^(functions|views)\/.*\.sql$/.test(name));
+  assert.ok(sources.length > 50, `${sources.length}`);
+  const lines = (/** @type {string} */ folder, /** @type {string} */ name) => fs.readFileSync(path.join(folder, name), 'utf8').split('\n');
+  for (const name of sources) {
+    const [before, after] = [lines(schema, name), lines(expanded, name)];
+    assert.equal(after.length, before.length, name);
+    before.forEach((line, i) => { if (!line.includes('{{')) assert.equal(after[i], line, `${name}:${i + 1}`); });
+    assert.ok(!after.join('').includes('{{'), name);
   }
 });
 

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A naive store: keeps every upload as it was described and answers each question of SQL by reading all of them. It
  * knows nothing of segments, cohorts, blocks or packed rows, and shares no code with SQL's functions; docs/numbers.md
  * and docs/sql.md are its rules.
  */
+import { vitals as allVitals } from '../../tools/vitals.mjs';
 
 /**
  * A delta as writer_tool describes it.
@@ -25,15 +27,20 @@
  * @property {number} unattributed_samples
  * @property {number} profiled_us
  * @property {number} unattributed_us
+ * @property {number} unseen_us
  * @property {[string, number, number, number, string, string, number, number, string][]} frames id, samples, self_us,
  *   total_us, function, resource, line, column, kind
  * @property {[string, number, number][]} stacks id, index of the parent or -1, index of the frame
  * @property {[number, string, number, number][]} stack_samples index of the stack, marker, samples, self_us
  * @property {[string, number, number, string, string, number, number, number, [number, number][]][]} timings id, count,
  *   sum_us, name, kind, negative, min_us, max_us, bins
- * @property {[string, number, number, number, number, number, [number, string, number, number, number][]][]} measured
- *   timing's id, samples, profiled_us, unattributed_us, rows, unattributed samples, and by frame and marker: index of
- *   the frame, marker, samples, self_us, total_us
+ * @property {[string, number, number, number, number, number, [number, string, number, number, number][], number,
+ *   number][]} measured timing's id, samples, profiled_us, unattributed_us, rows, unattributed samples, by frame and
+ *   marker: index of the frame, marker, samples, self_us, total_us; and window_us, page loads
+ *
+ * @property {[string, string, string, number][]} left_out timing's id, what, source (the name of marks or measures), how many
+ * @property {[string, string, number, string, string, string][]} vitals id, name, value_us, ids of the timings for
+ *   values, good and poor ones
  *
  * @typedef {object} Upload a description that counts
  * @property {Description} delta
@@ -42,6 +49,8 @@
  * @property {number} loads 1 if its page load counts here
  * @property {Frame[]} frames
  * @property {Entry[]} entries
+ * @property {Set<string>} leftOut of what its page load left out, what was not said before
+ * @property {Map<string, { name: string, us: number }>} vitals those of its values that are the last of theirs
  *
  * @typedef {{ function: string, resource: string | null, line: number | null, column_number: number | null,
  *   kind: string, name: string }} Frame as it is shown, and its name as it is stored
@@ -62,7 +71,7 @@
 export const hourUs = 3_600_000_000;
 export const dayUs = 24 * hourUs;
 export const dimensions = /** @type {const} */ ([
-  'route', 'release', 'environment', 'variant', 'browser', 'os', 'device', 'thread',
+  'route', 'release', 'environment', 'variant', 'browser', 'os', 'device', 'thread', 'frame',
 ]);
 export const markerNames = ['(none)', 'script', 'gc', 'style', 'layout', 'paint', 'other'];
 
@@ -73,6 +82,9 @@ export class NaiveStore {
   hoursFromUs = -Infinity;
   #ids = new Set();
   #loads = new Set();
+  #leftOut = new Set();
+  /** Where the last value of a vital is. @type {Map<string, { part: number, us: number, upload: Upload }>} */
+  #lastVitals = new Map();
 
   /**
    * Counts an upload, unless it was counted before.
@@ -86,12 +98,46 @@ export class NaiveStore {
     const isFirst = delta.load === '' || !this.#loads.has(`${site} ${delta.load}`);
     this.#loads.add(`${site} ${delta.load}`);
     const frames = delta.frames.map(shownFrame);
-    this.uploads.push({
+    const upload = {
       delta, receivedUs, frames,
       bucketUs: Math.floor(receivedUs / hourUs) * hourUs,
       loads: isFirst ? 1 : 0,
       entries: entriesOf(delta, frames),
-    });
+      leftOut: new Set(delta.left_out.filter(([, what, source]) => source === '' && this.#isNewlyLeftOut(delta, what)).map(([, what]) => what)),
+      vitals: new Map(),
+    };
+    this.uploads.push(upload);
+    for (const vital of delta.vitals) this.#addVital(upload, vital);
+  }
+
+  /** @param {Description} delta @param {string} what */
+  #isNewlyLeftOut({ segment: { site }, load }, what) {
+    const key = `${site} ${load} ${what}`;
+    const isNew = load === '' || !this.#leftOut.has(key);
+    this.#leftOut.add(key);
+    return isNew;
+  }
+
+  /** @param {Upload} upload @param {Description['vitals'][number]} vital */
+  #addVital(upload, [id, name, us]) {
+    const { part } = upload.delta;
+    const last = this.#lastVitals.get(id);
+    if (last && last.part > part) return;
+    if (last?.us === us) {
+      last.part = part;
+      return;
+    }
+    last?.upload.vitals.delete(id);
+    upload.vitals.set(id, { name, us });
+    this.#lastVitals.set(id, { part, us, upload });
+  }
+
+  /** @param {Filters} filters @returns {Upload[]} */
+  select({ dimensions, ...filters }) {
+    // Functions are about top pages unless asked, and take '' for these; views are about all.
+    const wanted = Object.entries({ frame: 'top', ...dimensions })
+      .map(([name, filter]) => [name, filter === '' && /^(exclude_)?frame$/.test(name) ? 'top' : filter]);
+    return this.selectAll({ ...filters, dimensions: Object.fromEntries(wanted) });
   }
 
   /**
@@ -99,7 +145,7 @@ export class NaiveStore {
    * @param {number} [hoursFromUs] before this, an interval is widened to whole days
    * @returns {Upload[]}
    */
-  select({ site, since, until, dimensions: wanted }, hoursFromUs = this.hoursFromUs) {
+  selectAll({ site, since, until, dimensions: wanted }, hoursFromUs = this.hoursFromUs) {
     return this.uploads.filter(({ delta: { segment }, bucketUs }) => matches(site, segment.site)
       && Object.entries(wanted).every(([name, filter]) => (name.startsWith(excluding)
         ? !matches(filter, segment[name.slice(excluding.length)]) : matches(filter, segment[name])))
@@ -184,6 +230,7 @@ function wholeOf(uploads, weight = () => 1) {
     profiled: whole(({ delta }) => delta.profiled_us),
     attributed: whole(({ delta }) => delta.profiled_us - delta.unattributed_us),
     loads: whole(({ loads }) => loads),
+    unseen: whole(({ delta }) => delta.unseen_us),
   };
 }
 
@@ -254,18 +301,65 @@ export function hotspots(store, filters) {
   const uploads = store.select(filters);
   const sums = new FrameSums();
   for (const upload of uploads) addFrames(sums, upload, markersOf(filters.marker), 1);
-  return sums.rows(wholeOf(uploads));
+  const whole = wholeOf(uploads);
+  return sums.rows(whole).map((row) => ({ ...row, seen_share: seenShare(whole) }));
+}
+
+/** @param {Upload} upload */
+const rateOf = ({ delta }) => delta.segment.rate_ppm;
+
+/** A profile that ends early is one: its page load is among those with a profile. */
+const endsEarly = 'overload';
+
+/** How many page loads have a profile, how many say why they have none, and how often each reason comes. @param {Upload[]} uploads */
+function pageLoads(uploads) {
+  /** @type {Map<string, number>} */
+  const reasons = new Map();
+  for (const [, count, , name, kind] of uploads.flatMap(({ delta }) => delta.timings)) {
+    if (kind === 'coverage') reasons.set(name, (reasons.get(name) ?? 0) + count);
+  }
+  const explained = sum([...reasons].filter(([name]) => name !== endsEarly), ([, count]) => count);
+  return { profiled: sum(uploads, ({ loads }) => loads), explained, reasons };
+}
+
+/** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
+export function coverage(store, filters) {
+  const uploads = store.select(filters);
+  if (uploads.length === 0) return [];
+  const rated = uploads.filter((upload) => rateOf(upload) > 0);
+  const { profiled, explained, reasons } = pageLoads(uploads);
+  const { profiled: delivered, explained: missing } = pageLoads(rated);
+  const count = (/** @type {string} */ reason) => (explained > 0 ? reasons.get(reason) ?? 0 : null);
+  const estimated = sum([...grouped(rated, rateOf)], ([rate, group]) => {
+    const loads = pageLoads(group);
+    return (loads.profiled + loads.explained) * 1e6 / rate;
+  });
+  return [{
+    loads: profiled + explained, profiled,
+    no_policy: count('no-policy'), unsupported: count('unsupported'), quota: count('quota'), disabled: count('disabled'),
+    not_sampled: reasons.get('not-sampled') ?? null, overload: reasons.get(endsEarly) ?? null,
+    sampled: delivered + missing || null, delivered: delivered + missing > 0 ? delivered : null, estimated_loads: estimated || null,
+    seen_share: seenShare(wholeOf(uploads)),
+  }];
 }
 
 /** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
 export function estimatedHotspots(store, filters) {
   const uploads = store.select(filters);
   const rated = uploads.filter(({ delta }) => delta.segment.rate_ppm > 0);
-  const weight = (/** @type {Upload} */ { delta }) => 1e6 / delta.segment.rate_ppm;
+  const loads = new Map([...grouped(rated, rateOf)].map(([rate, group]) => [rate, pageLoads(group)]));
+  const weight = (/** @type {Upload} */ upload) => {
+    const { profiled, explained } = loads.get(rateOf(upload)) ?? pageLoads([]);
+    return (1e6 / rateOf(upload)) * (profiled > 0 ? (profiled + explained) / profiled : 1);
+  };
+  const { profiled, explained } = pageLoads(rated);
   const sums = new FrameSums();
   for (const upload of rated) addFrames(sums, upload, markersOf(filters.marker), weight(upload));
   return sums.rows(wholeOf(rated, weight))
-    .map((row) => ({ ...row, rated_uploads: rated.length, unrated_uploads: uploads.length - rated.length }));
+    .map((row) => ({
+      ...row, rated_uploads: rated.length, unrated_uploads: uploads.length - rated.length,
+      delivered_share: per(profiled, profiled + explained),
+    }));
 }
 
 /** @param {NaiveStore} store @param {Filters} filters @param {string} name @returns {Row[]} */
@@ -273,13 +367,14 @@ export function measureHotspots(store, filters, name) {
   const markers = markersOf(filters.marker);
   const every = markers.size === markerNames.length;
   const sums = new FrameSums();
-  const whole = { profiled: 0, attributed: 0, loads: 0 };
+  const whole = { profiled: 0, attributed: 0, loads: 0, windows: 0 };
   for (const { delta, frames } of store.select(filters)) {
-    for (const [timing, , profiled, unattributed, , , rows] of delta.measured) {
+    for (const [timing, , profiled, unattributed, , , rows, length, loads] of delta.measured) {
       if (delta.timings.find(([id]) => id === timing)?.[3] !== name) continue;
       whole.profiled += profiled;
       whole.attributed += profiled - unattributed;
-      whole.loads++;
+      whole.loads += loads;
+      whole.windows += length;
       const seen = new Set();
       for (const [frame, , samples, self, total] of rows.filter((row) => markers.has(row[1]))) {
         const found = sums.of(frames[frame]);
@@ -293,13 +388,18 @@ export function measureHotspots(store, filters, name) {
       }
     }
   }
-  return sums.rows(whole);
+  // Below zero where only a part is counted that saw what another one had not.
+  const seen_share = seenShare({ profiled: whole.profiled, unseen: Math.max(0, whole.windows - whole.profiled) });
+  return sums.rows(whole).map((row) => ({ ...row, seen_share }));
 }
+
+/** @param {{ profiled: number, unseen: number }} whole */
+const seenShare = ({ profiled, unseen }) => per(profiled, profiled === 0 ? 0 : profiled + unseen);
 
 /** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
 export function markers(store, filters) {
   const uploads = store.select(filters);
-  const { profiled } = wholeOf(uploads);
+  const { profiled, unseen } = wholeOf(uploads);
   const wanted = markersOf(filters.marker);
   const entries = uploads.flatMap((upload) => upload.entries).filter(({ marker }) => wanted.has(marker));
   const parts = entries.map(({ marker, samples, us }) => ({ marker, samples, us }));
@@ -309,14 +409,16 @@ export function markers(store, filters) {
   }
   return [...grouped(parts, ({ marker }) => marker)]
     .map(([marker, group]) => ({ marker, samples: sum(group, (one) => one.samples), us: sum(group, (one) => one.us) }))
-    .filter(({ samples }) => samples > 0)
+    .filter(({ samples, us }) => samples > 0 || us !== 0)
     .sort((a, b) => b.us - a.us || ascending(a.marker, b.marker))
-    .map(({ marker, samples, us }) => ({ marker, samples, self_ms: us / 1000, share: per(us, profiled) }));
+    .map(({ marker, samples, us }) => ({ marker, samples, self_ms: us / 1000, share: per(us, profiled) }))
+    .concat(filters.marker === null && unseen > 0
+      ? [{ marker: '(unseen)', samples: 0, self_ms: unseen / 1000, share: null }] : []);
 }
 
-/** @template T @param {T[]} items @param {(item: T) => string} key @returns {Map<string, T[]>} */
+/** @template T @template K @param {T[]} items @param {(item: T) => K} key @returns {Map<K, T[]>} */
 function grouped(items, key) {
-  /** @type {Map<string, T[]>} */
+  /** @type {Map<K, T[]>} */
   const groups = new Map();
   for (const item of items) {
     const group = groups.get(key(item));
@@ -334,9 +436,14 @@ function binMiddle(bin) {
   return (lowest + lowest + width - 1) / 2;
 }
 
+/** @param {Upload} upload */
+const userTiming = ({ delta }) => delta.timings.filter(([, , , , kind]) => kind === 'mark' || kind === 'measure');
+
 /** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
 export function timings(store, filters) {
-  const every = store.select(filters).flatMap(({ delta }) => delta.timings);
+  const uploads = store.select(filters);
+  const every = uploads.flatMap(userTiming);
+  const missing = uploads.flatMap(({ delta }) => delta.left_out);
   return [...grouped(every, ([, , , name, kind]) => JSON.stringify([name, kind]))].map(([key, group]) => {
     const [name, kind] = JSON.parse(key);
     const count = sum(group, (timing) => timing[1]);
@@ -353,8 +460,40 @@ export function timings(store, filters) {
       p50_ms: quantile(0.5), p75_ms: quantile(0.75), p95_ms: quantile(0.95), p99_ms: quantile(0.99),
       min_ms: least / 1000, max_ms: greatest / 1000,
       mean_ms: sum(group, (timing) => timing[2]) / count / 1000,
+      left_out: sum(missing.filter(([, what, source]) => what === kind && source === name), ([, , , number]) => number),
     };
   }).sort((a, b) => ascending(a.name, b.name) || ascending(a.kind, b.kind));
+}
+
+/** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
+export function leftOut(store, filters) {
+  const uploads = store.select(filters);
+  const every = uploads.flatMap((upload) => upload.delta.left_out.filter(([, , source]) => source === '')
+    .map(([, what, , number]) => ({ what, number, loads: upload.leftOut.has(what) ? 1 : 0 })));
+  const rows = [...grouped(every, ({ what }) => what)]
+    .map(([what, group]) => ({ what, loads: sum(group, ({ loads }) => loads), count: sum(group, ({ number }) => number) || null }));
+  const most = Math.max(...rows.map(({ loads }) => loads));
+  const { profiled, explained } = pageLoads(uploads);
+  const all = Math.max(most, profiled + explained);
+  return rows.map((row) => (row.what === '(any)' ? { ...row, loads: most } : row))
+    .map((row) => ({ ...row, all_loads: all, share: per(row.loads, all) }))
+    .sort((a, b) => Number(a.what !== '(any)') - Number(b.what !== '(any)') || b.loads - a.loads || ascending(a.what, b.what));
+}
+
+/** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
+export function vitals(store, filters) {
+  const every = store.select(filters).flatMap((upload) => [...upload.vitals.values()]);
+  return allVitals.flatMap(({ name, unit, good, poor }) => {
+    const values = every.filter((one) => one.name === name).map(({ us }) => us).sort((a, b) => a - b);
+    if (values.length === 0) return [];
+    const quantile = (/** @type {number} */ share) => values[Math.ceil(share * values.length - 1e-9) - 1] / 1000;
+    const share = (/** @type {(us: number) => boolean} */ has) => values.filter(has).length / values.length;
+    return [{
+      name, unit, count: values.length,
+      p50: quantile(0.5), p75: quantile(0.75), p95: quantile(0.95),
+      good_share: share((us) => us <= 1000 * good), poor_share: share((us) => us > 1000 * poor),
+    }];
+  });
 }
 
 /**
@@ -520,7 +659,7 @@ export function eventBreakdown(store, filters) {
  * @returns {Row[]}
  */
 function hourly(store, filters, read, add) {
-  const rows = store.select(filters).flatMap((upload) => {
+  const rows = store.selectAll(filters).flatMap((upload) => {
     const { rate_ppm: _, ...names } = upload.delta.segment;
     return read(upload).map(({ key, numbers }) => ({ key: { bucket_us: upload.bucketUs, ...names, ...key }, numbers }));
   });
@@ -557,7 +696,7 @@ export function stackHourly(store, filters) {
 
 /** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
 export function timingHourly(store, filters) {
-  return hourly(store, filters, ({ delta }) => delta.timings.map(([, count, total, name, kind, negative, least, most]) => (
+  return hourly(store, filters, (upload) => userTiming(upload).map(([, count, total, name, kind, negative, least, most]) => (
     { key: { name, kind, well_known: false }, numbers: { count, total, negative, least, most } })), (group) => ({
     uploads: group.length,
     count: sum(group, ({ count }) => count),
@@ -588,7 +727,8 @@ export function refusals(store, filters) {
 
 /** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
 export function uploadLog(store, filters) {
-  return store.select(filters, -Infinity).map(({ delta, receivedUs, bucketUs }) => {
+  return store.selectAll(filters, -Infinity).map((upload) => {
+    const { delta, receivedUs, bucketUs } = upload;
     const { rate_ppm: rate, ...names } = delta.segment;
     return {
       received_us: receivedUs,
@@ -607,7 +747,8 @@ export function uploadLog(store, filters) {
       unattributed_samples: delta.unattributed_samples,
       profiled_ms: delta.profiled_us / 1000,
       unattributed_ms: delta.unattributed_us / 1000,
-      timings: sum(delta.timings, (timing) => timing[1]),
+      unseen_ms: delta.unseen_us / 1000,
+      timings: sum(userTiming(upload), (timing) => timing[1]),
       skipped_entries: delta.skipped_entries,
       records_read: delta.records_read,
       records_refused: delta.records_refused,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Every answer equals the one from the uploads themselves: random uploads, flushes, seals and retention, then random
  * questions to all functions and views, held against a naive store.
@@ -116,7 +117,8 @@ async function dropHours(run) {
 
 /** Adds a level of cohorts, for hours in which nothing is sealed yet. @param {Run} run */
 async function addLevel({ random, store, database, steps }) {
-  const kept = random.shuffled([...dimensions]).slice(0, random.below(4));
+  // Every level keeps the frame.
+  const kept = random.shuffled(dimensions.filter((name) => name !== 'frame')).slice(0, random.below(4));
   const last = Math.max(...store.uploads.map(({ bucketUs }) => bucketUs));
   const sinceUs = store.uploads.length === 0 ? random.pick([-Infinity, firstUs + 9 * dayUs]) : last + hourUs;
   const since = sinceUs === -Infinity ? '-infinity' : new Date(sinceUs / 1000).toISOString();

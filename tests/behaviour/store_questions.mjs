@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Questions to SQL's functions and views: random ones, the answer of a naive store, and what differs.
  */
@@ -15,6 +16,7 @@ import * as naive from './store_naive.mjs';
  * @property {string[]} [order] columns by which rows are ordered, as documented; without it in any order
  * @property {string[]} key columns that identify a row
  * @property {string[]} exact columns in milliseconds that are right to the microsecond
+ * @property {string[]} [binned] columns that are right to 1.6 %
  *
  * @typedef {object} Question
  * @property {string} subject
@@ -125,12 +127,34 @@ const subjects = {
     key: ['marker'],
     exact: ['self_ms'],
   },
+  coverage: {
+    answer: (store, { filters }) => naive.coverage(store, filters),
+    from: ({ filters }) => `fleetprof.coverage(${argumentsOf({ ...filters, marker: null })})`,
+    key: [],
+    exact: [],
+  },
   timings: {
     answer: (store, { filters }) => naive.timings(store, filters),
     from: ({ filters }) => `fleetprof.timings(${argumentsOf({ ...filters, marker: null })})`,
     order: ['name', 'kind'],
     key: ['name', 'kind'],
     exact: ['min_ms', 'max_ms'],
+  },
+  left_out: {
+    answer: (store, { filters }) => naive.leftOut(store, filters),
+    from: ({ filters }) => `fleetprof.left_out(${argumentsOf({ ...filters, marker: null })})`,
+    order: ['what'],
+    key: ['what'],
+    exact: [],
+  },
+  vitals: {
+    answer: (store, { filters }) => naive.vitals(store, filters),
+    from: ({ filters }) => `fleetprof.vitals(${argumentsOf({ ...filters, marker: null })})`,
+    columns: 'name, unit, count, p50, p75, p95, good_share, poor_share',
+    order: ['name'],
+    key: ['name'],
+    exact: [],
+    binned: ['p50', 'p75', 'p95'],
   },
   flamegraph: {
     answer: (store, { filters, minShare }) => naive.flamegraph(store, filters, minShare),
@@ -211,9 +235,9 @@ const subjects = {
     columns: `(extract(epoch from received) * 1000000)::bigint as received_us, ${bucket}, upload_id, load_id, part,
       ${names.join(', ')}, browser_version, format, agent, coverage, truncated, body_bytes, samples,
       unattributed_samples, profiled_ms, unattributed_ms, timings, skipped_entries, records_read,
-      records_refused, sample_rate`,
+      records_refused, unseen_ms, sample_rate`,
     key: ['site', 'upload_id'],
-    exact: ['profiled_ms', 'unattributed_ms'],
+    exact: ['profiled_ms', 'unattributed_ms', 'unseen_ms'],
   },
 };
 
@@ -302,8 +326,9 @@ export function within(question, { hoursFromUs }) {
 }
 
 /** @param {Subject} subject @param {string} column @param {any} found @param {any} wanted */
-function equal({ exact }, column, found, wanted) {
+function equal({ exact, binned }, column, found, wanted) {
   if (typeof found !== 'number' || typeof wanted !== 'number') return JSON.stringify(found) === JSON.stringify(wanted);
+  if (binned?.includes(column)) return Math.abs(found - wanted) <= 0.0161 * wanted + 0.001;
   if (exact.includes(column)) return Math.abs(found - wanted) < 0.0001;
   if (Number.isInteger(found) && Number.isInteger(wanted) && !column.endsWith('_ms')) return found === wanted;
   return Math.abs(found - wanted) <= 1e-6 * Math.max(Math.abs(found), Math.abs(wanted));

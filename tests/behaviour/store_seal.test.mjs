@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Sealing with a real PostgreSQL: whatever happens, each fact is in SQL once, at every span.
  */
@@ -9,14 +10,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { failingMemory, failOneIn } from './failing_memory.mjs';
 import { startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
 import {
-  assertNoDifference, dayUs, delayUs, hold, hourUs, killSealers, random, startFlushes, startSealTool, startUs, tiles,
+  assertNoDifference, dayUs, delayUs, hold, holdSite, hourUs, killSealers, random, startFlushes, startSealTool, startUs, tiles, waits,
 } from './seal_tool.mjs';
 import { newDatabase } from './store_tool.mjs';
 
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
 before(async () => {
-  // Autovacuum commits, too, which would count as statements of an idle collector.
+  // Autovacuum also commits, which would count as statements of an idle collector.
   postgres = await startPostgres({ migrated: true, settings: { timezone: 'America/New_York', autovacuum: 'off' } });
 });
 after(async () => {
@@ -320,15 +321,42 @@ test('two sealers at once: one works, the other says so', async () => {
   const flushes = await startFlushes(database, { seed: 8 });
   await flushes.flush('one', [startUs, startUs + hourUs]);
   const [one, other] = [startSealTool(database.conninfo()), startSealTool(database.conninfo())];
-  assert.equal((await one.step(startUs + 3 * hourUs)).did, 'hour');
+  const release = await holdSite(database, 'one');
+  const step = one.step(startUs + 3 * hourUs);
+  await waitFor(() => waits(database, '^delete from fleetprof_data.unsealed'));
   const busy = await other.step(startUs + 3 * hourUs);
   assert.deepEqual([busy.did, busy.waiting > 0], ['busy', true]);
   assert.equal((await other.house()).busy, true);
+  await release();
+  assert.equal((await step).did, 'hour');
+  assert.equal((await other.step(startUs + 3 * hourUs)).did, 'hour');
   await one.all(startUs + 3 * hourUs);
   assert.equal((await other.step(startUs + 3 * hourUs)).did, 'nothing');
   assert.equal((await other.house()).busy, false);
   await one.quit();
   await other.quit();
+});
+
+test('a block is begun again when another collector had its turn in between', async () => {
+  const database = await newDatabase(postgres);
+  const flushes = await startFlushes(database, { seed: 9 });
+  await flushes.flush('one', [startUs, startUs + hourUs]);
+  const one = startSealTool(database.conninfo());
+  for (let i = 0; i < 2; i++) assert.equal((await one.step(startUs + 5 * hourUs)).did, 'hour');
+  const release = hold(database, 'begin; lock table fleetprof_data.total_hours in share mode');
+  await waitFor(async () => (await database.sql("select from pg_locks where mode = 'ShareLock' and relation = 'fleetprof_data.total_hours'::regclass")).length > 0);
+  const step = one.step(startUs + 5 * hourUs);
+  await waitFor(() => waits(database, 'total_hours'));
+  const turn = database.execute(`begin; select pg_advisory_xact_lock(hashtext('fleetprof.sealing'));
+    update fleetprof_data.turn set taken_by = gen_random_uuid(); commit`);
+  await waitFor(() => waits(database, 'pg_advisory_xact_lock'));
+  await release();
+  await turn;
+  assert.equal((await step).did, 'busy');
+  assert.deepEqual((await tiles(database)).map(({ span }) => span), [0, 0]);
+  assert.equal((await one.step(startUs + 5 * hourUs)).did, 'block');
+  await assertNoDifference(database);
+  await one.quit();
 });
 
 test('a large dictionary is pruned in short transactions', async () => {
@@ -431,8 +459,12 @@ function dayName(daysAgo, length = 1) {
   return new Date(day * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
 }
 
+/** As the housekeeping of an empty database does. @param {{ sql: (statement: string) => Promise<unknown> }} database */
+const trustClock = (database) => database.sql('select fleetprof_data.trust_clock(now())');
+
 test('hours are dropped when every site has built the day and nothing of it waits', async () => {
   const database = await newDatabase(postgres);
+  await trustClock(database);
   const flushes = await startFlushes(database, { seed: 11 });
   const todayUs = Math.floor(Date.now() / 86_400_000) * dayUs;
   const nowUs = Date.now() * 1000;
@@ -475,6 +507,7 @@ test('hours are dropped when every site has built the day and nothing of it wait
 
 test('what is past retention.facts goes, sealed or not', async () => {
   const database = await newDatabase(postgres);
+  await trustClock(database);
   const flushes = await startFlushes(database, { seed: 12 });
   const todayUs = Math.floor(Date.now() / 86_400_000) * dayUs;
   const old = [todayUs - 70 * dayUs, todayUs - 52 * dayUs];

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Drives the tool that seals and keeps house when a test says so.
  */

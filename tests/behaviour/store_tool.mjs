@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What the store's tests share: a separate database for each test, the tool that drives a spool and a writer, and an
  * independent count of what SQL must have.
@@ -7,6 +8,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import readline from 'node:readline';
+import { vitals as allVitals } from '../../tools/vitals.mjs';
 import { buildDir, psqlProgram, repository, runOrThrow, sqlOver, temporaryDir, waitFor } from './stack.mjs';
 
 const variant = path.resolve(buildDir) === path.join(repository, 'build') ? 'plain' : path.basename(buildDir);
@@ -48,6 +50,16 @@ export async function newDatabase(postgres, { empty = false } = {}) {
   };
 }
 
+/**
+ * Makes the database refuse rows for their values, as it does those that it cannot store: a record with one is bad by itself.
+ * @param {string} table of fleetprof_data
+ * @param {string} condition on NEW
+ */
+export const refuseValues = (table, condition) => `
+  create function public.refuse_value() returns trigger language plpgsql as $$ begin
+    raise 'bad value' using errcode = 'data_exception'; end $$;
+  create trigger poison before insert on fleetprof_data.${table} for each row when (${condition}) execute function public.refuse_value();`;
+
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set();
 /** Stops processes that failed tests left behind; for `after`. */
@@ -62,9 +74,15 @@ process.on('exit', killWriters);
  * @property {number} samples
  * @property {number} profiled_us
  * @property {number} unattributed_us
+ * @property {number} unseen_us
  * @property {[string, number, number, number][]} frames id, samples, self_us, total_us
- * @property {[string, number, number][]} timings id, count, sum_us
- * @property {[string, number, number, number, number][]} measured timing's id, samples, profiled_us, unattributed_us, rows
+ * @property {[string, number, number, string, string][]} timings id, count, sum_us, name, kind
+ * @property {[string, number, number, number, number, number, unknown[], number, number][]} measured timing's id, samples,
+ *   profiled_us, unattributed_us, rows, unattributed samples, the rows, window_us, page loads
+ * @property {[string, string, string, number][]} left_out timing's id, what, source, how many
+ * @property {number} part
+ * @property {[string, string, number, string, string, string][]} vitals id, name, value_us, ids of the timings for
+ *   values, good and poor ones
  *
  * @typedef {object} Writer
  * @property {string} spoolDir
@@ -144,15 +162,17 @@ export async function startWriter({ conninfo, spoolDir = path.join(temporaryDir(
  * @param {number[]} seeds
  */
 export async function assertCounted(database, writer, seeds) {
-  const expected = { uploads: 0, loads: 0, samples: 0, profiled_us: 0, unattributed_us: 0 };
+  const expected = { uploads: 0, loads: 0, samples: 0, profiled_us: 0, unattributed_us: 0, unseen_us: 0 };
   /** @type {Map<string, { uploads: number, samples: number, self_us: number, total_us: number }>} */
   const frames = new Map();
   /** @type {Map<string, { uploads: number, count: number, sum_us: number }>} */
   const timings = new Map();
-  /** @type {Map<string, { uploads: number, samples: number, profiled_us: number, unattributed_us: number }>} */
+  /** @type {Map<string, Record<'uploads' | 'loads' | 'samples' | 'profiled_us' | 'unattributed_us' | 'window_us', number>>} */
   const measured = new Map();
   const inside = { uploads: 0, self_us: 0 };
   const loads = new Set();
+  const leftOut = new Set();
+  let binless = 0;
   let attributed = 0;
   for (const seed of new Set(seeds)) {
     const delta = await writer.describe(seed);
@@ -161,6 +181,7 @@ export async function assertCounted(database, writer, seeds) {
     else expected.loads++;
     expected.samples += delta.samples;
     expected.profiled_us += delta.profiled_us;
+    expected.unseen_us += delta.unseen_us;
     expected.unattributed_us += delta.unattributed_us;
     for (const [id, samples, selfUs, totalUs] of delta.frames) {
       const frame = frames.get(id) ?? { uploads: 0, samples: 0, self_us: 0, total_us: 0 };
@@ -171,17 +192,32 @@ export async function assertCounted(database, writer, seeds) {
       frame.total_us += totalUs;
       attributed += selfUs;
     }
-    for (const [id, count, sumUs] of delta.timings) {
+    for (const [id, count, sumUs, , kind] of delta.timings) {
+      if (kind === 'coverage') binless += count;
       const timing = timings.get(id) ?? { uploads: 0, count: 0, sum_us: 0 };
       timings.set(id, timing);
       timing.uploads++;
       timing.count += count;
       timing.sum_us += sumUs;
     }
-    for (const [id, samples, profiledUs, unattributedUs, rows] of delta.measured) {
-      const measure = measured.get(id) ?? { uploads: 0, samples: 0, profiled_us: 0, unattributed_us: 0 };
+    for (const [id, , source, missing] of delta.left_out) {
+      const timing = timings.get(id) ?? { uploads: 0, count: 0, sum_us: 0 };
+      timings.set(id, timing);
+      timing.uploads++;
+      timing.sum_us += missing;
+      const known = `${id} ${delta.load}`;
+      const counts = source !== '' || delta.load === '' || !leftOut.has(known) ? 1 : 0;
+      if (source === '') leftOut.add(known);
+      timing.count += counts;
+      binless += counts;
+    }
+    for (const [id, samples, profiledUs, unattributedUs, rows, , , windowUs, counted] of delta.measured) {
+      const measure = measured.get(id)
+        ?? { uploads: 0, loads: 0, samples: 0, profiled_us: 0, unattributed_us: 0, window_us: 0 };
       measured.set(id, measure);
-      measure.uploads++;
+      measure.uploads += profiledUs > 0 ? 1 : 0;
+      measure.loads += counted;
+      measure.window_us += windowUs;
       measure.samples += samples;
       measure.profiled_us += profiledUs;
       measure.unattributed_us += unattributedUs;
@@ -190,17 +226,21 @@ export async function assertCounted(database, writer, seeds) {
     }
   }
   expected.loads += loads.size;
+  const rated = await addLastVitals(writer, seeds, timings);
 
   const [totals] = await database.sql(`select coalesce(sum(uploads), 0) as uploads, coalesce(sum(loads), 0) as loads,
     coalesce(sum(samples), 0) as samples, coalesce(sum(profiled_us), 0) as profiled_us,
-    coalesce(sum(unattributed_us), 0) as unattributed_us from fleetprof_data.segment_fact`);
+    coalesce(sum(unattributed_us), 0) as unattributed_us, coalesce(sum(unseen_us), 0) as unseen_us
+    from fleetprof_data.segment_fact`);
   assert.deepEqual(totals, expected);
   assert.deepEqual(await byId(database, `select frame_id::text as id, sum(uploads) as uploads, sum(samples) as samples,
     sum(self_us) as self_us, sum(total_us) as total_us from fleetprof_data.frame_fact group by frame_id`), sorted(frames));
   assert.deepEqual(await byId(database, `select timing_id::text as id, sum(uploads) as uploads, sum(count) as count,
-    sum(sum_us) as sum_us from fleetprof_data.timing_fact group by timing_id`), sorted(timings));
-  assert.deepEqual(await byId(database, `select timing_id::text as id, sum(uploads) as uploads, sum(samples) as samples,
-    sum(profiled_us) as profiled_us, sum(unattributed_us) as unattributed_us
+    sum(sum_us) as sum_us from fleetprof_data.timing_fact group by timing_id
+    having sum(count) <> 0 or sum(uploads) <> 0 or sum(sum_us) <> 0`), sorted(timings));
+  await assertNothingBelowZero(database);
+  assert.deepEqual(await byId(database, `select timing_id::text as id, sum(uploads) as uploads, sum(loads) as loads,
+    sum(samples) as samples, sum(profiled_us) as profiled_us, sum(unattributed_us) as unattributed_us, sum(window_us) as window_us
     from fleetprof_data.measure_fact group by timing_id`), sorted(measured));
   assert.deepEqual(await database.sql(`select coalesce(sum(uploads), 0) as uploads, coalesce(sum(self_us), 0) as self_us
     from fleetprof_data.measure_frame_fact`), [inside]);
@@ -212,9 +252,48 @@ export async function assertCounted(database, writer, seeds) {
     (select coalesce(sum(count), 0) from fleetprof_data.timing_bin_fact)
       + (select coalesce(sum(negative), 0) from fleetprof_data.timing_fact) as values,
     (select count(*) from fleetprof_data.upload_id) as ids`);
-  const values = [...timings.values()].reduce((sum, timing) => sum + timing.count, 0);
+  const values = [...timings.values()].reduce((sum, timing) => sum + timing.count, 0) - rated - binless;
   assert.deepEqual(sums, { stacks: attributed, markers: attributed, frames: attributed, values, ids: expected.uploads });
   await assertNamed(database);
+}
+
+/**
+ * Adds the vitals' last values to the timings: those of the greatest parts.
+ * @param {Writer} writer
+ * @param {number[]} seeds
+ * @param {Map<string, { uploads: number, count: number, sum_us: number }>} timings
+ * @returns {Promise<number>} how many of them are good or poor
+ */
+async function addLastVitals(writer, seeds, timings) {
+  /** @type {Map<string, { part: number, vital: Delta['vitals'][number] }>} */
+  const last = new Map();
+  for (const seed of new Set(seeds)) {
+    const { part, vitals } = await writer.describe(seed);
+    for (const vital of vitals) if (part >= (last.get(vital[0])?.part ?? 0)) last.set(vital[0], { part, vital });
+  }
+  let rated = 0;
+  /** @param {string} id @param {number} us */
+  const add = (id, us) => {
+    const timing = timings.get(id) ?? { uploads: 0, count: 0, sum_us: 0 };
+    timings.set(id, { uploads: timing.uploads + 1, count: timing.count + 1, sum_us: timing.sum_us + us });
+  };
+  for (const { vital: [, name, us, values, good, poor] } of last.values()) {
+    const row = allVitals.find((one) => one.name === name) ?? assert.fail(name);
+    add(values, us);
+    const rating = us <= row.good * 1000 ? good : us > row.poor * 1000 ? poor : '';
+    if (rating !== '') add(rating, 0);
+    rated += rating === '' ? 0 : 1;
+  }
+  return rated;
+}
+
+/** No segment has less than nothing in an hour. @param {Database} database */
+async function assertNothingBelowZero(database) {
+  assert.deepEqual(await database.sql(`select segment_id, bucket, timing_id from fleetprof_data.timing_fact
+    group by segment_id, bucket, timing_id having sum(count) < 0 or sum(uploads) < 0
+    union all
+    select segment_id, bucket, timing_id from fleetprof_data.timing_bin_fact
+    group by segment_id, bucket, timing_id, bin having sum(count) < 0`), []);
 }
 
 /** Every fact's id has its dictionary row, and every stack its ancestors. @param {Database} database */

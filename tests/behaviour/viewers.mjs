@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What the viewers of other tools make of a file: their own importers, from npm. Each gives the sum of a profile, its
  * stacks, and its marks, all in whole microseconds.

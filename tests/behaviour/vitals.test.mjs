@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** From a slow page to the function: envelopes with vitals, over HTTP, to SQL's functions and the command line. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
@@ -16,13 +17,13 @@ let stack;
 let env;
 
 /**
- * A profile of 2 s, one sample every 10 ms. The interaction at 1,000 ms takes `clickMs`: `addToCart` runs in all of it, and
+ * A profile of 2 s, one sample in the middle of every 10 ms. The interaction at 1,000 ms takes `clickMs`: `addToCart` runs in all of it, and
  * in a slow one `sortReviews` on top of it after 50 ms. Before it, `boot` runs for 600 ms.
  * @param {number} clickMs
  */
 function profile(clickMs) {
   const samples = [];
-  for (let timestamp = 0; timestamp < 2000; timestamp += 10) {
+  for (let timestamp = 5; timestamp < 2000; timestamp += 10) {
     const into = timestamp - 1000;
     const inClick = into >= 0 && into < clickMs;
     const stackId = inClick ? (into >= 50 ? 3 : 2) : timestamp < 600 ? 1 : undefined;
@@ -114,7 +115,7 @@ test('vitals by route and by browser: which page, for whom', async () => {
   assert.deepEqual(browsers.map(({ value, count, poor_share: poor }) => [value, count, poor]), [['Chrome', 3, 1], ['Safari', 2, 1]]);
   const { code, stderr } = await run([program, 'vitals', '--by', 'page'], { env });
   assert.equal(code, 2);
-  assert.match(stderr, /error: no dimension is named "page"\n.*hint: Dimensions are route, release, environment, variant, browser, os, device, thread\.\n/);
+  assert.match(stderr, /error: no dimension is named "page"\n.*hint: Dimensions are route, release, environment, variant, browser, os, device, thread, frame\.\n/);
 });
 
 test('vital_hotspots names the function inside slow interactions, and what it costs in fast ones', async () => {
@@ -168,8 +169,8 @@ test('the host of the page is known without a profile', async () => {
 
 test('coverage: profiled page loads, and why others are not', async () => {
   assert.deepEqual(await json('coverage'), [{
-    loads: 6, profiled: 3, no_policy: 1, unsupported: 2, quota: 0, disabled: 0, not_sampled: null, sampled: null, delivered: null,
-    estimated_loads: null,
+    loads: 6, profiled: 3, no_policy: 1, unsupported: 2, quota: 0, disabled: 0, not_sampled: null, overload: null, sampled: null, delivered: null,
+    estimated_loads: null, seen_share: 1,
   }]);
 });
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The conservation test turns red for a collector that breaks a promise: each patch in breaks/ is built
  * and tested. Takes minutes: only with FLEETPROF_LONG.
@@ -51,7 +52,7 @@ async function buildBroken(patch) {
   return dir;
 }
 
-/** Whether a kill falls into the gap that a break opens is chance, too: these are tried until one shows it. */
+/** Whether a kill falls into the gap that a break opens is also chance: these are tried until one shows it. */
 const seeds = [1, 2, 3];
 
 /** Runs the conservation test with a collector. @param {string} build @param {number} seed */

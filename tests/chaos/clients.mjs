@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Clients as browsers are: they send, are cut off, send the same again, to another collector too, until
  * they have a 204 or a 4xx or give up. The ledger holds what they were promised.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Two collectors on spools of their own, each with a system that can be made faulty.
  */
@@ -80,6 +81,8 @@ export async function startPlace({ name, database, onSmallDisk }) {
     // What comes late is kept all the same.
     retention: { hours: '100d', facts: '100d', upload_log: '100d', sessions: '100d' },
     ceilings,
+    // Uploads without an id are told apart by their pages.
+    privacy: { keep_path_hashes: true, keep_path_numbers: true, keep_path_tokens: true },
     sites,
   };
   /** @type {Place} */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Compares what SQL says with what the clients were promised, number by number.
  */
@@ -20,6 +21,20 @@ function add(tables, table, key, more, times) {
   numbers.set(words, more.map((value, i) => value * times + (sum?.[i] ?? 0)));
 }
 
+/** How many were left out, by kind and name; of all kinds together that is not known. @param {Upload} upload */
+function leftOutOf({ leftOut }) {
+  /** @type {Map<string, number>} */
+  const sums = new Map();
+  const more = (/** @type {string} */ what, /** @type {string} */ name, /** @type {number} */ count) =>
+    sums.set(`${what}\t${name}`, (sums.get(`${what}\t${name}`) ?? 0) + count);
+  for (const { what, name, count = 0 } of leftOut) {
+    more('(any)', '', 0);
+    more(what, '', count);
+    if (name) more(what, name, count);
+  }
+  return sums;
+}
+
 /**
  * Adds what an upload that counts so often brings.
  * @param {Tables} tables
@@ -38,10 +53,12 @@ function addUpload(tables, upload, times) {
     if (!route.startsWith('/once/')) add(tables, 'hotspots of routes', [site, route, key], numbers, times);
   }
   for (const [marker, { self_us, samples }] of sums.markers) put('markers', [marker], [self_us, samples]);
-  if (sums.samples > sums.unattributed_samples) put('stacks', [], attributed(sums));
+  if (sums.profiled_us > sums.unattributed_us || sums.samples > sums.unattributed_samples) put('stacks', [], attributed(sums));
   for (const { kind, name, us } of upload.timings) put('timings', [kind, name], [1, us]);
+  for (const [key, count] of leftOutOf(upload)) put('left out', [key], [count]);
   for (const [name, inside] of upload.measures) {
-    put('measures', [name], [inside.samples, inside.profiled_us, inside.unattributed_us]);
+    put('measures', [name], [inside.samples, inside.profiled_us, inside.unattributed_us,
+      inside.profiled_us + inside.unseen_us]);
     for (const [key, { self_us, total_us, samples }] of inside.frames) {
       put('frames in measures', [name, key], [self_us, total_us, samples]);
     }
@@ -61,6 +78,12 @@ function expected(uploads) {
   for (const { upload, times } of uploads) {
     addUpload(tables, upload, times);
     const load = `${upload.site} ${upload.load}`;
+    for (const what of new Set(upload.leftOut.flatMap((row) => ['(any)', row.what]))) {
+      const known = `${load} ${what}`;
+      if (upload.load === undefined) add(tables, 'loads that left out', [upload.site, what], [1], times);
+      else if (!loads.has(known)) add(tables, 'loads that left out', [upload.site, what], [1], 1);
+      loads.add(known);
+    }
     // Uploads of one page load are one load.
     if (upload.load === undefined) add(tables, 'loads', [upload.site], [1], times);
     else if (!loads.has(load)) add(tables, 'loads', [upload.site], [1], 1);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Conservation: whatever breaks meanwhile, each acknowledged upload is in SQL exactly once, nothing else
  * is, and every sum is right to the microsecond.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Exports some kept sessions, as an operator would, and compares them with what was sent.
  */

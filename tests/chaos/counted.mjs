@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads the counted numbers from SQL.
  */
@@ -37,9 +38,14 @@ const perSegment = {
   },
   stacks: { from: `fleetprof_data.stack_fact ${segment}`, numbers: 'sum(self_us), sum(samples)' },
   timings: { from: 'fleetprof.timing_hourly', key: 'kind, name', numbers: `sum(count), ${us('sum(sum_ms)')}` },
+  'left out': {
+    from: `(select site, release, route, name, source, sum_us from fleetprof_data.timing_fact
+      join fleetprof_data.timing using (timing_id) ${segment} where kind = 'left_out') as left_out`,
+    key: 'name, source', numbers: 'sum(sum_us)',
+  },
   measures: {
     from: `fleetprof_data.measure_fact join fleetprof_data.timing using (timing_id) ${segment}`, key: 'name',
-    numbers: 'sum(samples), sum(profiled_us), sum(unattributed_us)',
+    numbers: 'sum(samples), sum(profiled_us), sum(unattributed_us), sum(window_us)',
   },
   'frames in measures': {
     from: `fleetprof_data.measure_frame_fact join fleetprof_data.timing using (timing_id)
@@ -90,6 +96,9 @@ async function readSites(sql) {
   const sites = `(select distinct site from fleetprof_data.segment) as sites`;
   return {
     loads: await readTable(sql, `fleetprof_data.segment_fact ${segment}`, 'site', 'sum(loads)', inWords),
+    'loads that left out': await readTable(sql, `(select site, name, count from fleetprof_data.timing_fact
+      join fleetprof_data.timing using (timing_id) ${segment} where kind = 'left_out' and source = '') as left_out`,
+    'site, name', 'sum(count)', inWords),
     events: await readTable(sql, `${sites}, fleetprof.event_breakdown(sites.site,
       since => now() - interval '100 days', until => now() + interval '2 hours')`,
     'site, event_type', `sum(count), ${us('sum(self_ms)')}`, inWords),
@@ -114,7 +123,7 @@ const readSessions = `
   ${segment}`;
 
 /**
- * Finds rows whose hour is not as docs/schema.md promises: the hour of receipt by the collector's clock or, if that
+ * Finds rows whose hour is not as docs/internals/schema.md promises: the hour of receipt by the collector's clock or, if that
  * clock is implausible, by the database's.
  */
 const wrongHours = `

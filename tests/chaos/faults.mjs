@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The faults, by kind, and the lanes in which they happen: each collector and the database have one, so
  * faults of different lanes overlap and those of one lane do not.

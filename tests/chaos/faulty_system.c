@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Faulty system: preloaded into fleetprofd, it gives the collector a disk that fails, writes short,
  * syncs slowly and loses what was not synced, and a clock that jumps.
@@ -15,7 +16,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -154,10 +157,25 @@ int fdatasync(int file)
     return result;
 }
 
+/* True in threads that deal with the database. */
+static bool is_way_out(void)
+{
+    char name[16] = "";
+    (void)prctl(PR_GET_NAME, name);
+    return strcmp(name, "writer") == 0 || strcmp(name, "sealer") == 0;
+}
+
+/* Uploads that are dated in the past are late, as if they had been in the spool since: whoever
+ * compares the clock with the database's finds it right. */
+static int64_t past_us(void)
+{
+    return control->past_us == 0 || is_way_out() ? 0 : control->past_us;
+}
+
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
     int result = (int)syscall(SYS_clock_gettime, clock, now);
-    int64_t offset_us = clock == CLOCK_REALTIME    ? control->clock_offset_us - control->past_us
+    int64_t offset_us = clock == CLOCK_REALTIME    ? control->clock_offset_us - past_us()
                         : clock == CLOCK_MONOTONIC ? control->monotonic_offset_us
                                                    : 0;
     if (result == 0 && offset_us != 0) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Controls faulty_system.c: builds it, writes its control file, and removes unsynced bytes from a spool.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The ledger: what clients sent and which answers they got, and so how often each upload must be counted.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Random numbers from a seed, so that a failed run can be repeated.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A reader that never sees half a seal: in one snapshot, all functions and the log have the same sums.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Requests: a single upload, several in a form, a part of a long session.
  */

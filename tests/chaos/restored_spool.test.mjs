@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A spool restored from an old copy, at a bad time: the database is down, and the collector is killed again before it
  * has reached it.

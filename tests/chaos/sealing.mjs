@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Sealing under test: uploads that come late, so that hours are sealed all the time, and a moment in which a
  * transaction of the sealer is held.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Small generated sessions of the older formats, with the events that SQL must have.
  */
@@ -40,7 +41,7 @@ export function eventSums(events) {
   }
   const profiled_us = sumOf(events.map(({ self_us }) => self_us));
   return {
-    samples: events.length, profiled_us, unattributed_us: 0, unattributed_samples: 0, frames,
+    samples: events.length, profiled_us, unattributed_us: 0, unattributed_samples: 0, unseen_us: 0, frames,
     markers: new Map([['(none)', { samples: events.length, self_us: profiled_us }]]),
   };
 }

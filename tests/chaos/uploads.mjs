@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Uploads with known content: the body, and what it must add to the sums.
  */
@@ -11,11 +12,12 @@ import { eventSums, eventTypes, operaScope, speedTracer } from './sessions.mjs';
 
 /** @typedef {import('./random.mjs').Random} Random */
 /**
- * @typedef {{ samples: number, profiled_us: number, unattributed_us: number, unattributed_samples: number,
+ * @typedef {{ samples: number, profiled_us: number, unattributed_us: number, unattributed_samples: number, unseen_us: number,
  *             frames: Map<string, { self_us: number, total_us: number, samples: number }>,
  *             markers: Map<string, { samples: number, self_us: number }> }} Sums frames by frameKey
  */
 /** @typedef {{ name: string, kind: 'mark' | 'measure', us: number }} Timing */
+/** @typedef {{ what: string, name?: string, count?: number }} LeftOut */
 /**
  * @typedef {object} Upload
  * @property {string} key what its row in SQL is known by: its id, its session and part, or a page of its own
@@ -28,6 +30,7 @@ import { eventSums, eventTypes, operaScope, speedTracer } from './sessions.mjs';
  * @property {boolean} valid false: the collector must answer 4xx and keep nothing of it
  * @property {Sums} sums
  * @property {Timing[]} timings
+ * @property {LeftOut[]} leftOut
  * @property {Map<string, Sums>} measures what ran inside each measure, by name
  * @property {Map<string, { count: number, self_us: number }>} types of its events
  * @property {'always' | 'never' | 'by chance'} kept as a whole
@@ -89,6 +92,18 @@ function syntheticTimings(random) {
   return { marks, measures };
 }
 
+/** What the agent of some uploads left out. @param {Random} random @returns {LeftOut[]} */
+function syntheticLeftOut(random) {
+  if (!random.chance(0.2)) return [];
+  return Array.from({ length: 1 + random.below(3) }, () => random.pick([
+    { what: 'measure', name: `measure${random.below(4)}`, count: random.below(9000) },
+    { what: 'mark', name: `mark${random.below(4)}`, count: 1 + random.below(9000) },
+    { what: 'mark', count: 1 + random.below(9000) },
+    { what: 'profile' },
+    { what: 'upload', count: 1 },
+  ]));
+}
+
 /** @param {ReturnType<typeof syntheticTimings>} entries @returns {Timing[]} */
 const timingsOf = ({ marks, measures }) => [
   ...marks.map(({ name, startTime }) => ({ name, kind: /** @type {const} */ ('mark'), us: toMicroseconds(startTime) })),
@@ -97,7 +112,7 @@ const timingsOf = ({ marks, measures }) => [
 ];
 
 /**
- * What ran inside each measure; in overlapping windows of one name a sample counts once.
+ * What ran inside each measure; in overlapping windows of one name each moment counts once.
  * @param {ReturnType<typeof syntheticTimings>['measures']} measures
  * @param {any} trace
  * @param {number | undefined} sampleInterval
@@ -107,11 +122,11 @@ function insideOf(measures, trace, sampleInterval) {
   const inside = new Map();
   for (const name of new Set(measures.map((measure) => measure.name))) {
     const windows = measures.filter((measure) => measure.name === name).map(({ startTime, duration }) => {
-      const start = toMicroseconds(startTime);
-      return { start, end: start + toMicroseconds(duration) };
+      const from = toMicroseconds(startTime);
+      return { from, to: from + toMicroseconds(duration) };
     });
-    const sums = sumsOf(trace, sampleInterval, (time) => windows.some(({ start, end }) => time >= start && time < end));
-    if (sums.samples > 0) inside.set(name, sums);
+    const sums = sumsOf(trace, sampleInterval, { inside: windows });
+    if (sums.profiled_us + sums.unseen_us > 0) inside.set(name, sums);
   }
   return inside;
 }
@@ -145,6 +160,7 @@ function makeTrace(random, origin) {
   const trace = random.chance(0.1) ? random.pick(realTraces) : syntheticTrace(random);
   const sampleInterval = random.chance(0.5) ? 10 : undefined;
   const entries = syntheticTimings(random);
+  const leftOut = syntheticLeftOut(random);
   const valid = !random.chance(0.03);
   const { id, url, known } = drawHead(random, origin, origin.session === undefined && !random.chance(0.05));
   const release = random.pick(releases);
@@ -152,9 +168,10 @@ function makeTrace(random, origin) {
   return {
     ...known, release, valid,
     body: packed(random, JSON.stringify(
-      { version: valid ? 1 : 77, id, load: origin.load, release, sampleInterval, trace, ...entries, page: { url } })),
+      { version: valid ? 1 : 77, id, load: origin.load, release, sampleInterval, trace, ...entries, page: { url }, leftOut })),
     sums: sumsOf(trace, sampleInterval),
     timings: timingsOf(entries),
+    leftOut,
     measures: insideOf(entries.measures, trace, sampleInterval),
     kept: share === '0%' ? 'never' : share === '100%' ? 'always' : 'by chance',
     types: new Map(),
@@ -168,7 +185,7 @@ function makeOperaScope(random, origin) {
   const release = random.pick(releases);
   const { session, events, listed } = operaScope(random);
   return {
-    ...known, release, valid: true, listed, kept: 'always', timings: [], measures: new Map(),
+    ...known, release, valid: true, listed, kept: 'always', timings: [], leftOut: [], measures: new Map(),
     body: packed(random, JSON.stringify({ id, load: origin.load, release, page: { url }, 'opera-scope': session })),
     sums: eventSums(events),
     types: eventTypes(events),
@@ -185,7 +202,7 @@ function makeSpeedTracer(random, origin) {
   const { known, ...page } = drawHead(random, origin, false);
   const { text, events, listed, load_us } = speedTracer(random, page, origin.part ?? 0);
   return {
-    ...known, load: origin.session, release: '', valid: true, listed, kept: 'always', measures: new Map(),
+    ...known, load: origin.session, release: '', valid: true, listed, kept: 'always', leftOut: [], measures: new Map(),
     body: packed(random, text),
     timings: [{ name: 'load', kind: 'mark', us: load_us }],
     sums: eventSums(events),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Asks two databases the same queries and compares their rows, however floating sums were added up.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A cluster of real servers with Citus on loopback, set up as docs/citus.md says.
  */

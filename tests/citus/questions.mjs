@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What the test asks: every function and view of schema fleetprof, with several filters each.
  */
@@ -40,12 +41,14 @@ const factFunctions = {
   measure_hotspots: ["measure_name => 'dom', top => null"],
   markers: ["marker => null"],
   timings: [''],
+  left_out: [''],
   vitals: [''],
   vitals_by: ["dimension => 'release'"],
   vital_hotspots: ["vital => 'INP', top => null"],
   interactions: [''],
   long_frames: [''],
   third_parties: [''],
+  blind_time: [''],
   coverage: [''],
   refusals: [''],
   flamegraph: ['min_share => 0', "min_share => 0.01, marker => 'script'"],
@@ -182,6 +185,7 @@ export function questions({ first, end, hour, hottest, sessions }) {
     `select origin.* from ${spots}, fleetprof.function_origin('shop', generated_resource, generated_line, generated_column) as origin`,
     `select fleetprof.source_link('shop', generated_resource, generated_line, generated_column) from ${spots}`,
   ]) list.push({ sql });
+  list.push({ sql: "select fleetprof.timezone_of('shop'), fleetprof.timezone_of('%')" });
   list.push({ sql: "select resource, fleetprof.is_agent(resource) from fleetprof.hotspot_hourly group by resource" });
   return list;
 }
@@ -190,4 +194,5 @@ export function questions({ first, end, hour, hottest, sessions }) {
 export const asked = () => [
   ...Object.keys(factFunctions), ...Object.keys(sessionFunctions), ...Object.keys(views), ...Object.keys(comparisons),
   'flamegraph_columns', 'session_parts', 'get_events', 'is_agent', 'release_session', 'function_origin', 'source_link',
+  'timezone_of',
 ];

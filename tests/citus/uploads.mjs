@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The uploads of the test: real traces, marks, measures and dumps of tests/data, each with an id of its own, so that
  * several databases can get the same ones.
@@ -83,6 +84,7 @@ export function uploadOf(phase, number) {
     trace: traces[number % traces.length],
     ...(number % 4 === 1 ? { entries } : {}),
     ...(number % 3 === 0 ? observed(load) : {}),
+    ...(load % 5 === 2 ? { leftOut: [{ what: 'measure', name: 'dom', count: number }, { what: 'profile' }] } : {}),
     ...(number % 6 === 4 ? { trace: undefined, coverage: 'unsupported' } : {}),
   });
   return { site, body, headers };

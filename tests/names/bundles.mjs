@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Bundles with the bundlers that people use, each with the plugin that writes the function table. */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * ./quickstart as a newcomer meets it: the first start, the demo page, README's blocks in their order, and a second
  * start that counts nothing twice. It works in ./var of this tree, as README does.
@@ -6,6 +7,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
+import net from 'node:net';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { repository, run, temporaryDir, waitFor } from '../behaviour/stack.mjs';
@@ -30,7 +32,14 @@ const addresses = () => [...printed.matchAll(/^ *(http:\S+)$/gm)].map(([, url]) 
 const reportUrl = () => addresses()[0];
 const demoUrl = () => addresses()[1];
 
+/** The usual ports are taken, as by another checkout's quickstart. @type {net.Server[]} */
+const others = [];
+
 before(async () => {
+  for (const port of [8600, 8601, 8602, 8080]) {
+    const server = net.createServer((socket) => socket.destroy()).listen(port, '127.0.0.1');
+    await once(server, 'listening').then(() => others.push(server), () => {}); // another program has it: as good
+  }
   quickstart = spawn('bash', ['-c', `exec ${blocks[firstStart].text}`], { cwd: repository, stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [quickstart.stdout, quickstart.stderr]) {
     stream?.setEncoding('utf8').on('data', (text) => { printed += text; });
@@ -44,6 +53,7 @@ before(async () => {
 after(async () => {
   await browser?.close();
   await stopQuickstart();
+  for (const server of others) server.close();
 });
 
 /** As Ctrl-C does. */
@@ -63,6 +73,14 @@ test('quickstart says what it does and when', () => {
   assert.match(sampleTable(printed), /innerMath/, 'the busiest function of the traces is not in the table');
   // A collector that is stopped, as the one that takes the made-up shop, does not wait for what it was reading.
   assert.doesNotMatch(fs.readFileSync(postgresLog).subarray(logged).toString(), /FATAL: {2}(?!connection to client lost)/);
+});
+
+test('beside servers on the usual ports, each server takes a port of its own', () => {
+  const conf = fs.readFileSync(path.join(repository, 'var/fleetprof.yaml'), 'utf8');
+  const ports = [...conf.matchAll(/^(?:listen|admin): 127\.0\.0\.1:(\d+)$/gm)].map(([, port]) => port);
+  ports.push(new URL(reportUrl()).port, new URL(demoUrl()).port);
+  assert.equal(new Set(ports).size, 4, ports.join());
+  for (const taken of ['8600', '8601', '8602', '8080']) assert.ok(!ports.includes(taken), ports.join());
 });
 
 test('the report shows the samples', async () => {
@@ -111,6 +129,21 @@ test('a start beside a running one names its report, at once', async () => {
   const { code, stderr } = await run(['bash', '-c', `cd '${repository}' && ./quickstart`]);
   assert.equal(code, 2);
   assert.equal(stderr, `quickstart: another quickstart is running in ${path.join(repository, 'var')}; its report: ${reportUrl()}\n`);
+});
+
+test('two checkouts that start at the same time take ports of their own', async () => {
+  /** Starts quickstart in a folder of its own, with this tree's programs. */
+  const start = async () => {
+    const dir = temporaryDir('checkout');
+    fs.chmodSync(dir, 0o755); // servers run as another user
+    for (const name of ['build', 'config', 'demo', 'tests']) fs.symlinkSync(path.join(repository, name), path.join(dir, name));
+    fs.copyFileSync(path.join(repository, 'quickstart'), path.join(dir, 'quickstart'));
+    fs.mkdirSync(path.join(dir, 'tools'));
+    for (const done of ['deps', 'build']) fs.writeFileSync(path.join(dir, 'tools', done), '#!/bin/sh\n', { mode: 0o755 });
+    const { code, stderr } = await run([path.join(dir, 'quickstart'), '--once']);
+    assert.equal(code, 0, stderr);
+  };
+  await Promise.all([start(), start()]);
 });
 
 test('quickstart explains itself', async () => {
@@ -164,7 +197,9 @@ test('the lines that quickstart prints run as pasted', async () => {
   // script runs them on a terminal, which wraps sentences and must not wrap tables.
   const { code, stdout } = await run(['script', '-qefc', `PAGER=cat bash -e '${dir}/pasted' 2>'${dir}/errors'`, '/dev/null']);
   assert.equal(code, 0, fs.readFileSync(path.join(dir, 'errors'), 'utf8'));
-  assert.equal(stdout.match(/countPrimes/g)?.length, 2, stdout);
+  // More than once where an earlier start had other ports: a script of another origin is another one.
+  assert.match(stdout, /^countPrimes +\S+work\.js/m);
+  assert.match(stdout, /^ +countPrimes +\| +\d+ \|/m);
   for (const line of stdout.split('\r\n')) assert.ok(line.length <= 120 || line.endsWith('.'), `too wide for a terminal: ${line}`);
 });
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What compare_releases promises, on fleets whose costs are known: uploads are drawn, folded and stored by the
  * collector's own code. FLEETPROF_LONG makes 400 comparisons of each kind (hours); without it a few, of fixed seeds,
@@ -32,9 +33,12 @@ const scenarios = {
   'few hours': [{ hours: 12 }, { hours: 12 }],
   'bots come': [{ bots: 0.02 }, { bots: 0.3 }],
   'parts longer by half': [{ uploads: 3000, parts: 3, steady: 1 }, { uploads: 2000, parts: 2, visit_ms: 12_000, steady: 1 }],
+  'uploads twice as long': [{}, { visit_ms: 16_000 }],
+  'one visitor of 60 loads': [{ uploads: 800 }, { uploads: 800, visitor: 60 }],
+  'a rollout, fast machines first': [{}, { slow_first: -1 }],
 };
 /** Without FLEETPROF_LONG: those that take seconds. */
-const shortOnes = ['nothing at all', 'routes turned round', 'parts longer by half'];
+const shortOnes = ['nothing at all', 'routes turned round', 'parts longer by half', 'uploads twice as long'];
 
 /** @type {Fleet} */
 let fleet;
@@ -65,6 +69,19 @@ for (const [name, [first, second]] of Object.entries(scenarios)) {
     assert.ok(alarms <= 0.05 * runs + (runs < 400 ? 3 * Math.sqrt(0.05 * 0.95 * runs) : 0), `${alarms} of ${runs}`);
   });
 }
+
+test('one visitor who makes a third of the uploads in three hours changes next to nothing', async (t) => {
+  if (process.env.FLEETPROF_STATS_ONLY && !'visitor'.includes(process.env.FLEETPROF_STATS_ONLY)) return;
+  const comparisons = Math.max(4, Math.ceil(runs / 4));
+  let found = 0;
+  for (let run = 0; run < comparisons; run += 1) {
+    await fleet.site(seedOf(run));
+    found += (await fleet.compare(await fleet.side({ uploads: 800 }), await fleet.side({ uploads: 800, visitor: 300 }))).filter(isFound).length;
+  }
+  t.diagnostic(`${found} functions in ${comparisons} comparisons`);
+  // Without a look at hours it is four in each.
+  assert.ok(found <= comparisons / 2, `${found} functions`);
+});
 
 const kinds = {
   'in every load': { presence: 0.95, mean: 50 },

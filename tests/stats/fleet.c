@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fleet: draws sites, sides and uploads.
  */
@@ -9,7 +10,7 @@
 
 enum {
     INTERVAL_US = 10000,
-    IDLE_US = 2 * INTERVAL_US, /* the most that a sample weighs */
+    IDLE_US = 2 * INTERVAL_US, /* the longest gap */
     SAMPLES_MAX = 20000,
 };
 
@@ -104,6 +105,7 @@ struct fleet_side fleet_ordinary_side(void)
         .parts = 1,
         .visit_ms = TYPICAL_MS,
         .hours = FLEET_HOURS,
+        .visitor_hours = 3,
         .slowdown = 1,
         .release = "1",
     };
@@ -159,7 +161,9 @@ void fleet_begin_side(struct fleet *fleet, const struct fleet_side *side, struct
     make_bundle(fleet, arena);
     for (unsigned hour = 0; hour < FLEET_HOURS; hour++)
         fleet->hour_factors[hour] = lognormal(fleet, side->hour_sigma);
+    fleet->visitor_left = side->visitor;
     for (unsigned i = 0; i < fleet->site.function_count; i++) {
+        fleet->visitor_draws[i] = side->visitor > 0 ? fleet_uniform(fleet) : 0;
         for (unsigned hour = 0; hour < FLEET_HOURS; hour++)
             fleet->function_hours[i][hour] = lognormal(fleet, side->function_hour_sigma);
     }
@@ -181,6 +185,33 @@ static unsigned draw_route(struct fleet *fleet)
     return FLEET_ROUTES - 1;
 }
 
+/* Makes the page load one of the visitor who comes again and again. */
+static void take_visitor(struct fleet *fleet)
+{
+    enum { FIRST_HOUR = 10 };
+    unsigned first = fleet->side.visitor_hours + FIRST_HOUR > FLEET_HOURS ? 0 : FIRST_HOUR;
+    fleet->visitor_left--;
+    fleet->route = 0;
+    fleet->is_mobile = fleet->is_other_browser = fleet->is_bot = false;
+    fleet->hour = first + (unsigned)(fleet_uniform(fleet) * fleet->side.visitor_hours);
+    fleet->speed = 3;
+}
+
+/* Draws how slow a machine is: of slow_first, slow ones are more or fewer. */
+static double draw_slowness(struct fleet *fleet)
+{
+    enum { TRIES = 100 };
+    const double sigma = 0.5;
+    double deviate = normal(fleet);
+    for (int i = 0; fleet->side.slow_first != 0 && i < TRIES; i++) {
+        double odds = exp(fleet->side.slow_first * deviate);
+        if (fleet_uniform(fleet) < odds / (1 + odds))
+            break;
+        deviate = normal(fleet);
+    }
+    return exp(sigma * deviate - sigma * sigma / 2);
+}
+
 /* Draws what the uploads of a page load share. */
 static void begin_load(struct fleet *fleet)
 {
@@ -190,8 +221,11 @@ static void begin_load(struct fleet *fleet)
     fleet->is_other_browser = fleet_uniform(fleet) >= 0.75;
     fleet->is_bot = side->bots > 0 && fleet_uniform(fleet) < side->bots;
     fleet->hour = (unsigned)(fleet_uniform(fleet) * side->hours);
-    fleet->speed = lognormal(fleet, 0.5) * (fleet->is_other_browser ? 1.15 : 1) *
+    fleet->speed = draw_slowness(fleet) * (fleet->is_other_browser ? 1.15 : 1) *
                    fleet->hour_factors[fleet->hour] * side->drift * (fleet->is_bot ? 0.3 : 1);
+    fleet->is_visitor = fleet->visitor_left > 0;
+    if (fleet->is_visitor)
+        take_visitor(fleet);
     fleet->part = 0;
     fleet->parts_left = 1;
     while (side->parts > 1 && fleet_uniform(fleet) < 1 - 1 / side->parts)
@@ -211,7 +245,7 @@ static unsigned draw_samples(struct fleet *fleet, unsigned number, double visit_
         chance = fmin(0.999, chance * fleet->boost);
     double presence =
         fleet->side.steady ? 1 - pow(1 - chance, fleet->side.visit_ms / TYPICAL_MS) : chance;
-    if (fleet_uniform(fleet) >= presence)
+    if ((fleet->is_visitor ? fleet->visitor_draws[number] : fleet_uniform(fleet)) >= presence)
         return 0;
     double cost = function->mean_ms * function->route_factors[fleet->route] *
                   (fleet->is_mobile ? function->mobile : 1) * fleet->speed * function->effect *
@@ -223,7 +257,7 @@ static unsigned draw_samples(struct fleet *fleet, unsigned number, double visit_
     return poisson(fleet, fmin(cost, visit_ms) * 1000 / INTERVAL_US);
 }
 
-/* Appends a sample; the one before it weighs `gap_us`. False when there is no room. */
+/* Appends a sample, with `gap_us` to the next. False when there is no room. */
 static bool add_sample(struct fp_profile *profile, int64_t *time_us, uint32_t stack, int64_t gap_us)
 {
     if (profile->sample_count == SAMPLES_MAX)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fleet: a made-up site and what its users' browsers would upload, with known costs.
  *
@@ -49,6 +50,13 @@ struct fleet_side {
     unsigned timings; /* measures that each upload has, and a vital; 0: none */
     double slowdown;  /* of measures and vitals: times this */
     unsigned hours;   /* over how many hours uploads spread */
+    /* Further page loads, all of one visitor on a slow machine, who uses the same things each
+     * time, and over how many hours they spread. */
+    unsigned visitor;
+    unsigned visitor_hours;
+    /* How much more often slow machines have the side than fast ones: a rollout that fast ones
+     * get first has -1. 0: all alike. */
+    double slow_first;
     const char *release;
 };
 
@@ -69,8 +77,10 @@ struct fleet {
     struct fp_profile bundle; /* the tables that all uploads of a side have */
     /* The page load that goes on. */
     unsigned parts_left, part, route, hour;
-    bool is_mobile, is_other_browser, is_bot;
+    bool is_mobile, is_other_browser, is_bot, is_visitor;
     double speed, boost;
+    unsigned visitor_left;
+    double visitor_draws[FLEET_FUNCTIONS_MAX]; /* 0 to 1: whether the visitor uses a function */
     struct fp_uuid load;
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A fleet with known costs in a database: drives tests/stats/fleet_tool.c, and asks how the sides compare. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fleet_tool: fills a database with a fleet's uploads, by the collector's own fold, rollup and
  * store.
@@ -12,12 +13,13 @@
  *     side SITE DAY RELEASE [NAME=VALUE …]       draws a side into the database; DAY since 1970.
  *                                                Names: uploads, mobile, bots, drift, hour_sigma,
  *                                                function_hour_sigma, parts, visit_ms, pareto,
- *                                                steady, hours, timings, slowdown, route0 … route5
+ *                                                steady, hours, timings, slowdown, visitor,
+ *                                                visitor_hours, slow_first, route0 … route5
  *     uniform                                    a random number from 0 to 1
  */
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
-#include "collector/profile/fold.h"
+#include "collector/profile/fold/fold.h"
 #include "collector/rollup/rollup.h"
 #include "collector/store/store.h"
 #include "tests/stats/fleet.h"
@@ -87,7 +89,7 @@ static void draw_side(struct tool *tool, const char *site, int64_t day,
     fp_arena_clear(&tool->side_arena);
     fleet_begin_side(&tool->fleet, side, &tool->side_arena);
     begin_window(tool);
-    for (unsigned i = 0; i < side->uploads; i++) {
+    for (unsigned i = 0; i < side->uploads + side->visitor; i++) {
         struct fleet_upload upload;
         fp_arena_clear(&tool->arena);
         fleet_draw(&tool->fleet, &tool->arena, &upload);
@@ -98,7 +100,7 @@ static void draw_side(struct tool *tool, const char *site, int64_t day,
         }
     }
     end_window(tool);
-    printf("{\"uploads\": %u}\n", side->uploads);
+    printf("{\"uploads\": %u}\n", side->uploads + side->visitor);
 }
 
 /* ---- commands ---- */
@@ -117,6 +119,7 @@ static void set_option(struct fleet_side *side, const char *name, double value)
         {"parts", &side->parts},
         {"visit_ms", &side->visit_ms},
         {"slowdown", &side->slowdown},
+        {"slow_first", &side->slow_first},
         {"route0", &side->routes[0]},
         {"route1", &side->routes[1]},
         {"route2", &side->routes[2]},
@@ -124,13 +127,20 @@ static void set_option(struct fleet_side *side, const char *name, double value)
         {"route4", &side->routes[4]},
         {"route5", &side->routes[5]},
     };
-    if (strcmp(name, "uploads") == 0) {
-        side->uploads = (unsigned)value;
-        return;
-    }
-    if (strcmp(name, "timings") == 0) {
-        side->timings = (unsigned)value;
-        return;
+    const struct {
+        const char *name;
+        unsigned *value;
+    } numbers[] = {
+        {"uploads", &side->uploads},
+        {"timings", &side->timings},
+        {"visitor", &side->visitor},
+        {"visitor_hours", &side->visitor_hours},
+    };
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        if (strcmp(name, numbers[i].name) == 0) {
+            *numbers[i].value = (unsigned)value;
+            return;
+        }
     }
     if (strcmp(name, "hours") == 0) {
         side->hours = value < 1 || value > FLEET_HOURS ? FLEET_HOURS : (unsigned)value;
@@ -188,18 +198,34 @@ static void set_function(struct tool *tool, unsigned number, double presence, do
     printf("{}\n");
 }
 
+/* Reads `count` numbers after a word. */
+static bool reads(const char *line, const char *word, size_t count, double *numbers)
+{
+    const size_t len = strlen(word);
+    if (strncmp(line, word, len) != 0)
+        return false;
+    line += len;
+    for (size_t i = 0; i < count; i++) {
+        char *end;
+        numbers[i] = strtod(line, &end);
+        if (end == line)
+            return false;
+        line = end;
+    }
+    return true;
+}
+
 static void obey(struct tool *tool, char *line)
 {
-    unsigned number, functions;
-    double a, b, c;
-    if (sscanf(line, "site %u %u", &number, &functions) == 2) {
-        fleet_seed(&tool->fleet, number);
-        fleet_make_site(&tool->fleet, functions);
+    double n[4];
+    if (reads(line, "site ", 2, n)) {
+        fleet_seed(&tool->fleet, (unsigned)n[0]);
+        fleet_make_site(&tool->fleet, (unsigned)n[1]);
         printf("{}\n");
-    } else if (sscanf(line, "function %u %lf %lf %lf", &number, &a, &b, &c) == 4) {
-        set_function(tool, number, a, b, c);
-    } else if (sscanf(line, "effect %u %lf", &number, &a) == 2) {
-        find_function(tool, number)->effect = a;
+    } else if (reads(line, "function ", 4, n)) {
+        set_function(tool, (unsigned)n[0], n[1], n[2], n[3]);
+    } else if (reads(line, "effect ", 2, n)) {
+        find_function(tool, (unsigned)n[0])->effect = n[1];
         printf("{}\n");
     } else if (strncmp(line, "side ", 5) == 0) {
         side(tool, line + 5);
@@ -220,7 +246,6 @@ int main(int argc, char **argv)
         .retention = {.facts_us = 400 * FP_US_PER_DAY,
                       .hours_us = 14 * FP_US_PER_DAY,
                       .upload_ids_us = 7 * FP_US_PER_DAY},
-        .flushes = true,
         .interrupt_fd = -1,
     };
     fp_arena_init(&tool.side_arena, ARENA_MAX);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What compare_timings and compare_vitals promise, on fleets whose timings are known: uploads are drawn, folded and stored
  * by the collector's own code. FLEETPROF_LONG makes 400 comparisons of each kind; without it one, of a fixed seed, shows
@@ -17,7 +18,7 @@ const percent = (/** @type {number} */ part, /** @type {number} */ whole) => `${
 const isFound = (/** @type {{ verdict: string }} */ { verdict }) => verdict === 'slower' || verdict === 'faster';
 const isSkipped = (/** @type {string} */ name) => process.env.FLEETPROF_STATS_ONLY !== undefined && !name.includes(process.env.FLEETPROF_STATS_ONLY);
 
-/** Nothing changed, but… @type {Record<string, [import('./fleet.mjs').Side, import('./fleet.mjs').Side]>} */
+/** Nothing changed, but… And how many functions there are. @type {Record<string, [import('./fleet.mjs').Side, import('./fleet.mjs').Side, number?]>} */
 const scenarios = {
   'nothing at all': [{}, {}],
   'phones 40 to 60 %': [{ mobile: 0.4 }, { mobile: 0.6 }],
@@ -29,9 +30,12 @@ const scenarios = {
   'few hours': [{ hours: 12 }, { hours: 12 }],
   'bots come': [{ bots: 0.02 }, { bots: 0.3 }],
   'parts longer by half': [{ uploads: 3000, parts: 3 }, { uploads: 2000, parts: 2 }],
+  'one visitor of 60 loads': [{ uploads: 800 }, { uploads: 800, visitor: 60 }],
+  // What machines alone do is known from functions.
+  'a rollout, fast machines first': [{ visit_ms: 8000 }, { visit_ms: 8000, slow_first: -1 }, 100],
 };
 /** Without FLEETPROF_LONG: those that take seconds. */
-const shortOnes = ['nothing at all', 'routes turned round'];
+const shortOnes = ['nothing at all', 'routes turned round', 'a rollout, fast machines first'];
 // Traces are short: they are not what is compared.
 const timed = { timings: 10, visit_ms: 400 };
 const functions = 3;
@@ -41,14 +45,14 @@ let fleet;
 before(async () => { fleet = await Fleet.start(); });
 after(() => fleet?.stop());
 
-for (const [name, [first, second]] of Object.entries(scenarios)) {
+for (const [name, [first, second, count = functions]] of Object.entries(scenarios)) {
   if (isSkipped(name) || (runs === 1 && !shortOnes.includes(name))) continue;
   test(`at most 5 % of comparisons of timings raise an alarm when nothing changed: ${name}`, async (t) => {
     let alarms = 0;
     let tested = 0;
     let unlikely = 0;
     for (let run = 0; run < runs; run += 1) {
-      await fleet.site(seedOf(50_000 + run), functions);
+      await fleet.site(seedOf(50_000 + run), count);
       const rows = await fleet.compareTimings(await fleet.side({ ...timed, ...first }), await fleet.side({ ...timed, ...second }));
       alarms += Number(rows.some(isFound));
       tested += rows.filter(({ p }) => p !== null).length;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Bad uploads, at least one for each rule of the contract: what is sent, and the expected reply.
  *
@@ -138,6 +139,7 @@ bad('a negative part', 422, '/part', /whole number/, trace({}, { part: -1 }));
 bad('a part that is a fraction', 422, '/part', /whole number/, trace({}, { part: 0.5 }));
 bad('an unknown coverage', 422, '/coverage', /no-policy/, { coverage: 'maybe' });
 bad('an unknown thread', 422, '/thread', /window/, trace({}, { thread: 'service' }));
+bad('an unknown frame', 422, '/frame', /top/, trace({}, { frame: 'iframe' }));
 bad('an interval of zero', 422, '/sampleInterval', /above 0/, trace({}, { sampleInterval: 0 }));
 bad('a negative interval', 422, '/sampleInterval', /above 0/, trace({}, { sampleInterval: -10 }));
 bad('an interval of eleven seconds', 422, '/sampleInterval', /10000/, trace({}, { sampleInterval: 11_000 }));
@@ -146,6 +148,9 @@ bad('a page URL that is a number', 422, '/page/url', /string/, trace({}, { page:
 bad('a page that is a text', 422, '/page', /object/, trace({}, { page: 'https://shop.example/' }));
 bad('a release that is an object', 422, '/release', /string/, trace({}, { release: {} }));
 bad('an agent without being one', 422, '/agent', /object/, trace({}, { agent: 'x' }));
+bad('leftOut that is true', 422, '/leftOut', /array/, trace({}, { leftOut: true }));
+bad('something left out without a word for it', 422, '/leftOut/0', /what/, trace({}, { leftOut: [{ name: 'Row', count: 3 }] }));
+bad('more left out than a count can hold', 422, '/leftOut/0/count', /2147483647/, trace({}, { leftOut: [{ what: 'mark', count: 2 ** 31 }] }));
 bad('truncated that is a number', 422, '/truncated', /true or false/, trace({}, { truncated: 1 }));
 
 // The trace: every array, every index, every number.

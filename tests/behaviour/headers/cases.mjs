@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What the server modules do to a response, as data: nothing in here knows which server it is. A
  * setting is written as nginx's directive without the semicolon; httpd's follow from it by name.

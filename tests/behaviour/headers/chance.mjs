@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What chance allows, and what a sticky key decides, by arithmetic that shares no code with ours. */
 import assert from 'node:assert/strict';
 
@@ -77,6 +78,6 @@ function siphash(/** @type {Buffer} */ key, /** @type {Buffer} */ text) {
   return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/** Is a visitor with this key one of the sampled, as docs/nginx.md has it? */
+/** Is a visitor with this key one of the sampled, as docs/headers.md has it? */
 export const isSampled = (/** @type {string} */ key, /** @type {number} */ ppm) => (
   siphash(Buffer.from('fleetprof sample'), Buffer.from(key)) / 18446744073710n < BigInt(ppm));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The arithmetic by which the servers are judged. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

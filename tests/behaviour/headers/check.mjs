@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Compares a response with what its case expects. */
 import assert from 'node:assert/strict';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Many HEAD requests, and what their answers said. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The decision in Server-Timing as the cases see it: a key file to configure, and a check that shares no code with ours. */
 import crypto from 'node:crypto';
 import fs from 'node:fs';

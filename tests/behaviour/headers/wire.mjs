@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * HTTP/1 byte by byte, for both ends of a server under test: a client that shows every field line as
  * it came, and an upstream that sends every line as the case has it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A page that mod_cache revalidates by itself: upstream's 304 has no policy, the page has one. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The cases of headers/cases.mjs, and those that only httpd has, against one real httpd of each kind. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What `apachectl -t` says about mistakes: which directive, what is wrong, what would be right. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -103,7 +104,7 @@ const mistakes = [
   ['TimingAllowOrigin https://A.example', invalid('https://A.example', 'TimingAllowOrigin',
     'browsers write origins in lower case and compare them exactly; write it in lower case')],
   ['TimingAllowOrigin https://a.example:443', invalid('https://a.example:443', 'TimingAllowOrigin',
-    'browsers leave the scheme\'s default port out of an origin; leave it out, too')],
+    'browsers leave the scheme\'s default port out of an origin; also leave it out')],
   ['TimingAllowOrigin https://%{HTTP_HOST}', invalid('https://%{HTTP_HOST}', 'TimingAllowOrigin', noExpression)],
   ['TimingAllowOrigin expr=%{req:Origin}', invalid('expr=%{req:Origin}', 'TimingAllowOrigin', noExpression)],
   ['TimingAllowOrigin * https://a.example', invalid('*', 'TimingAllowOrigin', alone)],

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The neutral cases' settings, which are written as nginx's directives, in httpd's words. */
 
 import { withKeyFile } from '../headers/token.mjs';
 
 /** @type {Record<string, string>} */
-const names = {
+export const names = {
   fleetprof: 'FleetProf',
   fleetprof_sample: 'FleetProfSample',
   fleetprof_policy: 'FleetProfPolicy',

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** httpd with the module, for the tests of this folder: what goes into its configuration, and its logs. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

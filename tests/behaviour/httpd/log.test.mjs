@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What the module complains about, at most once per second, and its messages at debug level. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -63,7 +64,7 @@ async function complaintAbout(/** @type {string} */ path, /** @type {RegExp} */ 
 test('a bad rate is named', () => complaintAbout('/rate?7',
   /invalid rate "7" in "FleetProfSample", nobody is sampled: it is not a rate; write a percentage/));
 test('a key without a site is named', () => complaintAbout('/site',
-  /no token for a sampled page, "FleetProfTokenKey" needs "FleetProfSite", too/));
+  /no token for a sampled page, "FleetProfTokenKey" also needs "FleetProfSite"/));
 test('a list that grew too long is named', () => complaintAbout('/long',
   /response header "Timing-Allow-Origin" would have more than 32 lines or 4096 bytes, it is sent as it is/));
 

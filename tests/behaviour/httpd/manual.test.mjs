@@ -1,4 +1,5 @@
-/** What a newcomer pastes out of the manual's page on httpd. */
+// SPDX-License-Identifier: Apache-2.0
+/** What a newcomer pastes out of the manual's page on the server modules. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -26,7 +27,7 @@ before(async () => {
   await once(collector, 'listening');
   application = await startUpstream(() => ({ fields: [html] }));
   const { port: ingest } = /** @type {import('node:net').AddressInfo} */ (collector.address());
-  const [setUp, assets] = blocksOf('httpd.md', 'apache');
+  const [setUp, assets] = blocksOf('headers.md', 'apache');
   const lines = `${setUp}${assets}`.replace(/^LoadModule .*$/m, '')
     .replace('127.0.0.1:3000', `127.0.0.1:${application.port}`).replace('127.0.0.1:8600', `127.0.0.1:${ingest}`);
   httpd = await startHttpd({ conf: ({ port }) => lines.replaceAll('<VirtualHost *:80>', `<VirtualHost 127.0.0.1:${port}>`) });

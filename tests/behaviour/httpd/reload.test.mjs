@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Graceful reloads: no request is dropped, visitors keep their decision, keys are read again, nothing grows. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

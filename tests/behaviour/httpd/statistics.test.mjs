@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** As many page loads are sampled as chance allows, by each child; a visitor as his key says, as on nginx. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What is built: its place among nginx's filters, and what other modules can see of it. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

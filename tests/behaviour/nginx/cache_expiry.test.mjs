@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A page that nginx's cache revalidates by itself: upstream's 304 has no policy, the page has one. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The cases of headers/cases.mjs, and those that only nginx has, against one real nginx. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

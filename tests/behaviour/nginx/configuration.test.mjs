@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What `nginx -t` says about mistakes: which directive, what is wrong, what would be right. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -130,7 +131,7 @@ const mistakes = [
   ['timing_allow_origin https://*.example', 'invalid parameter "https://*.example" in "timing_allow_origin": "*" stands '
     + 'for every origin and can\'t be a part of one; name each origin, or use "*" alone'],
   ['timing_allow_origin https://a.example:443', 'invalid parameter "https://a.example:443" in "timing_allow_origin": '
-    + 'browsers leave the scheme\'s default port out of an origin; leave it out, too'],
+    + 'browsers leave the scheme\'s default port out of an origin; also leave it out'],
   ['timing_allow_origin "https://a.example https://b.example"', 'in "timing_allow_origin": it contains a comma or space; '
     + 'write each origin as a parameter of its own'],
   ['timing_allow_origin https://$host', 'invalid parameter "https://$host" in "timing_allow_origin": a variable would '

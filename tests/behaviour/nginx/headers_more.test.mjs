@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** headers-more beside us, loaded before and after: what it sets is merged, what it clears stays away. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** HTTP/2: the same fields, in lower case, once for each stream. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,4 +1,5 @@
-/** What a newcomer pastes out of the manual's pages on nginx and on tokens. */
+// SPDX-License-Identifier: Apache-2.0
+/** What a newcomer pastes out of the manual's pages on the server modules and on tokens. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +31,7 @@ before(async () => {
   await once(collector, 'listening');
   application = await startUpstream(() => ({ fields: [html, ['Last-Modified', fileTime]] }));
   const { port: ingest } = /** @type {import('node:net').AddressInfo} */ (collector.address());
-  const [setUp, assets] = blocksOf('nginx.md', 'nginx');
+  const [setUp, assets] = blocksOf('headers.md', 'nginx');
   const inHttp = setUp.slice(setUp.indexOf('http {') + 'http {'.length, setUp.lastIndexOf('}'))
     .replace('127.0.0.1:3000', `127.0.0.1:${application.port}`).replace('127.0.0.1:8600', `127.0.0.1:${ingest}`);
   nginx = await startModule({

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** nginx with the module, for the tests of this folder: what goes into http { … }, and its logs. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** As many page loads are sampled as chance allows, by each worker; a visitor always or never. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Every case once more with nginx under valgrind. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

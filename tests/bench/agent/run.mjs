@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What agents cost a page: the same page with each of them, all sending to one local sink.
  *
@@ -14,6 +15,7 @@ import esbuild from 'esbuild';
 
 import { launchChromium } from '../../browser/chromium.mjs';
 import { startSite } from './site.mjs';
+import { median, visit } from './visit.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const rounds = Number(process.argv[2] ?? 5);
@@ -69,43 +71,29 @@ const browser = await launchChromium();
 /** @typedef {{ cpuMs: number, loadMs: number, longTasks: number, bytes: number, requests: number }} Row */
 
 /** @returns {Promise<Row>} */
-async function visit() {
+async function visitWithAgent() {
   bytes = requests = 0;
-  const context = await browser.newContext();
-  const tab = await context.newPage();
-  const session = await context.newCDPSession(tab);
-  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
-  await tab.goto(site.url);
-  const seen = await tab.evaluate((ms) => new Promise((/** @type {(seen: any) => void} */ resolve) => {
-    const [{ loadEventEnd }] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
-    setTimeout(() => resolve({ loadMs: loadEventEnd, longTasks: /** @type {any} */ (globalThis).longTasks ?? 0 }), ms);
-  }), stayMs);
-  seen.longTasks = await tab.evaluate('longTasks');
-  const { metrics } = await session.send('Performance.getMetrics');
-  const cpuMs = (metrics.find((metric) => metric.name === 'TaskDuration')?.value ?? 0) * 1000;
-  await tab.goto(`${site.url}next`);
-  await tab.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 500); }));
-  await context.close();
-  return { ...seen, cpuMs, bytes, requests };
+  const seen = await visit(browser, site.url, { stayMs });
+  return { ...seen, bytes, requests };
 }
 
-/** @param {number[]} values */
-const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
+/** @param {Row[]} all */
+const spread = (all) => [Math.min, Math.max].map((of) => of(...all.map(({ cpuMs }) => cpuMs)).toFixed(0)).join('–');
 
 /** @type {Record<string, Row[]>} */
 const rows = Object.fromEntries(Object.keys(agents).map((agent) => [agent, []]));
 for (let round = 0; round < rounds; round++) {
-  for (name of Object.keys(agents)) rows[name].push(await visit());
+  for (name of Object.keys(agents)) rows[name].push(await visitWithAgent());
 }
 await browser.close();
 site.close();
 
 console.log(`Median of ${rounds} page loads of ${stayMs / 1000} s.\n`);
-console.log('| agent | script, compressed KB | main thread ms | load event ms | long tasks | sent KB | requests |');
-console.log('|---|---|---|---|---|---|---|');
+console.log('| agent | script, compressed KB | main thread ms | least to most | load event ms | long tasks | sent KB | requests |');
+console.log('|---|---|---|---|---|---|---|---|');
 for (const [agent, all] of Object.entries(rows)) {
   const of = (/** @type {keyof Row} */ key) => median(all.map((row) => row[key]));
   const scriptKb = agents[agent] ? gzipSync(agents[agent], { level: 9 }).length / 1024 : 0;
-  console.log(`| ${[agent, scriptKb.toFixed(1), of('cpuMs').toFixed(0), of('loadMs').toFixed(0), of('longTasks'),
+  console.log(`| ${[agent, scriptKb.toFixed(1), of('cpuMs').toFixed(0), spread(all), of('loadMs').toFixed(0), of('longTasks'),
     (of('bytes') / 1024).toFixed(1), of('requests')].join(' | ')} |`);
 }

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * How long the agent keeps the main thread at a time: each time the browser runs its code, from a trace, in
- * processor time of that thread. A virtual machine counts time that its host took away, too: so the longest
+ * processor time of that thread. A virtual machine also counts time that its host took away: so the longest
  * step of a kind is that of the visit in which it was shortest.
  *
  *   node steps.mjs [VISITS]

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // The cost of the header module per request: instructions that nginx executes, counted by callgrind.
 //
 // The same page, as a file and from an upstream server, with nothing, with add_header, with headers-more and with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bodies: the number of heads, then heads and bodies, each preceded by its length; 32 bits, little
  * endian.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bodies: the heads and bodies of requests that bodies.mjs writes, mapped into memory.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The bodies that the benchmark posts: thousands of different traces made from the real ones, so that no
  * dictionary, cache or branch predictor is flattered by one body sent again and again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The peer: what a team would write first. Fastify takes the body, inflates it and inserts it into a
 // jsonb column; 204 when the insert has committed.
 import { promisify } from 'node:util';

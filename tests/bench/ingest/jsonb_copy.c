@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The peer that was tuned by hand: the collector's own HTTP layer, and behind it nothing but COPY
  * of the whole JSON into a jsonb column, many uploads a transaction, each answered once its
@@ -153,6 +154,12 @@ void fp_ingest_keep_refused(struct fp_ingest *ingest, const struct fp_upload *up
     (void)body;
 }
 
+void fp_ingest_count_decoding(const struct fp_site *site, int64_t processor_us)
+{
+    (void)site;
+    (void)processor_us;
+}
+
 void fp_ingest_count_accepted(const struct fp_site *site, const struct fp_ticket *ticket)
 {
     (void)site;
@@ -284,6 +291,9 @@ int main(int argc, char **argv)
 
     ingest.rules = fp_rules_create(4096);
     if (ingest.rules == NULL)
+        die("start", "out of memory");
+    site.lane = fp_lane_create();
+    if (site.lane == NULL)
         die("start", "out of memory");
     ingest.rules->sites = &site;
     ingest.rules->site_count = 1;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Load: posts the bodies over keep-alive connections to 127.0.0.1 and times the replies.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** One measurement of one of the programs under load. */
 import { runOrThrow, waitFor } from '../../behaviour/stack.mjs';
 import { startSealTool } from '../../behaviour/seal_tool.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The limit: inflates and parses the bodies one after another, and does nothing with them.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Who is measured: fleetprofd and, on the same machine and in front of the same PostgreSQL, what others would
  * build. All are started once and idle while another one is measured.

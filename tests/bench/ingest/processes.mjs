@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What processes cost, from /proc. */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';

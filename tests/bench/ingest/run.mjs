@@ -1,9 +1,10 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // How many uploads a second, end to end: durable at the reply, and then in SQL; and what one costs.
 //
 // One run measures, in turn, round after round and on the same machine: fleetprofd; Fastify with pg and a jsonb
 // column; our HTTP layer with COPY into jsonb; nginx answering 204; inflating and parsing alone; and the spool
-// beside SQLite. In the end all of a size is sealed, which counts too. docs/benchmarks.md says how to read it.
+// beside SQLite. In the end all of a size is sealed, which counts too. docs/internals/benchmarks.md says how to read it.
 //
 //   node tests/bench/ingest/run.mjs [--seconds 10] [--rounds 5] [--sizes small,medium,large | none] [--connections 64]
 //                                   [--curve medium] [--uploads 1000000] [--growth medium]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stages: processor time of each step of an upload, on one thread, with nothing else in between.
  *
@@ -11,8 +12,8 @@
 #include "collector/base/clock.h"
 #include "collector/format/format.h"
 #include "collector/inflate/inflate.h"
-#include "collector/profile/ceilings.h"
-#include "collector/profile/fold.h"
+#include "collector/profile/fold/ceilings.h"
+#include "collector/profile/fold/fold.h"
 #include "collector/rollup/record.h"
 #include "collector/rollup/rollup.h"
 #include "tests/bench/ingest/bodies.h"

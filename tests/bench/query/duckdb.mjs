@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // DuckDB over Parquet, in a process of its own, whose processor time is known: what somebody would build who
 // keeps raw samples in columns.
 //

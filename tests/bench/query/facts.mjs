@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Facts of a group in a block of time: entries by key, as they are drawn, added up and packed. */
 
 /** @typedef {'total' | 'frame' | 'frame_marker' | 'stack' | 'timing' | 'timing_bin' | 'measure' | 'measure_frame'} Kind */

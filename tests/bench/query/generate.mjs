@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Fills a migrated, empty database with a site's facts as collectors leave them: dictionaries, and the packed rows of
  * segments and cohorts in all spans that the sealer would have made by the site's last hour. Hours are there for the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Writes packed rows into PostgreSQL as a collector does: COPY, binary. */
 import { once } from 'node:events';
 import { spawn } from 'node:child_process';
@@ -44,7 +45,7 @@ export function columnsOf(site) {
   const count = functions.length;
   return {
     total: [{ name: 'marker', type: 'int2', of: (key) => key - 1 }, ...values('int4', 'uploads', 'loads'), ...values('int8', 'samples', 'self_us'),
-      ...values('float8', 'profiled_us2')],
+      ...values('float8', 'profiled_us2'), ...values('int8', 'unseen_us')],
     frame: [{ name: 'frame_id', type: 'int8', of: (key) => key, ids: frameIds }, ...values('int4', 'uploads', 'unmarked_uploads'),
       ...values('int8', 'samples', 'self_us', 'total_us'), ...values('real', 'self_us2', 'total_us2', 'self_profiled', 'total_profiled')],
     frame_marker: [{ name: 'frame_id', type: 'int8', of: (key) => key, ids: frameIds }, { name: 'marker', type: 'int2', of: (key) => site.marker(key) },
@@ -56,7 +57,8 @@ export function columnsOf(site) {
     timing_bin: [{ name: 'timing_id', type: 'int8', of: (key) => Math.floor(key / binSpace), ids: timingIds }, { name: 'bin', type: 'int2', of: (key) => key % binSpace },
       ...values('int4', 'count')],
     measure: [{ name: 'timing_id', type: 'int8', of: (key) => key, ids: measureIds }, ...values('int4', 'uploads'),
-      ...values('int8', 'samples', 'unattributed_samples', 'profiled_us', 'unattributed_us')],
+      ...values('int8', 'samples', 'unattributed_samples', 'profiled_us', 'unattributed_us'), ...values('int4', 'loads'),
+      ...values('int8', 'window_us')],
     measure_frame: [{ name: 'timing_id', type: 'int8', of: (key) => Math.floor(key / count), ids: measureIds }, { name: 'marker', type: 'int2', of: () => 0 },
       { name: 'frame_id', type: 'int8', of: (key) => key % count, ids: frameIds }, ...values('int4', 'uploads', 'first_uploads'),
       ...values('int8', 'samples', 'self_us', 'total_us')],

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What the store is compared with: jsonb in PostgreSQL, and DuckDB over Parquet. */
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // What the questions cost on a large site: processor time of the backend that answers, warm, beside jsonb and DuckDB.
-// docs/benchmarks.md says how to read it.
+// docs/internals/benchmarks.md says how to read it.
 //
 //   node tests/bench/query/run.mjs [--days 30] [--hour-days 2] [--drawn-days 3] [--scale 1] [--seed 1] [--repeats 5]
 //                                  [--raw-hours 2] [--traces 500] [--keep]

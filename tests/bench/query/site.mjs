@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The site that the query benchmark generates: its dimensions, its functions and stacks with names, and what its
  * users sampled in each segment and hour. Everything follows from the seed.
@@ -37,7 +38,7 @@ export const siteName = 'shop';
 export const segmentColumns = ['site', 'route', 'release', 'environment', 'variant', 'browser', 'os', 'device', 'thread'];
 export const sampleUs = 10_000;
 
-/** The site that docs/benchmarks.md describes, or one of `scale` times its size. @returns {Shape} */
+/** The site that docs/internals/benchmarks.md describes, or one of `scale` times its size. @returns {Shape} */
 export function shapeOf(scale = 1, seed = 1) {
   const some = (/** @type {number} */ whole, /** @type {number} */ least) => Math.min(whole, Math.max(least, Math.round(whole * Math.sqrt(scale))));
   return {
@@ -199,8 +200,8 @@ export class Site {
     this.stackCounts = new Counts(2 * shape.stacks);
     /** @type {Record<import('./facts.mjs').Kind, Run>} */
     this.runs = {
-      total: new Run(5), frame: new Run(9), frame_marker: new Run(4), stack: new Run(3), timing: new Run(6), timing_bin: new Run(1),
-      measure: new Run(5), measure_frame: new Run(5),
+      total: new Run(6), frame: new Run(9), frame_marker: new Run(4), stack: new Run(3), timing: new Run(6), timing_bin: new Run(1),
+      measure: new Run(7), measure_frame: new Run(5),
     };
   }
 
@@ -273,10 +274,12 @@ export class Site {
     const samples = byMarker.reduce((sum, some) => sum + some, 0);
     const unattributed = Math.floor(samples * unattributedShare);
     const profiled = (samples + unattributed) * sampleUs;
-    this.runs.total.add(0, uploads, uploads, unattributed, unattributed * sampleUs, profiled * profiled / uploads);
-    for (const [marker, some] of byMarker.entries()) if (some > 0) this.runs.total.add(marker + 1, 0, 0, some, some * sampleUs, 0);
+    this.runs.total.add(0, uploads, uploads, unattributed, unattributed * sampleUs, profiled * profiled / uploads,
+      Math.floor(profiled / 50));
+    for (const [marker, some] of byMarker.entries()) if (some > 0) this.runs.total.add(marker + 1, 0, 0, some, some * sampleUs, 0, 0);
     for (const place of this.measures.keys()) {
-      this.runs.measure.add(place, uploads, samples + unattributed, unattributed, profiled, unattributed * sampleUs);
+      this.runs.measure.add(place, uploads, samples + unattributed, unattributed, profiled, unattributed * sampleUs, uploads,
+        profiled + Math.floor(profiled / 50));
     }
   }
 

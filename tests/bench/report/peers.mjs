@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What the report's page is compared with: other viewers, with the same tree in the form that each takes. */
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // What the report's page costs a browser beside other viewers of the same tree, in processor time of Chromium's main thread
 // and as a ratio to a loop that says how fast the machine is:
 //
@@ -89,7 +90,7 @@ async function newTab() {
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
   /** Milliseconds of the main thread so far. */
   const spent = async () => 1000 * ((await session.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'TaskDuration')?.value ?? NaN);
-  /** Waits until the page has nothing to do for a while; asking costs a little, too. */
+  /** Waits until the page has nothing to do for a while; asking also costs a little. */
   const idle = async () => {
     for (let quiet = 0, last = await spent(), left = 2000; quiet < 3 && left > 0; left -= 1) {
       await new Promise((resolve) => { setTimeout(resolve, 100); });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Hostile sessions: uploads as large as the default limits allow, each arranged so that some report has the most to do.
  *

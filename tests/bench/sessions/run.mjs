@@ -1,6 +1,7 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // What each report costs over hostile kept sessions: processor time of the backend that answers, warm.
-// docs/benchmarks.md says how to read it.
+// docs/internals/benchmarks.md says how to read it.
 //
 //   node tests/bench/sessions/run.mjs [--sessions requests,headers] [--reports hints] [--repeats 3] [--answers FILE] [--keep] [DUMP…]
 //

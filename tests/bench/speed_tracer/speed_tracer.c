@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speed Tracer bench: makes a dump of 8,439 lines out of those of the given dumps, and takes it
  * from the inflated body to the spool's record again and again, as the collector does before the
@@ -7,7 +8,7 @@
  */
 #include "collector/format/format.h"
 #include "collector/ingest/pack.h"
-#include "collector/profile/fold.h"
+#include "collector/profile/fold/fold.h"
 #include "collector/rollup/record.h"
 #include "tests/tools/default_limits.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Durable records of 20 kB: the spool beside SQLite (WAL, synchronous=FULL), with the same group
  * size, in the same directory, in turn.

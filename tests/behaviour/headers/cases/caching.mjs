@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Responses that shared caches may serve to others are not sampled. */
 import { html, no, sampled, unsampled, yes } from './words.mjs';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The settings that change the rules: no header for unsampled pages, which side wins, and what a 304, an error or a
  * shared page carries. */
 import { fileTime, html, no, pageWith, policyLines, sampled, unsampled, unsampledTiming, yes } from './words.mjs';

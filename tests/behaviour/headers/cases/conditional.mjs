@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A 304 replaces the fields it carries in the stored response and keeps the others: a browser must not keep an old
  * yes, and the application's members must not be erased.

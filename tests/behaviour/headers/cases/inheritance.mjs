@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Each setting is inherited on its own, and the inner one wins. */
 import { no, sampled, yes } from './words.mjs';
 

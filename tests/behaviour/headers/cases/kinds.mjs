@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Which responses are documents or worker scripts. */
 import { html, no, sampled, unsampled, yes } from './words.mjs';
 

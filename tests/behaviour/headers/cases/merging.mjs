@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Our members beside the application's. */
 import { html, no, pageWith, sampled, unsampled, yes } from './words.mjs';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Rates and sticky keys: the number of "visitor-1" lies below one half, the other's above. */
 import { no, pageWith, yes } from './words.mjs';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Timing-Allow-Origin: one line, the union of both sides, on all that may be timed. */
 import { fileTime, html, sampled, yes } from './words.mjs';
 

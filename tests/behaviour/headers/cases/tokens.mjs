@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Server-Timing: the decision on every document, with a token where there is a key and the merged header lets profile. */
 import {
   fileTime, html, no, pageWith, policyLines, sampled, sampledTiming, unsampled, unsampledTiming as noToken, yes,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Words that the cases share. */
 
 export const yes = 'js-profiling, js-profiling-mode=lazy';

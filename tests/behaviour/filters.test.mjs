@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Walks schema/filters: each filter, and its twin, in SQL, on the command line, over HTTP, in the report and in the manual. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { filtersOf } from '../../report/src/api.js';
+import { dimensions as reportDimensions, fields } from '../../report/src/state.js';
+import { dimensions, filters, parse } from '../../tools/filters.mjs';
+import { written } from '../../tools/reference.mjs';
+import { startReport } from './serve_tool.mjs';
+import { binDir, repository, run, runOrThrow, startStack, waitFor } from './stack.mjs';
+
+/** What one upload says of each filter, and the other one of none. @type {Record<string, { value: string, envelope?: object, browser?: string }>} */
+const examples = {
+  route: { value: '/cart', envelope: { page: { url: 'https://shop.example/cart' } } },
+  release: { value: 'r1', envelope: { release: 'r1' } },
+  environment: { value: 'staging', envelope: { environment: 'staging' } },
+  variant: { value: 'b', envelope: { variant: 'b' } },
+  browser: { value: 'Firefox', browser: 'Mozilla/5.0 (Android 15; Tablet; rv:145.0) Gecko/145.0 Firefox/145.0' },
+  os: { value: 'Android' },
+  device: { value: 'tablet' },
+  thread: { value: 'worker', envelope: { thread: 'worker' } },
+  marker: { value: 'layout' },
+  frame: { value: 'cross-origin', envelope: { frame: 'cross-origin' } },
+};
+/** All filters are asked about both uploads. */
+const everything = filters.filter((filter) => filter.default !== 'null').map(({ name }) => name);
+
+/** @type {import('./stack.mjs').Stack} */
+let stack;
+/** @type {import('./serve_tool.mjs').Report} */
+let report;
+
+/** @param {string} name of its only function @param {string | undefined} marker @param {object} more */
+const envelope = (name, marker, more) => ({
+  sampleInterval: 10,
+  trace: {
+    resources: ['https://shop.example/app.js'],
+    frames: [{ name, resourceId: 0, line: 1, column: 1 }],
+    stacks: [{ frameId: 0 }],
+    samples: Array.from({ length: 9 }, (_, i) => ({ timestamp: 10 * i, stackId: 0, marker })),
+  },
+  ...more,
+});
+
+before(async () => {
+  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }] } });
+  const wanted = envelope('wanted', examples.marker.value, Object.assign({}, ...Object.values(examples).map((example) => example.envelope)));
+  const other = envelope('other', undefined, { page: { url: 'https://shop.example/' }, thread: 'window' });
+  for (const [body, browser] of [[wanted, examples.browser.browser], [other, 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Chrome/145.0']])
+    assert.equal((await fetch(`${stack.collector.url}/v1/ingest/pk_shop`, { method: 'POST', headers: { 'user-agent': String(browser) }, body: JSON.stringify(body) })).status, 204);
+  await waitFor(async () => (await stack.sql("select * from fleetprof.hotspots('shop', frame => '%')")).length === 2, { what: 'both uploads', timeoutMs: 60_000 });
+  report = await startReport(stack.postgres.conninfo('fleetprof_reader'));
+});
+after(async () => {
+  await report?.server.stop();
+  await stack?.stop();
+});
+
+/** The arguments of a question about one filter: all others select both uploads. @param {Record<string, string>} given */
+const asked = (given) => ({ site: 'shop', ...Object.fromEntries(everything.map((name) => [name, '%'])), ...given });
+/** @param {{ function?: string }[]} rows */
+const names = (rows) => rows.map((row) => row.function).sort();
+
+/** Who asks for the hottest functions, by SQL's names. @type {Record<string, (given: Record<string, string>) => Promise<any[]>>} */
+const surfaces = {
+  SQL: (given) => stack.sql(`select function from fleetprof.hotspots(${Object.entries(asked(given)).map(([name, value]) => `${name} => '${value}'`).join(', ')})`, 'fleetprof_reader'),
+  'the command line': async (given) => {
+    const options = Object.entries(asked(given)).flatMap(([name, value]) => (name.startsWith('exclude_') ? ['--exclude', `${name.slice(8)}=${value}`] : [`--${name}`, value]));
+    const stdout = await runOrThrow([path.join(binDir, 'fleetprof'), 'top', '--json', '--database', stack.postgres.conninfo('fleetprof_reader'), ...options]);
+    return JSON.parse(stdout);
+  },
+  HTTP: async (given) => {
+    const { columns, rows } = await report.json(`/api/v1/hotspots?${new URLSearchParams(asked(given))}`);
+    const place = columns.findIndex((/** @type {{ name: string }} */ column) => column.name === 'function');
+    return rows.map((/** @type {any[]} */ row) => ({ function: row[place] }));
+  },
+};
+
+test('each filter has an example', () => {
+  assert.deepEqual(Object.keys(examples), filters.map(({ name }) => name));
+});
+
+for (const { name } of filters) {
+  const value = examples[name]?.value;
+  for (const [surface, ask] of Object.entries(surfaces)) {
+    test(`${surface}: ${name}, and what leaves it out`, async () => {
+      assert.deepEqual(names(await ask({})), ['other', 'wanted']);
+      assert.deepEqual(names(await ask({ [name]: value })), ['wanted']);
+      assert.deepEqual(names(await ask({ [`exclude_${name}`]: value })), ['other']);
+    });
+  }
+}
+
+for (const name of dimensions) {
+  test(`${name} is listed, and time by it`, async () => {
+    const value = examples[name].value;
+    const ask = async (/** @type {string} */ sql) => (await stack.sql(sql, 'fleetprof_reader')).map((row) => row.value);
+    const period = everything.filter((other) => other !== name).map((other) => `, ${other} => '%'`).join('');
+    assert.ok((await ask(`select value from fleetprof.field_values('${name}', 'shop'${period})`)).includes(value), 'field_values');
+    assert.ok((await ask(`select name as value from fleetprof.cost_by('${name}', 'shop'${period})`)).includes(value), 'cost_by');
+    const key = (await stack.sql("select function_key from fleetprof.hotspots('shop', frame => '%') where function = 'wanted'"))[0].function_key;
+    assert.deepEqual(await ask(`select value from fleetprof.function_by('${name}', '${key}', 'shop'${period})`), [value], 'function_by');
+    assert.equal((await ask(`select uploads as value from fleetprof.trend('${name}', '${value}', 'hour', 'shop'${period})`))[0], 1, 'trend');
+  });
+}
+
+test('each function with filters has them in the order of the table, and then their twins', async () => {
+  const functions = await stack.sql(`select proname as name, proargnames[:pronargs] as parameters from pg_proc
+    where pronamespace = 'fleetprof'::regnamespace and 'exclude_route' = any(proargnames)`);
+  assert.ok(functions.length >= 33, `${functions.length}`);
+  for (const { name, parameters } of functions) {
+    const taken = filters.filter((filter) => parameters.includes(`exclude_${filter.name}`)).map((filter) => filter.name);
+    const start = parameters.indexOf(taken[0]);
+    assert.deepEqual(parameters.slice(start, start + 2 * taken.length), [...taken, ...taken.map((filter) => `exclude_${filter}`)], name);
+    const left = filters.filter((filter) => !taken.includes(filter.name)).map(({ of }) => of);
+    assert.ok(!left.includes('loads') && (!left.includes('sides') || left.includes('samples')), `${name} lacks a filter`);
+  }
+});
+
+test('each dimension is a column of each view that has them', async () => {
+  const views = await stack.sql(`select relname as name, array_agg(attname::text) as columns from pg_class join pg_attribute on attrelid = pg_class.oid
+    where relnamespace = 'fleetprof'::regnamespace and relkind = 'v' group by 1 having 'variant' = any(array_agg(attname::text))`);
+  assert.deepEqual(views.map(({ name }) => name).sort(), ['hotspot_hourly', 'segment', 'sessions', 'stack_hourly', 'timing_hourly', 'upload_log']);
+  for (const { name, columns } of views) assert.deepEqual(dimensions.filter((dimension) => !columns.includes(dimension)), [], name);
+});
+
+test('the report has a field for each, and asks with those that a question takes', () => {
+  assert.deepEqual(reportDimensions, dimensions);
+  assert.deepEqual(new Set(fields), new Set(filters.map(({ name }) => name)));
+  for (const name of fields) assert.ok(filtersOf('hotspots').includes(name) && filtersOf('hotspots').includes(`exclude_${name}`), name);
+});
+
+test('the manual and --help say the same of each', async () => {
+  for (const page of ['docs/sql.md', 'docs/cli.md']) {
+    const text = fs.readFileSync(path.join(repository, page), 'utf8');
+    assert.equal(written(text, page), text, page);
+  }
+  const { stdout } = await run([path.join(binDir, 'fleetprof'), 'top', '--help']);
+  const help = stdout.replace(/\s+/g, ' ');
+  for (const { name, placeholder, plain } of filters) {
+    assert.ok(help.includes(`--${name}=${placeholder}`), name);
+    assert.ok(help.includes(plain.replaceAll('…', '...')), `${name}: ${plain}`);
+  }
+});
+
+test('an option that no filter has is refused, and names those that there are', async () => {
+  const { code, stderr } = await run([path.join(binDir, 'fleetprof'), 'top', '--exclude', 'colour=red']);
+  assert.equal(code, 2);
+  for (const { name } of filters) assert.match(stderr, new RegExp(`it has .*\\b${name}\\b`));
+  const [row] = parse("colour | loads | 'red' | PATTERN | colour | Colours | the `colour` of a [page](x.md)");
+  assert.deepEqual(row, { name: 'colour', of: 'loads', default: "'red'", placeholder: 'PATTERN', one: 'colour', many: 'Colours', help: 'the `colour` of a [page](x.md)', plain: 'the colour of a page' });
+});
