@@ -28,14 +28,14 @@ after(() => postgres?.stop());
 
 /** Waits until a new collector has kept house. @param {import('../behaviour/stack.mjs').Collector} collector */
 const housekept = (collector) => waitFor(async () => (await collector.metrics()).fleetprof_last_housekeeping_timestamp_seconds !== 0,
-  { what: 'housekeeping', timeoutMs: 30_000 });
+  { what: 'housekeeping' });
 
 /** Lets a collector keep house now. @param {import('../behaviour/stack.mjs').Collector} collector */
 async function keepHouse(collector) {
   const looked = async () => (await collector.metrics()).fleetprof_last_housekeeping_timestamp_seconds;
   const earlier = await looked();
   process.kill(collector.server.pid, 'SIGHUP');
-  await waitFor(async () => await looked() !== earlier, { what: 'housekeeping', timeoutMs: 30_000 });
+  await waitFor(async () => await looked() !== earlier, { what: 'housekeeping' });
 }
 
 /** Which reasons against destruction a collector names. @param {import('../behaviour/stack.mjs').Collector} collector */
@@ -49,7 +49,7 @@ async function upload(collector, ledger, count) {
   const flushed = async () => (await collector.metrics()).fleetprof_uploads_flushed_total;
   const earlier = await flushed();
   for (let i = 0; i < count; i++) assert.equal(await ledger.upload(collector.url, visitor), 204);
-  await waitFor(async () => await flushed() === earlier + count, { what: 'flush', timeoutMs: 30_000 });
+  await waitFor(async () => await flushed() === earlier + count, { what: 'flush' });
 }
 
 /**

@@ -91,11 +91,11 @@ test('a long reader in the way of housekeeping: uploads go on, and the partition
   const partition = async () => (await postgres.sql("select to_regclass('fleetprof_data.upload_20200101') is not null as there"))[0].there;
   await waitFor(async () => (await postgres.sql("select from pg_stat_activity where query ~ 'pg_sleep.600' and state = 'active' and pid <> pg_backend_pid()")).length > 0);
   const other = await startCollector({ config: { database: postgres.conninfo('fleetprof_writer') } });
-  await uploadDuring('long reader', () => waitFor(async () => /lock timeout/.test(other.server.output()), { what: 'try of housekeeping', timeoutMs: 20_000 }));
+  await uploadDuring('long reader', () => waitFor(async () => /lock timeout/.test(other.server.output()), { what: 'try of housekeeping' }));
   assert.equal(await partition(), true);
   await postgres.sql("select pg_terminate_backend(pid) from pg_stat_activity where query ~ 'pg_sleep.600' and pid <> pg_backend_pid()");
   await reader;
-  await waitFor(async () => !await partition(), { what: 'drop of the partition', timeoutMs: 30_000 });
+  await waitFor(async () => !await partition(), { what: 'drop of the partition' });
   await other.stop();
 });
 
@@ -160,7 +160,7 @@ test("the manual's time-outs are those that transactions set", async () => {
   await waitFor(async () => {
     const metrics = await other.metrics();
     return metrics.fleetprof_last_housekeeping_timestamp_seconds > 0 && metrics.fleetprof_uploads_flushed_total === 1;
-  }, { what: 'flush and housekeeping', timeoutMs: 60_000 });
+  }, { what: 'flush and housekeeping' });
   await other.stop();
   const collector = saidSince();
   const address = `127.0.0.1:${await freePort()}`;
@@ -200,7 +200,7 @@ test('hosted PostgreSQL: no superuser, passwords for all roles', async () => {
   for (let i = 0; i < 5; i++) await ledger.upload(own.url, { site: 'demo', key: 'pk_demo' });
   await ledger.settle('hosted PostgreSQL', hosted.sql);
   assert.deepEqual(await hosted.sql('select extname as name from pg_extension'), [{ name: 'plpgsql' }]);
-  await waitFor(async () => (await own.metrics()).fleetprof_last_housekeeping_timestamp_seconds > 0, { what: 'housekeeping', timeoutMs: 20_000 });
+  await waitFor(async () => (await own.metrics()).fleetprof_last_housekeeping_timestamp_seconds > 0, { what: 'housekeeping' });
   const top = await runOrThrow([fleetprof, 'top', '--site', 'demo', '--csv', '--database', as('fleetprof_reader', 'r')]);
   assert.ok(top.split('\n').length > 2, top);
   await own.stop();

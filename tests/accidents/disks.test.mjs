@@ -26,7 +26,7 @@ async function uploadUntil(ledger, url, isEnough, body) {
     const status = await ledger.upload(url, { ...shop, body });
     statuses[status] = (statuses[status] ?? 0) + 1;
     return isEnough();
-  }, { timeoutMs: 60_000, intervalMs: 5, what: 'the state that uploads bring about' });
+  }, { intervalMs: 5, what: 'the state that uploads bring about' });
   return statuses;
 }
 

@@ -211,7 +211,7 @@ describe('what is kept whole', () => {
 
     // A second collector, and the first one after a restart, know what was kept.
     await waitFor(async () => (await postgres.sql(`select from fleetprof_data.kept_bytes where site = 'loud' and bytes > 1000000`)).length > 0,
-      { timeoutMs: 20_000, what: 'the report of kept bytes' });
+      { what: 'the report of kept bytes' });
     await collector.stop();
     const sites = collector.config.sites;
     for (const [name, config] of /** @type {[string, Record<string, unknown>][]} */ ([['another', { sites, limits }], ['restarted', collector.config]])) {
@@ -419,7 +419,7 @@ describe('what one site takes at once', () => {
     assert.equal((await fetch(`${collector.adminUrl}/readyz`)).status, 200);
     assert.ok((await collector.metrics())['fleetprof_uploads_refused_total{site="loud",reason="spool_full"}'] > 0);
     await postgres.start();
-    await waitFor(async () => (await uploadDump()).status === 204, { timeoutMs: 60_000, what: 'room for the site' });
+    await waitFor(async () => (await uploadDump()).status === 204, { what: 'room for the site' });
     await ledger.settle('the database is away, and a site fills its half of the spool', postgres.sql);
     await collector.stop();
   });
@@ -455,7 +455,7 @@ describe('what one site takes at once', () => {
       const before = await received();
       let isOver = false;
       const attacking = attack(collector, 8, 5000).finally(() => { isOver = true; });
-      await waitFor(async () => (await received()) - before > 4 * MIB, { timeoutMs: 60_000, what: 'flood' });
+      await waitFor(async () => (await received()) - before > 4 * MIB, { what: 'flood' });
       latencies = { calm, flooded: await quietLatencies(collector, ledger, Infinity, () => isOver) };
       assert.deepEqual(Object.keys(await attacking), ['204']);
     }
@@ -473,7 +473,7 @@ describe('what one site takes at once', () => {
     const ledger = openLedger();
     const attacking = attack(collector, connections - 4, 4000);
     const refused = 'fleetprof_uploads_refused_total{site="loud",reason="budget_decoding"}';
-    await waitFor(async () => (await collector.metrics())[refused] > 0, { timeoutMs: 60_000, what: 'refusals' });
+    await waitFor(async () => (await collector.metrics())[refused] > 0, { what: 'refusals' });
     await quietUploads(collector, ledger, 20);
     const statuses = await attacking;
     const metrics = await collector.metrics();

@@ -109,7 +109,7 @@ async function fillPool(pooler, user, sessions) {
   await waitFor(async () => {
     await Promise.all([1, 2].map(() => ask('select pg_sleep(0.3)', 1)));
     return new Set((await ask('select pg_backend_pid()', 4)).trim().split('\n')).size === sessions;
-  }, { what: `sessions of ${user}`, timeoutMs: 30_000 });
+  }, { what: `sessions of ${user}` });
 }
 
 for (const mode of /** @type {const} */ (['session', 'transaction'])) {

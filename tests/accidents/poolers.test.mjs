@@ -58,7 +58,7 @@ async function startReport(conninfo) {
 const housekept = (collectors) => waitFor(async () => {
   const metrics = await Promise.all(collectors.map((collector) => collector.metrics()));
   return metrics.every(({ fleetprof_last_housekeeping_timestamp_seconds: kept }) => kept > 0);
-}, { what: 'housekeeping of each', timeoutMs: 30_000 });
+}, { what: 'housekeeping of each' });
 
 /** What a collector logs is that a session was cut, never something that a session lacks. @param {import('../behaviour/stack.mjs').Collector} collector */
 const assertOnlyCut = ({ server }) => assert.doesNotMatch(server.output(), /does not exist|already exists|level=error/);
@@ -87,7 +87,7 @@ for (const mode of /** @type {const} */ (['session', 'transaction'])) {
     await ledger.settle(`pooler in ${mode} mode, sessions cut`, postgres.sql);
     await housekept(collectors);
 
-    await waitFor(async () => (await fetch(`${report.url}/api/v1/sites`)).ok, { what: 'answer of the report', timeoutMs: 30_000 });
+    await waitFor(async () => (await fetch(`${report.url}/api/v1/sites`)).ok, { what: 'answer of the report' });
     for (let i = 0; i < 5; i++) {
       const top = await runOrThrow([fleetprof, 'top', '--site', 'demo', '--csv', '--database', pooler.conninfo('fleetprof_reader')]);
       assert.ok(top.split('\n').length > 2, top);
@@ -126,7 +126,7 @@ for (const mode of /** @type {const} */ (['session', 'transaction'])) {
       waiting = await waitFor(async () => { const now = await sealed(); return now < before ? now + 1 : 0; }, { what: 'seal' }) - 1;
       await cutSessions(postgres);
     }
-    await waitFor(async () => (await tiles(database)).filter(({ span }) => span === 3).length === 3, { what: 'blocks', timeoutMs: 60_000 });
+    await waitFor(async () => (await tiles(database)).filter(({ span }) => span === 3).length === 3, { what: 'blocks' });
     await assertNoDifference(database);
     collectors.forEach(assertOnlyCut);
     for (const collector of collectors) await collector.stop();
@@ -219,7 +219,7 @@ test("a pooler's query_wait_timeout ends a wait: the collector tries again, comm
   }
   const { fleetprof_flush_errors_total: errors } = await collector.metrics();
   for (let i = 0; i < 20; i++) assert.equal(await ledger.upload(collector.url, { site: 'demo', key: 'pk_demo' }), 204);
-  await waitFor(async () => (await collector.metrics()).fleetprof_flush_errors_total >= errors + 2, { what: 'second try', timeoutMs: 60_000 });
+  await waitFor(async () => (await collector.metrics()).fleetprof_flush_errors_total >= errors + 2, { what: 'second try' });
   assert.match(collector.server.output(), /msg="flush failed.*query_wait_timeout/);
   const top = await run([fleetprof, 'top', '--site', 'demo', '--database', pooler.conninfo('fleetprof_reader')]);
   assert.equal(top.code, 2, top.stdout);
@@ -240,7 +240,7 @@ test("a pooler's client_idle_timeout closes idle connections: the next flush ope
   for (let i = 0; i < 3; i++) {
     await ledger.upload(collector.url, { site: 'demo', key: 'pk_demo' });
     await waitFor(async () => (await collector.metrics()).fleetprof_spool_backlog_records === 0, { what: 'flush' });
-    await waitFor(async () => await clientsOf(pooler, 'fleetprof_writer') === 0, { what: 'end of idle connections', timeoutMs: 30_000 });
+    await waitFor(async () => await clientsOf(pooler, 'fleetprof_writer') === 0, { what: 'end of idle connections' });
   }
   await ledger.settle('client_idle_timeout of a pooler', postgres.sql);
   assert.equal((await collector.metrics()).fleetprof_flush_errors_total, 0, collector.server.output());

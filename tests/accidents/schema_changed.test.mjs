@@ -39,13 +39,13 @@ async function openShop() {
     },
     /** @param {number} uploads */
     flushed: (uploads) => waitFor(async () => await metric('uploads_flushed_total') === uploads,
-      { timeoutMs: 30_000, what: `${uploads} flushed uploads` }),
+      { what: `${uploads} flushed uploads` }),
     refusing: () => waitFor(async () => await metric('database_state{state="refusing"}') === 1,
-      { timeoutMs: 30_000, what: 'state "refusing"' }),
+      { what: 'state "refusing"' }),
     /** Waits for so many further flushes that fail. @param {number} failures */
     triedAgain: async (failures) => {
       const earlier = await metric('flush_errors_total');
-      await waitFor(async () => await metric('flush_errors_total') >= earlier + failures, { timeoutMs: 30_000, what: 'further tries' });
+      await waitFor(async () => await metric('flush_errors_total') >= earlier + failures, { what: 'further tries' });
     },
     /** What `fleetprof status` sees of a finding. @param {string} id */
     finding: async (id) => {
@@ -294,7 +294,7 @@ for (const [what, bodies, quarantined] of /** @type {[string, Record<string, unk
     for (const body of bodies) {
       assert.equal(await (body === bad ? others : ledger).upload(collector.url, { ...visitor, body }), 204);
     }
-    await waitFor(async () => await shop.metric('spool_backlog_records') === 0, { timeoutMs: 40_000, what: 'empty spool' });
+    await waitFor(async () => await shop.metric('spool_backlog_records') === 0, { what: 'empty spool' });
     assert.equal(shop.quarantined(), quarantined);
     assert.equal(await shop.metric('uploads_quarantined_total'), quarantined);
     await ledger.settle(what, shop.database.sql);
@@ -334,7 +334,7 @@ test('bad records without end, each alone: after three the spool waits for a goo
   const sendBad = () => others.upload(shop.collector.url, { ...visitor, body: bad });
   for (let i = 1; i <= 3; i++) {
     assert.equal(await sendBad(), 204);
-    await waitFor(() => shop.quarantined() === i, { timeoutMs: 30_000, what: `${i} quarantined records` });
+    await waitFor(() => shop.quarantined() === i, { what: `${i} quarantined records` });
   }
   for (let i = 0; i < 3; i++) assert.equal(await sendBad(), 204);
   await shop.refusing();

@@ -30,13 +30,13 @@ export async function startStandby(primary, name) {
     '-c', `port=${port}`, '-c', `unix_socket_directories=${dir}`], { user: 'postgres', deathSignal: 'SIGQUIT' });
   const conninfo = `host=${dir} port=${port} dbname=fleetprof user=postgres`;
   const psql = (/** @type {string} */ text) => runOrThrow([psqlProgram(), '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', conninfo], { input: text });
-  await waitFor(() => psql('select 1'), { timeoutMs: 20_000, what: 'standby' });
+  await waitFor(() => psql('select 1'), { what: 'standby' });
   await waitFor(async () => (await primary.sql('select 1 from pg_stat_replication where state = \'streaming\'')).length > 0,
     { what: 'stream' });
   return { server, port, conninfo, psql, sql: sqlOver({ socketDir: dir, port, database: 'fleetprof' }),
     promote: async () => {
       await psql('select pg_promote(false)');
-      await waitFor(async () => (await psql('select pg_is_in_recovery()')).trim() === 'f', { timeoutMs: 60_000, what: 'promotion' });
+      await waitFor(async () => (await psql('select pg_is_in_recovery()')).trim() === 'f', { what: 'promotion' });
     },
     stop: () => server.stop('SIGINT') };
 }
@@ -55,4 +55,4 @@ export async function uploads(ledger, collector, count) {
 export const counted = async (sql) => (await sql('select count(*)::int as n from fleetprof.upload_log'))[0].n;
 
 /** @param {(text: string) => Promise<any[]>} sql @param {number} count */
-export const untilCounted = (sql, count) => waitFor(async () => await counted(sql) >= count, { timeoutMs: 30_000, what: `count of ${count}` });
+export const untilCounted = (sql, count) => waitFor(async () => await counted(sql) >= count, { what: `count of ${count}` });

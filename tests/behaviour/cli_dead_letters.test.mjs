@@ -235,7 +235,7 @@ test('one upload that the database refuses, among good ones, is set aside alone,
   }));
   const replies = await Promise.all(uploads.map((body) => send(ingest(collector), { body })));
   assert.ok(replies.every(({ status }) => status === 204));
-  await waitFor(async () => (await logged('poisoned')) === 39, { timeoutMs: 20_000, what: '39 uploads in SQL' });
+  await waitFor(async () => (await logged('poisoned')) === 39, { what: '39 uploads in SQL' });
   await waitFor(async () => (await collector.metrics()).fleetprof_uploads_quarantined_total === 1, { what: 'record set aside' });
 
   const [row] = await untilListed(collector, 1);

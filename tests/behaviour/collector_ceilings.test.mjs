@@ -38,7 +38,7 @@ async function upload(site, envelope, url = stack.collector.url) {
 /** @param {number} count of all uploads that were counted */
 async function untilCounted(count) {
   await waitFor(async () => (await stack.sql('select count(*)::int as n from fleetprof.upload_log'))[0].n === count,
-    { what: `${count} uploads in SQL`, timeoutMs: 60_000 });
+    { what: `${count} uploads in SQL` });
 }
 
 let seed = 1;

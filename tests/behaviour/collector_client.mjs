@@ -80,7 +80,7 @@ export async function sendUntil(ask, fits) {
  * @param {import('./stack.mjs').Server} server
  */
 export async function ended(server) {
-  await waitFor(() => !server.running(), { timeoutMs: 20_000, what: 'end of the process' });
+  await waitFor(() => !server.running(), { what: 'end of the process' });
   return server.exited;
 }
 

@@ -58,7 +58,7 @@ const exactly = (count) => ({
 
 /** @param {{ name: string }} site @param {number} count */
 async function untilCounted(site, count) {
-  await waitFor(async () => (await numbers(site)).logged >= count, { timeoutMs: 20_000, what: `${count} uploads in SQL` });
+  await waitFor(async () => (await numbers(site)).logged >= count, { what: `${count} uploads in SQL` });
   assert.deepEqual(await numbers(site), exactly(count));
 }
 
@@ -110,7 +110,7 @@ test('killed again and again amid uploads that clients retry: each counts once',
     for (let id = waiting.pop(); id; id = waiting.pop()) {
       const body = envelope({ id });
       await waitFor(async () => (await send(ingest(collector, site), { body, agent })).status === 204,
-        { timeoutMs: 30_000, intervalMs: 5, what: '204' });
+        { intervalMs: 5, what: '204' });
       acknowledged++;
     }
   });

@@ -52,7 +52,7 @@ async function counted(name) {
 /** @param {import('./stack.mjs').Collector} collector */
 const flushed = (collector) => waitFor(
   async () => (await collector.metrics()).fleetprof_spool_backlog_records === 0,
-  { timeoutMs: 30_000, what: 'empty backlog' });
+  { what: 'empty backlog' });
 
 /** An upload with a record of about 100 KB, always of the same size. @param {string} release */
 function large(release) {
@@ -123,7 +123,7 @@ test('a kill amid forms leaves all of a form or none of it, and all where 204 wa
       const url = `${collector.url}/v1/ingest/pk_killed`;
       const reply = await send(url, { ...form(Array(3).fill(envelope({ release }))), agent }).catch(() => undefined);
       if (reply?.status === 204) acknowledged.add(release);
-      else await waitFor(() => enough || collector.server.running(), { timeoutMs: 30_000 });
+      else await waitFor(() => enough || collector.server.running());
     }
   });
   for (let kills = 1; kills <= 4; kills++) {

@@ -86,7 +86,7 @@ test('what is acknowledged while allocations fail is counted once, and all goes 
   assert.ok(again > uploadsPerRate / 10, `${again} requests had to be sent again`);
 
   // An upload without an answer may have been stored all the same, each time it was sent, under one id.
-  await waitFor(async () => (await collector.metrics())['fleetprof_spool_backlog_records'] === 0, { timeoutMs: 30_000, what: 'an empty spool' });
+  await waitFor(async () => (await collector.metrics())['fleetprof_spool_backlog_records'] === 0, { what: 'an empty spool' });
   const rows = await postgres.sql('select upload_id::text as id from fleetprof.upload_log');
   const counted = new Set(rows.map(({ id }) => id));
   assert.deepEqual(acknowledged.filter((id) => !counted.has(id)), []);

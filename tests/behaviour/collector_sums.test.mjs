@@ -86,7 +86,7 @@ test('each trace adds up to the microsecond, with its interval given and without
     await upload(`${name}@10`, trace, 10);
   }
   await waitFor(async () => (await stack.sql('select count(*) as n from fleetprof.upload_log'))[0].n === 2 * traces.size,
-    { what: 'all uploads in SQL', timeoutMs: 30_000 });
+    { what: 'all uploads in SQL' });
   for (const [name, trace] of traces) {
     await assertAddsUp(name, sumsOf(trace));
     await assertAddsUp(`${name}@10`, sumsOf(trace, 10));
@@ -122,7 +122,7 @@ test('self, unattributed and unseen time make up the window of every upload', as
     await upload(`${name} window`, trace, undefined, window);
   }
   await waitFor(async () => (await stack.sql(`select count(*) as n from fleetprof.upload_log where release like '% window'`))[0].n
-    === traces.size, { what: 'all uploads in SQL', timeoutMs: 30_000 });
+    === traces.size, { what: 'all uploads in SQL' });
   for (const [release, { trace, window: { start, duration } }] of sent) {
     const from = toMicroseconds(start);
     const expected = sumsOf(trace, undefined, { window: { from, to: from + toMicroseconds(duration) } });

@@ -242,7 +242,7 @@ test('whatever is acknowledged is counted, however extreme', async () => {
     const { fleetprof_uploads_quarantined_total: set_aside } = await stack.collector.metrics();
     assert.equal(set_aside, 0);
     return (await stack.sql(`select 1 from fleetprof.upload_log where release = 'extreme'`)).length === replies[204];
-  }, { what: `all ${replies[204]} in SQL`, timeoutMs: 20_000 });
+  }, { what: `all ${replies[204]} in SQL` });
 });
 
 test('characters without width at the ends of a name are dropped; scripts whose names were read as Latin-1 are repaired', async () => {

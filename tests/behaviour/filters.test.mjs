@@ -51,7 +51,7 @@ before(async () => {
   const other = envelope('other', undefined, { page: { url: 'https://shop.example/' }, thread: 'window' });
   for (const [body, browser] of [[wanted, examples.browser.browser], [other, 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Chrome/145.0']])
     assert.equal((await fetch(`${stack.collector.url}/v1/ingest/pk_shop`, { method: 'POST', headers: { 'user-agent': String(browser) }, body: JSON.stringify(body) })).status, 204);
-  await waitFor(async () => (await stack.sql("select * from fleetprof.hotspots('shop', frame => '%')")).length === 2, { what: 'both uploads', timeoutMs: 60_000 });
+  await waitFor(async () => (await stack.sql("select * from fleetprof.hotspots('shop', frame => '%')")).length === 2, { what: 'both uploads' });
   report = await startReport(stack.postgres.conninfo('fleetprof_reader'));
 });
 after(async () => {

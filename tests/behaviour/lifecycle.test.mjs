@@ -113,7 +113,7 @@ test('restarts under load refuse no connection and lose no upload', async () => 
     const sent = ids.length;
     process.kill(managed.server.pid, 'SIGUSR1');
     await waitFor(() => managed.count('told READY=1') === restart + 1 && ids.length > sent + 20,
-      { what: 'uploads after a restart', timeoutMs: 30_000 });
+      { what: 'uploads after a restart' });
   }
   over = true;
   await Promise.all(clients);
@@ -121,7 +121,7 @@ test('restarts under load refuse no connection and lose no upload', async () => 
 
   await waitFor(async () => (await postgres.sql(
     `select count(*) as n from fleetprof.upload_log where release = 'restarts'`))[0].n === ids.length,
-  { what: 'each upload, once, in SQL', timeoutMs: 30_000 });
+  { what: 'each upload, once, in SQL' });
   await managed.server.stop();
 });
 

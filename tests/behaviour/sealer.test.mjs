@@ -35,7 +35,7 @@ test('a collector whose connection was cut works only once it has the lock again
     where datname = current_database() and query = 'rollback' and pid <> pg_backend_pid()`)).length > 0);
   assert.deepEqual(await tiles(database), []);
   await release();
-  await waitFor(async () => (await tiles(database)).filter(({ span }) => span === 3).length === 3, { what: 'blocks', timeoutMs: 30_000 });
+  await waitFor(async () => (await tiles(database)).filter(({ span }) => span === 3).length === 3, { what: 'blocks' });
   await assertNoDifference(database);
   await collector.stop();
 });
@@ -63,7 +63,7 @@ test('housekeeping soon follows when the collector before gives up the lock', as
   assert.equal((await collector.metrics()).fleetprof_last_housekeeping_timestamp_seconds ?? 0, 0);
   await release();
   await waitFor(async () => (await collector.metrics()).fleetprof_last_housekeeping_timestamp_seconds > 0,
-    { what: 'housekeeping', timeoutMs: 30_000 });
+    { what: 'housekeeping' });
   await collector.stop();
 });
 

@@ -101,14 +101,15 @@ export async function freePort() {
 
 /**
  * Polls until the condition returns something true, and returns that. A condition that throws is retried; its last
- * error is part of the message when time is up. Without an interval it polls less and less often, which makes a
- * wait a tenth longer at most, and leaves the processor to what it waits for.
+ * error is part of the message when time is up. The default ends what hangs, and no more: a disk may stall a server
+ * for ten seconds. Without an interval it polls less and less often, which makes a wait a tenth longer at most, and
+ * leaves the processor to what it waits for.
  * @template T
  * @param {() => T | Promise<T>} condition
  * @param {{ timeoutMs?: number, what?: string, intervalMs?: number }} [options]
  * @returns {Promise<Exclude<T, false | 0 | '' | null | undefined>>}
  */
-export async function waitFor(condition, { timeoutMs = 10_000, what = 'the condition', intervalMs } = {}) {
+export async function waitFor(condition, { timeoutMs = 60_000, what = 'the condition', intervalMs } = {}) {
   /** @type {unknown} */
   let last;
   const began = performance.now();
@@ -191,7 +192,7 @@ export function startProcess(name, command, { user, deathSignal = 'SIGKILL', env
  * @param {() => unknown} answers
  * @param {number} [timeoutMs]
  */
-async function untilReady(server, answers, timeoutMs = 20_000) {
+async function untilReady(server, answers, timeoutMs = 60_000) {
   try {
     await waitFor(() => {
       if (!server.running()) throw new GaveUp('it ended');

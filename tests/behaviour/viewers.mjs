@@ -187,7 +187,7 @@ export class Firefox {
   async read(file) {
     // It gives up waiting for its own process after half a second.
     await this.#ask('load', file);
-    await waitFor(async () => (await this.#ask('status')).code === 0, { what: 'Firefox Profiler to load', timeoutMs: 60_000 });
+    await waitFor(async () => (await this.#ask('status')).code === 0, { what: 'Firefox Profiler to load' });
     try {
       const { functions, weightType } = await this.#answer('thread', 'functions', '--include-idle', '--limit', '0');
       const { flatMarkers } = await this.#answer('thread', 'markers', '--list');

@@ -31,7 +31,7 @@ before(async () => {
     const list = vitals.map(({ name, unit, good, poor }) => ({ name, value: [good, poor, poor + 1][place] / (unit === 'ms' ? 1 : 1000) }));
     assert.equal((await upload(list)).status, 204);
   }
-  await waitFor(async () => (await stack.collector.metrics()).fleetprof_uploads_flushed_total === 3, { what: 'three uploads', timeoutMs: 60_000 });
+  await waitFor(async () => (await stack.collector.metrics()).fleetprof_uploads_flushed_total === 3, { what: 'three uploads' });
   report = await startReport(stack.postgres.conninfo('fleetprof_reader'));
 });
 after(async () => {

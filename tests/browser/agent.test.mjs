@@ -264,7 +264,7 @@ for (const build of ['fleetprof.js', 'fleetprof.vitals.js']) {
       performance.mark('checkout-start');
       performance.measure('checkout', 'checkout-start');
     </script>`);
-    await waitFor(async () => await statusOf(page) === 'sent', { what: 'end of profiling', timeoutMs: 20_000 });
+    await waitFor(async () => await statusOf(page) === 'sent', { what: 'end of profiling' });
     const measures = site.uploads.flatMap(({ envelope }) => envelope.measures ?? []);
     const count = (/** @type {string} */ name) => measures.filter((/** @type {any} */ measure) => measure.name === name).length;
     assert.deepEqual([count('Row'), count('checkout')], [200, 1]);

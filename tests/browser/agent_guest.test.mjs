@@ -71,13 +71,13 @@ for (const [order, head] of /** @type {[string, (file: string) => string][]} */ 
   for (const file of ['fleetprof.js', 'fleetprof.vitals.js']) {
     test(`${file}, started ${order}, runs no task of a zone, whatever a router or the page calls in it`, async () => {
       const { page } = await visit(`${head(file)}<body>x`);
-      await waitFor(() => site.uploads.length > 0, { timeoutMs: 30_000, what: 'first part' });
+      await waitFor(() => site.uploads.length > 0, { what: 'first part' });
       const before = site.uploads.length;
       await page.evaluate(() => /** @type {any} */ (globalThis).inner.run(() => {
         history.pushState({}, '', '/view2');
         /** @type {any} */ (globalThis).fleetprof.start().setRoute('/second');
       }));
-      await waitFor(() => site.uploads.length > before + 2, { timeoutMs: 30_000, what: 'parts of the second view' });
+      await waitFor(() => site.uploads.length > before + 2, { what: 'parts of the second view' });
       // What the page itself does there counts.
       await page.evaluate(() => /** @type {any} */ (globalThis).inner.run(() => { setTimeout(() => {}); }));
       await waitFor(() => page.evaluate(() => /** @type {any} */ (globalThis).sources.length > 0), { what: 'task of the page' });
@@ -90,11 +90,11 @@ for (const [order, head] of /** @type {[string, (file: string) => string][]} */ 
 for (const file of ['fleetprof.js', 'fleetprof.vitals.js']) {
   test(`${file}: with hash routes, the path behind # is the page's`, async () => {
     const { page } = await visit(`${longTag(file).replace(' src', ' data-hash-routes src')}<script>location.hash = '#/product/7?a=b';</script>`);
-    await waitFor(() => site.uploads.some(({ envelope }) => envelope.page.url.endsWith('/product/7')), { timeoutMs: 30_000, what: 'first view' });
+    await waitFor(() => site.uploads.some(({ envelope }) => envelope.page.url.endsWith('/product/7')), { what: 'first view' });
     await page.evaluate(() => { location.hash = '#!/cart'; });
-    await waitFor(() => site.uploads.some(({ envelope }) => envelope.page.url === `${site.origin}/cart`), { timeoutMs: 30_000, what: 'second view' });
+    await waitFor(() => site.uploads.some(({ envelope }) => envelope.page.url === `${site.origin}/cart`), { what: 'second view' });
     await page.evaluate(() => { location.hash = '#top'; });
-    await waitFor(() => site.uploads.at(-1)?.envelope.page.url === `${site.origin}/page`, { timeoutMs: 30_000, what: 'fragment without a path' });
+    await waitFor(() => site.uploads.at(-1)?.envelope.page.url === `${site.origin}/page`, { what: 'fragment without a path' });
   });
 }
 
@@ -104,7 +104,7 @@ test('a site behind HTTP authentication gets its uploads with the password', asy
   open.push(context);
   site.pages['/page'] = longTag('fleetprof.js');
   await (await context.newPage()).goto(`${site.origin}/page`);
-  await waitFor(() => site.uploads.length > 1, { timeoutMs: 30_000, what: 'parts' });
+  await waitFor(() => site.uploads.length > 1, { what: 'parts' });
   assert.match(site.uploads[1].headers.authorization ?? '', /^Basic /);
   assert.equal(site.uploads[1].envelope.part, 0, 'the part that was refused first');
 });
@@ -117,7 +117,7 @@ test('a fetch that a library has replaced, before or after, is not the one that 
   for (const html of [`${traced}${longTag('fleetprof.js')}`, `${longTag('fleetprof.js')}${traced}`]) {
     site.reset();
     await visit(html);
-    await waitFor(() => site.uploads.length > 1, { timeoutMs: 30_000, what: 'parts' });
+    await waitFor(() => site.uploads.length > 1, { what: 'parts' });
     assert.ok(site.uploads.every(({ headers }) => headers.traceparent === undefined));
   }
 });
@@ -126,12 +126,12 @@ for (const file of ['fleetprof.js', 'fleetprof.vitals.js']) {
   test(`${file}: a sendBeacon that a library has replaced is not the one that sends`, async () => {
     const { page } = await visit(`${longTag(file)}<script>navigator.sendBeacon = () => true;</script>`);
     site.pages['/next'] = 'next';
-    await waitFor(() => site.uploads.length > 0, { timeoutMs: 30_000, what: 'first part' });
+    await waitFor(() => site.uploads.length > 0, { what: 'first part' });
     await page.evaluate(() => {
       performance.mark('late');
       location.href = '/next';
     });
     await waitFor(() => site.uploads.some(({ envelope: { marks } }) => marks?.some((/** @type {{ name: string }} */ { name }) => name === 'late')),
-      { timeoutMs: 30_000, what: 'the mark made last' });
+      { what: 'the mark made last' });
   });
 }

@@ -59,10 +59,10 @@ test('an upload outlasts a restart of the collector behind a proxy', async () =>
     if (response.url().includes('/v1/ingest/')) answers.push(response.status());
   });
   await page.goto(/** @type {import('../behaviour/stack.mjs').Nginx} */ (stack.nginx).url);
-  await waitFor(() => answers.length >= 2, { what: 'two attempts', timeoutMs: 30_000 });
+  await waitFor(() => answers.length >= 2, { what: 'two attempts' });
   assert.equal(await statusOf(page), 'sending');
   restarted = await startCollector({ config: stack.collector.config });
-  await waitFor(async () => await statusOf(page) === 'sent', { what: 'accepted upload', timeoutMs: 60_000 });
+  await waitFor(async () => await statusOf(page) === 'sent', { what: 'accepted upload' });
   assert.deepEqual([...new Set(answers)], [502, 204]);
   await waitFor(async () => (await stack.sql('select 1 from fleetprof.upload_log')).length === 1, { what: 'upload in SQL' });
 });
@@ -81,7 +81,7 @@ test('an upload outlasts more failed attempts than a page makes, while the brows
   await page.goto(`${/** @type {import('../behaviour/stack.mjs').Nginx} */ (stack.nginx).url}/long`);
   await page.context().setOffline(true);
   const sent = outcome(page);
-  await waitFor(() => attempts >= 20, { what: 'attempts', timeoutMs: 30_000 });
+  await waitFor(() => attempts >= 20, { what: 'attempts' });
   assert.equal(await statusOf(page), 'sending');
   assert.equal(await uploads(), before);
   await page.context().setOffline(false);

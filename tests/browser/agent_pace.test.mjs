@@ -77,7 +77,7 @@ const slicesOf = (page) => page.evaluate('starts.slice(1).map((start, i) => star
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
 /** Waits until slices are long. @param {import('playwright-core').Page} page */
-const untilLong = (page) => waitFor(async () => ((await slicesOf(page)).at(-1) ?? 0) > 400, { what: 'a long slice', timeoutMs: 30_000 });
+const untilLong = (page) => waitFor(async () => ((await slicesOf(page)).at(-1) ?? 0) > 400, { what: 'a long slice' });
 
 test('slices get longer while nothing suggests that the page ends', async () => {
   const { page } = await visit(`${watched}${longTag()}`);
@@ -116,7 +116,7 @@ async function slicesAfter(act) {
   await untilLong(page);
   const count = (await slicesOf(page)).length;
   await act(page);
-  await waitFor(async () => (await slicesOf(page)).length >= count + 6, { what: 'slices', timeoutMs: 20_000 });
+  await waitFor(async () => (await slicesOf(page)).length >= count + 6, { what: 'slices' });
   const later = (await slicesOf(page)).slice(count + 1, count + 6);
   assert.deepEqual(complaints, []);
   await untilLong(page);
@@ -142,7 +142,7 @@ test('no slice ends because of a button, or a link inside of the page', async ()
   const count = (await slicesOf(page)).length;
   await page.click('button');
   await page.evaluate("history.replaceState(null, '', '#stay')");
-  await waitFor(async () => (await slicesOf(page)).length >= count + 3, { what: 'slices', timeoutMs: 20_000 });
+  await waitFor(async () => (await slicesOf(page)).length >= count + 3, { what: 'slices' });
   const later = (await slicesOf(page)).slice(count + 1);
   assert.ok(Math.min(...later) > 400, `${later}`);
 });
@@ -175,7 +175,7 @@ test('on a device that it takes too much of, the agent stops, says so once, and 
   assert.deepEqual([said.truncated, said.leftOut], [true, [{ what: 'overload', count: 0 }]]);
   assert.ok(said.trace);
   assert.ok(envelopes.flatMap(({ trace }) => trace.samples).length > 50, 'what was profiled until then is sent');
-  await waitFor(async () => (await page.evaluate('fleetprof.start().status')) === 'sent', { what: 'end', timeoutMs: 20_000 });
+  await waitFor(async () => (await page.evaluate('fleetprof.start().status')) === 'sent', { what: 'end' });
   const started = await page.evaluate('starts.length');
   await page.evaluate("performance.mark('late'); new Promise((resolve) => setTimeout(resolve, 300))");
   assert.equal(await page.evaluate('starts.length'), started, 'no profiler any more');
@@ -223,7 +223,7 @@ test('a page that a service worker controls sends its first part early; others d
   site.reset();
   site.pages['/page'] = longTag();
   await page.goto(`${site.origin}/page`);
-  await waitFor(() => site.uploads.length >= 2, { what: 'two parts', timeoutMs: 20_000 });
+  await waitFor(() => site.uploads.length >= 2, { what: 'two parts' });
   const [first, second] = site.uploads.map(({ envelope }) => envelope);
   assert.ok(first.duration < 2000, `the load event comes before 2 s: ${first.duration}`);
   assert.ok(second.duration >= 3000 && second.duration < 10_000, `${second.duration}`);

@@ -359,7 +359,7 @@ test('a prerendered page is profiled from the moment at which it is seen, and no
     site.pages['/first'] = first;
     const tab = await openHideableTab(browser, `${site.origin}/first`);
     order = 'prerender';
-    await waitFor(() => reports().length > 0, { what: 'prerendered page', timeoutMs: 60_000 });
+    await waitFor(() => reports().length > 0, { what: 'prerendered page' });
     const [{ what, status, used }] = reports();
     assert.deepEqual([what, status, used], ['prerendered', 'prerendering', undefined], 'its decision is not used up');
     if (isSeen) order = 'go';
@@ -390,7 +390,7 @@ test('a page load is at most 32 uploads, whatever it does', async () => {
   const { page } = await visit(`${longTag()}<script>${busy}
     for (let i = 0; i < 100; i++) { performance.mark('m' + i, { detail: 'x'.repeat(3000) }); fleetprof.start().setRoute('/' + i); busy(1); }
   </script>`);
-  await waitFor(async () => await statusOf(page) === 'sent', { what: 'end of profiling', timeoutMs: 20_000 });
+  await waitFor(async () => await statusOf(page) === 'sent', { what: 'end of profiling' });
   assert.ok(site.uploads.length <= 30, `${site.uploads.length}, and two for the end`);
   await page.evaluate("for (let i = 0; i < 400; i++) performance.mark('late' + i, { detail: 'x'.repeat(300) })");
   await page.goto('about:blank');

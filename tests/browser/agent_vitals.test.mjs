@@ -77,7 +77,7 @@ async function visit(data, init) {
   // Where the page's timers come late, its last slice is longer than 100 ms.
   await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 300); }));
   await page.goto(`${site.origin}/next`);
-  await waitFor(() => all('vitals').some(({ name }) => name === 'INP'), { what: 'INP', timeoutMs: 30_000 });
+  await waitFor(() => all('vitals').some(({ name }) => name === 'INP'), { what: 'INP' });
   await page.context().close();
   return { handlerMs, scriptMs, complaints };
 }
@@ -117,7 +117,7 @@ test('sends vitals, interactions, long frames and resources beside the profile',
 
   // The profile may come in an upload of its own.
   await waitFor(() => site.uploads.some(({ envelope }) => envelope.trace?.frames.some((/** @type {any} */ { name }) => name === 'addToCart')),
-    { what: 'addToCart in the profile', timeoutMs: 30_000 });
+    { what: 'addToCart in the profile' });
   // The trace has the page's URL as the browser gives it; the collector scrubs that.
   const members = site.uploads.map(({ envelope: { trace, ...rest } }) => rest);
   assert.ok(!JSON.stringify(members).includes('secret'), JSON.stringify(members));
@@ -406,7 +406,7 @@ test('the vitals of a long and busy visit arrive when the visitor leaves', async
     await page.evaluate('frame()');
     await page.waitForFunction('left < 0', undefined, { timeout: 60_000 });
     await page.goto('about:blank');
-    await waitFor(() => all('vitals').some(({ name }) => name === 'INP'), { what: 'INP', timeoutMs: 20_000 });
+    await waitFor(() => all('vitals').some(({ name }) => name === 'INP'), { what: 'INP' });
     await waitFor(() => all('frames').length >= 20, { what: 'frames' });
     assert.deepEqual(all('vitals').map(({ name }) => name).sort(), ['CLS', 'FCP', 'INP', 'LCP', 'TTFB']);
     if (sampled) await waitFor(() => site.uploads.some(({ envelope }) => envelope.trace?.samples.length), { what: 'profile' });

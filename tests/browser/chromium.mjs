@@ -83,7 +83,7 @@ export async function openHideableTab(browser, url) {
   await waitFor(async () => {
     const { targetInfo } = await session.send('Target.getTargetInfo', { targetId });
     return !targetInfo.attached;
-  }, { what: 'tab that no debugger looks at', timeoutMs: 60_000 });
+  }, { what: 'tab that no debugger looks at' });
   return {
     switchAway: async () => {
       await session.send('Target.createTarget', { url: 'about:blank', browserContextId });

@@ -161,7 +161,7 @@ function withoutCallersMs(leaf, step) {
 const counted = (name) => waitFor(async () => {
   const rows = await stack.sql(`select * from fleetprof.upload_log where release = '${name}'`, 'fleetprof_reader');
   return rows.length >= demo.parts && rows;
-}, { what: `uploads of ${name} in SQL`, timeoutMs: 20_000 });
+}, { what: `uploads of ${name} in SQL` });
 
 /** @param {any[]} rows @param {string} column */
 const sumOf = (rows, column) => rows.reduce((sum, row) => sum + row[column], 0);

@@ -107,7 +107,7 @@ const listed = () => stack.sql(`select function, resource, line, function_key, f
 
 test('functions of React, Vue and webpack bundles have the names that people wrote', async () => {
   for (const app of Object.keys(builds)) await visit(app);
-  await waitFor(async () => (await stack.sql('select count(distinct route) as n from fleetprof.upload_log'))[0].n === 3, { what: 'an upload of each page', timeoutMs: 60_000 });
+  await waitFor(async () => (await stack.sql('select count(distinct route) as n from fleetprof.upload_log'))[0].n === 3, { what: 'an upload of each page' });
   const minified = await listed();
   for (const [name] of Object.values(written).flat()) assert.deepEqual(minified.filter((row) => row.function === name), [], 'the scripts are minified');
 
@@ -135,7 +135,7 @@ test('the report links a function to its source, and only to addresses of the we
   const port = await freePort();
   const server = startProcess('fleetprof serve', [path.join(binDir, 'fleetprof'), 'serve', '--listen', `127.0.0.1:${port}`, '-d', stack.postgres.conninfo('fleetprof_reader')]);
   try {
-    await waitFor(async () => (await fetch(`http://127.0.0.1:${port}/`)).ok, { what: 'fleetprof serve', timeoutMs: 30_000 });
+    await waitFor(async () => (await fetch(`http://127.0.0.1:${port}/`)).ok, { what: 'fleetprof serve' });
     const { page: tab, complaints } = await openTab(browser);
     await tab.goto(`http://127.0.0.1:${port}/shop/function/${key}`);
     const source = tab.locator('.facts a.source').first();

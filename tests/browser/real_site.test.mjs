@@ -116,13 +116,13 @@ async function counted(environment, release) {
 /** @param {string} environment @param {string} release @param {number} loads */
 async function untilCounted(environment, release, loads) {
   await waitFor(async () => (await counted(environment, release)).loads >= loads,
-    { what: `${loads} page loads of ${release} in SQL`, timeoutMs: 20_000 });
+    { what: `${loads} page loads of ${release} in SQL` });
   return counted(environment, release);
 }
 
 /** Waits until as many uploads have been answered. @param {Visitor} visitor @param {number} uploads */
 const untilUploaded = (visitor, uploads) => waitFor(() => visitor.uploads().length >= uploads,
-  { what: `${uploads} uploads`, timeoutMs: 20_000 });
+  { what: `${uploads} uploads` });
 
 /** @param {string} url */
 const goto = (url) => (/** @type {import('playwright-core').Page} */ page) => page.goto(url);
@@ -233,7 +233,7 @@ describe('a real site', { concurrency: true }, () => {
           { what: 'report to ReportingObserver' });
         // What the pages before it did would have arrived before this one.
         const reports = () => app.reports.filter((report) => report.host === host);
-        await waitFor(() => reports().length > 0, { what: 'report at the endpoint', timeoutMs: 20_000 });
+        await waitFor(() => reports().length > 0, { what: 'report at the endpoint' });
         assert.deepEqual(reports().map(({ type }) => type), ['document-policy-violation']);
         await visitor.close();
       });

@@ -186,7 +186,7 @@ test('of what a page recorded until 100 ms before its end, 99 % is in the databa
     group by 1, 2, 3
     order by 1, 2, 3`, 'fleetprof_reader');
   await waitFor(async () => (await counted()).reduce((sum, { uploads }) => sum + Number(uploads), 0) === accepted.length,
-    { what: `${accepted.length} uploads in SQL`, timeoutMs: 30_000 });
+    { what: `${accepted.length} uploads in SQL` });
   /** @type {Record<string, { uploads: number, loads: Set<string>, samples: number }>} */
   const expected = {};
   for (const upload of accepted) {

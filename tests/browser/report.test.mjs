@@ -38,7 +38,7 @@ async function serve(conninfo, options = []) {
   const port = await freePort();
   const process = startProcess('fleetprof serve', [path.join(binDir, 'fleetprof'), 'serve', '--listen', `127.0.0.1:${port}`, '-d', conninfo, ...options]);
   const url = `http://127.0.0.1:${port}`;
-  await waitFor(async () => (await fetch(`${url}/`)).ok, { what: 'fleetprof serve', timeoutMs: 30_000 });
+  await waitFor(async () => (await fetch(`${url}/`)).ok, { what: 'fleetprof serve' });
   return { process, url };
 }
 
@@ -886,7 +886,7 @@ test('Back, a reload and a copied link show what was seen', async () => {
   for (let back = 2; back <= walked.length; back += 1) {
     const { url, sight } = walked[walked.length - back];
     await page.goBack();
-    await waitFor(async () => page.url() === url && await seen() === sight, { what: `what was seen at ${url}`, timeoutMs: 20_000 });
+    await waitFor(async () => page.url() === url && await seen() === sight, { what: `what was seen at ${url}` });
   }
   assert.ok(visits > 0);
   const { page: other } = await newPage();
@@ -1127,7 +1127,7 @@ test('a slow database, and one that goes away in mid-answer, are said so', async
   const { process: hasty, url } = await serve(`${stack.postgres.conninfo('fleetprof_reader')} application_name=hasty`, ['--statement-timeout', '2']);
   const lock = stack.execute("set application_name = 'lock'; begin; lock table fleetprof_data.segment; select pg_sleep(120)").catch(() => {});
   const busy = (/** @type {string} */ name, /** @type {string} */ event) => waitFor(async () =>
-    (await stack.sql(`select from pg_stat_activity where application_name = '${name}' and ${event}`)).length, { what: name, timeoutMs: 30_000 });
+    (await stack.sql(`select from pg_stat_activity where application_name = '${name}' and ${event}`)).length, { what: name });
   try {
     await busy('lock', "wait_event = 'PgSleep'");
     await page.goto(`${url}/shop/functions?since=2d`);
@@ -1201,7 +1201,7 @@ test('a database that goes away is said so, and comes back', async () => {
     await page.click('#again');
     await ready();
     return await page.locator('main table').count() > 0;
-  }, { what: 'an answer after the database is back', timeoutMs: 60_000 });
+  }, { what: 'an answer after the database is back' });
 });
 
 test('a server that goes away, and an answer that is cut, end in sentences', async () => {
@@ -1239,7 +1239,7 @@ test('a part that fails is called missing, and is not in a saved file', async ()
 
 test('a database without the schema is said so', async () => {
   const empty = startProcess('fleetprof serve', [path.join(binDir, 'fleetprof'), 'serve', '--listen', `127.0.0.1:${await freePort()}`, '-d', stack.postgres.conninfo('postgres', 'postgres'), '--allow-writer']);
-  const url = await waitFor(() => /http:\/\/127\.0\.0\.1:\d+/.exec(empty.output())?.[0] ?? (empty.running() ? '' : 'ended'), { what: 'an address', timeoutMs: 30_000 });
+  const url = await waitFor(() => /http:\/\/127\.0\.0\.1:\d+/.exec(empty.output())?.[0] ?? (empty.running() ? '' : 'ended'), { what: 'an address' });
   if (url !== 'ended') {
     await page.goto(`${url}/shop`);
     await ready();

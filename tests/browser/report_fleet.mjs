@@ -113,7 +113,7 @@ export async function startFleet({ perHour = 16, hostile = true, sessions = fals
     sent += 1;
   };
   const counted = () => waitFor(async () => (await stack.sql('select count(*) from fleetprof_data.upload'))[0].count === sent,
-    { what: `${sent} uploads in SQL`, timeoutMs: 60_000 });
+    { what: `${sent} uploads in SQL` });
   await stack.execute(`select fleetprof_data.make_partitions(array(select day::date from generate_series(now() - interval '3 days', now(), '1 day') as day))`);
 
   const names = hostile ? hostileNames : [];

@@ -79,7 +79,7 @@ test('Firefox shows every view without a complaint, and a saved report from disk
   const [{ key }] = await sql("function_key as key from fleetprof.hotspots('shop', since => now() - interval '2d', top => 1)");
   const kept = await sql("session_id::text as id from fleetprof.sessions where site = 'kept' order by received");
   const firefox = await launchFirefox();
-  const ready = () => waitFor(() => firefox.inPage("return document.querySelector('main[data-ready]') !== null"), { what: 'view', timeoutMs: 60_000 });
+  const ready = () => waitFor(() => firefox.inPage("return document.querySelector('main[data-ready]') !== null"), { what: 'view' });
   try {
     for (const address of ['/', '/shop?since=2d', `/shop/flame?since=2d&inverted=1&focus=${key}`, '/shop/functions?since=2d', `/shop/function/${key}?since=2d`, '/shop/compare?before=2.2.9&after=2.3.0', '/shop/timings?since=2d',
       '/shop/timing/respond?since=2d', '/shop/vitals?since=2d', '/shop/vital/INP?since=2d', '/shop/interactions?since=2d', '/shop/long-frames?since=2d', '/shop/where?since=2d', '/shop/coverage?since=2d', '/hostile/functions?since=2d',
@@ -105,7 +105,7 @@ test('Firefox shows every view without a complaint, and a saved report from disk
     await firefox.inPage("console.warn('a warning'); const image = document.createElement('img'); image.src = 'https://example.invalid/'; document.body.append(image)");
     /** @type {string[]} */
     const heard = [];
-    await waitFor(async () => heard.push(...await firefox.complaints('file:')) >= 1 && heard.some((each) => each.includes('img-src')), { what: 'the complaint', timeoutMs: 30_000 });
+    await waitFor(async () => heard.push(...await firefox.complaints('file:')) >= 1 && heard.some((each) => each.includes('img-src')), { what: 'the complaint' });
   } finally {
     await firefox.close();
   }

@@ -102,7 +102,7 @@ async function measure({ name, throttling, loops = 0 }, at) {
   const truth = /** @type {number[]} */ (await page.evaluate('globalThis.done'));
   await page.close();
   const filters = `'demo', environment => '${name}'`;
-  await waitFor(async () => (await stack.collector.metrics()).fleetprof_spool_backlog_records === 0, { timeoutMs: 60_000, what: 'all parts in SQL' });
+  await waitFor(async () => (await stack.collector.metrics()).fleetprof_spool_backlog_records === 0, { what: 'all parts in SQL' });
   const rows = await stack.sql(`select function, total_ms from fleetprof.hotspots(${filters}, top => null) where function ~ '^work[0-9]+$'`);
   const [{ seen }] = await stack.sql(`select max(seen_share) as seen from fleetprof.hotspots(${filters}, top => null)`);
   const reported = new Map(rows.map(({ function: name, total_ms: ms }) => [name, ms]));

@@ -93,7 +93,7 @@ export async function startHttpd({ conf, mpm, modules }) {
   const errorLog = () => read('error.log') + server.output();
   // It listens before that, but a signal to reload would still end it.
   await waitFor(() => !server.running() || errorLog().includes('resuming normal operations'),
-    { what: 'start of httpd', timeoutMs: 20_000 });
+    { what: 'start of httpd' });
   assert.ok(server.running(), errorLog());
   return {
     port,

@@ -125,7 +125,7 @@ http { include /etc/nginx/mime.types; access_log off; keepalive_requests 1000000
   upstream app { server 127.0.0.1:${upstream.port}; keepalive 16; keepalive_requests 1000000; }
   server { listen 127.0.0.1:${port}; ${setup.directives} location / { ${sources[source]} } } }`);
   const server = startProcess('nginx', [...command, '/usr/sbin/nginx', '-e', 'stderr', '-p', dir, '-c', `${dir}/nginx.conf`]);
-  await waitFor(() => load(port, 1), { what: 'answer', timeoutMs: 60_000 });
+  await waitFor(() => load(port, 1), { what: 'answer' });
   return {
     port,
     stop: async () => {
