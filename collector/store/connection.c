@@ -443,6 +443,20 @@ enum fp_store_result fp_pg_reject(struct fp_pg *connection, const char *format, 
     return close_as(connection, FP_STORE_TROUBLE);
 }
 
+bool fp_pg_drop_cut(struct fp_pg *connection)
+{
+    struct pollfd socket = {.fd = PQsocket(connection->pg), .events = POLLIN};
+    if (PQtransactionStatus(connection->pg) != PQTRANS_IDLE)
+        return false;
+    /* A last message and the end may be there. */
+    for (int i = 0; i < 2 && poll(&socket, 1, 0) > 0; i++)
+        if (PQconsumeInput(connection->pg) == 0) {
+            (void)lose(connection);
+            return true;
+        }
+    return false;
+}
+
 void fp_pg_rollback(struct fp_pg *connection)
 {
     if (connection->pg != NULL && PQtransactionStatus(connection->pg) != PQTRANS_IDLE &&

@@ -37,6 +37,10 @@ enum fp_store_result fp_pg_open(struct fp_pg *connection, const char *conninfo) 
 
 void fp_pg_close(struct fp_pg *connection);
 
+/* Closes the connection if the server or a pooler has ended it between two transactions, and notes
+ * why. Returns whether it did. */
+bool fp_pg_drop_cut(struct fp_pg *connection);
+
 /* Runs statements without parameters and discards their results. */
 enum fp_store_result fp_pg_run(struct fp_pg *connection, const char *statements) FP_MUST_CHECK;
 

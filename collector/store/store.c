@@ -9,7 +9,6 @@
 #include "collector/store/store_internal.h"
 
 #include <inttypes.h>
-#include <poll.h>
 
 /* The longest piece of copy data is an array of a packed row: 12 bytes per entry, of which a rollup
  * of the greatest upload has 5 million. */
@@ -152,16 +151,7 @@ enum fp_store_result fp_store_check_schema(struct fp_store *store)
 
 void fp_store_drop_cut(struct fp_store *store)
 {
-    PGconn *pg = store->connection.pg;
-    struct pollfd socket = {.fd = PQsocket(pg), .events = POLLIN};
-    if (PQtransactionStatus(pg) != PQTRANS_IDLE)
-        return;
-    /* A last message and the end may be there. */
-    bool is_cut = false;
-    for (int i = 0; !is_cut && i < 2 && poll(&socket, 1, 0) > 0; i++)
-        is_cut = PQconsumeInput(pg) == 0;
-    if (is_cut)
-        fp_pg_close(&store->connection);
+    (void)fp_pg_drop_cut(&store->connection);
 }
 
 enum fp_store_result fp_store_connect(struct fp_store *store)

@@ -25,6 +25,7 @@ struct fp_retention {
 enum fp_store_result {
     FP_STORE_OK = 0,
     FP_STORE_MOVED,   /* the spool's position differs from the flush's start: read it again */
+    FP_STORE_CUT,     /* the server ended the session before the transaction began: try again */
     FP_STORE_DOWN,    /* not connected, or the server cannot now; a commit may have happened */
     FP_STORE_REFUSED, /* the database refuses a row as data (SQLSTATE class 22 or 23) */
     FP_STORE_TROUBLE, /* any other failure, such as a missing table; see fp_store_message */
@@ -228,7 +229,8 @@ fp_store_share_kept(struct fp_store *store,
 /*
  * Begins a transaction with the settings that the store relies on. They end with it: a pooler may
  * run the next transaction in another session, and give this one to somebody else. fp_store_end
- * commits; after any failure roll back (fp_store_abandon).
+ * commits; after any failure roll back (fp_store_abandon). FP_STORE_CUT: the server has ended the
+ * session since it was last used, as idle_session_timeout does.
  */
 enum fp_store_result fp_store_begin(struct fp_store *store) FP_MUST_CHECK;
 enum fp_store_result fp_store_end(struct fp_store *store) FP_MUST_CHECK;

@@ -54,6 +54,8 @@ enum fp_store_result fp_store_begin(struct fp_store *store)
     /* There is nothing in it before a connection. */
     if (store->connection.pg == NULL)
         return FP_STORE_DOWN;
+    if (fp_pg_drop_cut(&store->connection))
+        return FP_STORE_CUT;
     return fp_pg_run(&store->connection, (const char *)store->begin.data);
 }
 

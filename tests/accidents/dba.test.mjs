@@ -99,7 +99,9 @@ test('a long reader in the way of housekeeping: uploads go on, and the partition
   await other.stop();
 });
 
-test('time-outs of the role and of the database: none of them ends a flush', async () => {
+test('time-outs of the role and of the database: none of them ends a flush', async (t) => {
+  t.after(() => postgres.execute('alter role fleetprof_writer reset all; alter database fleetprof reset all; '
+    + 'alter role postgres in database fleetprof reset all; alter role fleetprof_reader reset all'));
   const [{ version }] = await postgres.sql("select current_setting('server_version_num')::integer as version");
   const limits = ["statement_timeout = '500ms'", "lock_timeout = '200ms'", "idle_in_transaction_session_timeout = '500ms'",
     "idle_session_timeout = '500ms'", "default_transaction_isolation = 'serializable'", ...(version >= 170_000 ? ["transaction_timeout = '500ms'"] : [])];
@@ -119,12 +121,11 @@ test('time-outs of the role and of the database: none of them ends a flush', asy
   await ledger.settle('time-outs of role', postgres.sql);
   assert.doesNotMatch(other.server.output(), /lock timeout|idle-in-transaction|transaction timeout|57P05|level=error/, other.server.output());
   await other.stop();
-  await postgres.execute('alter role fleetprof_writer reset all; alter database fleetprof reset all; alter role postgres in database fleetprof reset all');
+  await postgres.execute('alter database fleetprof reset all');
   // Commands that ask have the limits of whoever asks.
   await postgres.execute("alter role fleetprof_reader set statement_timeout = '1ms'");
   const top = await run([fleetprof, 'top', '--site', 'demo', '--database', postgres.conninfo('fleetprof_reader')]);
   assert.deepEqual([top.code, /statement timeout/.test(top.stderr)], [2, true], top.stderr);
-  await postgres.execute('alter role fleetprof_reader reset all');
 });
 
 /** What the cells of the manual's table say, as statements that set it; "yours" is not set. @type {Record<string, string[]>} */
