@@ -176,6 +176,7 @@ const code = (/** @type {string[]} */ names) => names.map((name) => `\`${name}\`
 /** How a heading names the filters of a function. @type {Record<string, string>} */
 const filtersInWords = {
   'filters of samples': 'filters', filters: 'filters without marker', 'filters of both sides': 'filters without release and marker', 'dimensions of both sides': 'filters without release and marker',
+  'dimensions of each side': 'filters without release and marker, filters of each side',
 };
 
 /** The type and the default of a parameter. @param {{ type: string, default: string | null }} parameter */

@@ -99,12 +99,95 @@ $$;
 comment on function fleetprof_data.release_periods is
     'Returns the periods over which two releases (before and after, filters) are compared unless the caller says otherwise. After: from the release''s first hour on, 48 hours at most. Before: the same hours, if the earlier release has as many uploads there; else as long a period whole days earlier, or the earlier release''s last one, whichever has more uploads. Null where a release has no uploads.';
 
+create or replace function fleetprof_data.own_filters(given fleetprof_data.filters, own text[])
+returns fleetprof_data.filters
+language plpgsql immutable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    given.wanted := array(
+        select coalesce(mine, shared) from unnest(own_filters.own, given.wanted) with ordinality as asked (mine, shared, place) order by place);
+    return given;
+end
+$$;
+
+comment on function fleetprof_data.own_filters is
+    'Returns filters in which those of one side of a comparison stand for those of both. own: of each dimension, as wanted of fleetprof_data.filters; null: as both sides.';
+
+create or replace function fleetprof_data.shared_hours(
+    before_given fleetprof_data.filters,
+    after_given  fleetprof_data.filters,
+    release      text,
+    out since    timestamptz,
+    out until    timestamptz
+)
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    longest constant interval := '48 hours';
+begin
+    select min(last) into until
+    from (
+        select max(bucket + length) as last from release_hours(before_given) where matches(release, shared_hours.release)
+        union all
+        select max(bucket + length) from release_hours(after_given) where matches(release, shared_hours.release)
+    ) as side;
+    since := until - longest;
+end
+$$;
+
+comment on function fleetprof_data.shared_hours is
+    'Returns the period over which two sides of one release, or of all, are compared unless the caller says otherwise: 48 hours, up to the last hour in which both have uploads. Null if neither has.';
+
+create or replace function fleetprof_data.check_sides(
+    before_side fleetprof_data.compared_side,
+    after_side  fleetprof_data.compared_side
+)
+returns void
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    apart text[] := (check_sides.before_side).apart || 'release'::text;
+    before_ids bigint[] := ((check_sides.before_side).whole).segment_ids;
+    after_ids bigint[] := ((check_sides.after_side).whole).segment_ids;
+    shared text;
+begin
+    if cardinality(apart) > 1 and (before_ids is null or after_ids is null) then
+        raise invalid_parameter_value using
+            message = format('no page load is on the %s side', case when before_ids is null then 'earlier' else 'later' end),
+            detail = format('Nothing matches the filters that tell it from the other one: those of %s.', array_to_string(apart, ', ')),
+            hint = format('fleetprof.field_values(''%s'', site) lists its values.', apart[1]);
+    end if;
+    if before_ids && after_ids
+        and greatest(((check_sides.before_side).whole).after, ((check_sides.after_side).whole).after) + interval '1 hour'
+            < least(((check_sides.before_side).whole).before, ((check_sides.after_side).whole).before) then
+        select min(to_jsonb(segment) ->> apart[1]) into shared
+        from segment
+        where segment_id = any(before_ids) and segment_id = any(after_ids);
+        raise invalid_parameter_value using
+            message = 'before and after share uploads',
+            detail = format('%s "%s" is on both sides, in the same hours.', initcap(apart[1]), shared),
+            hint = 'Name two releases, two values of a dimension such as before_variant and after_variant, or two periods that do not overlap. Numbers are kept by the hour, older ones by the day.';
+    end if;
+end
+$$;
+
+comment on function fleetprof_data.check_sides is
+    'Raises an error with a hint if two sides of a comparison share uploads, or if the dimension that tells them apart leaves one of them without page loads.';
+
 create or replace function fleetprof_data.compared_sides(
     given           fleetprof_data.filters,
     before          text,
     after           text,
     before_since    timestamptz,
     before_until    timestamptz,
+    before_own      text[] default null,
+    after_own       text[] default null,
     out before_side fleetprof_data.compared_side,
     out after_side  fleetprof_data.compared_side
 )
@@ -113,13 +196,20 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    is_same boolean := compared_sides.before is not distinct from compared_sides.after;
+    before_given filters := own_filters(given, compared_sides.before_own);
+    after_given filters := own_filters(given, compared_sides.after_own);
+    apart text[] := array(
+        select dimension
+        from unnest(dimensions(), before_given.wanted, after_given.wanted) as side (dimension, before, after)
+        where before is distinct from after);
+    of_one_release boolean := compared_sides.before is not distinct from compared_sides.after;
+    is_same boolean := of_one_release and apart = '{}';
     period record;
 begin
     if is_same and num_nonnulls(compared_sides.before_since, compared_sides.before_until) = 0 then
         raise invalid_parameter_value using
             message = 'before and after are the same',
-            hint = 'Name two releases, or two periods: before_since and before_until, since and until.';
+            hint = 'Name two releases, two values of a dimension such as before_variant and after_variant, or two periods: before_since and before_until, since and until.';
     end if;
     if is_same and (coalesce(compared_sides.before_since, '-infinity'), coalesce(compared_sides.before_until, 'infinity'))
         overlaps (coalesce(given.since, '-infinity'), coalesce(given.until, 'infinity')) then
@@ -129,7 +219,13 @@ begin
     end if;
 
     if num_nonnulls(given.since, given.until, compared_sides.before_since, compared_sides.before_until) = 0 then
-        period := release_periods(given, compared_sides.before, compared_sides.after);
+        if of_one_release then
+            select since, until, since as before_since, until as before_until
+            into period
+            from shared_hours(before_given, after_given, compared_sides.before);
+        else
+            period := release_periods(given, compared_sides.before, compared_sides.after);
+        end if;
     elsif num_nonnulls(compared_sides.before_since, compared_sides.before_until) = 0 then
         select since, until, since as before_since, until as before_until
         into period
@@ -147,24 +243,14 @@ begin
             period.until := least(period.until, date_bin('1 hour', least(period.before_since, '3000-01-01Z'), 'epoch'));
         end if;
     end if;
-    before_side := compared_side(given, compared_sides.before, period.before_since, period.before_until);
-    after_side := compared_side(given, compared_sides.after, period.since, period.until);
-    if (before_side.whole).segment_ids && (after_side.whole).segment_ids
-        and greatest((before_side.whole).after, (after_side.whole).after) + interval '1 hour'
-            < least((before_side.whole).before, (after_side.whole).before) then
-        raise invalid_parameter_value using
-            message = 'before and after share uploads',
-            detail = format(
-                'Release "%s" is on both sides, in the same hours.',
-                (select min(release) from segment
-                 where segment_id = any((before_side.whole).segment_ids) and segment_id = any((after_side.whole).segment_ids))),
-            hint = 'Name two releases, or two periods that do not overlap. Numbers are kept by the hour, older ones by the day.';
-    end if;
+    before_side := compared_side(before_given, compared_sides.before, period.before_since, period.before_until, apart);
+    after_side := compared_side(after_given, compared_sides.after, period.since, period.until, apart);
+    perform check_sides(before_side, after_side);
 end
 $$;
 
 comment on function fleetprof_data.compared_sides is
-    'Returns the two sides that a caller of compare_releases names: before and after are filters of the release, the period of given is that of the later side; raises an error with a hint when they are one.';
+    'Returns the two sides that a caller of compare_releases names: before and after are filters of the release, before_own and after_own filters of each dimension that hold for one side instead of those of given, whose period is that of the later side; raises an error with a hint when they are one.';
 
 create or replace function fleetprof_data.listed_comparison(
     before_side fleetprof_data.compared_side,
@@ -271,7 +357,7 @@ create or replace function fleetprof.compare_releases(
     after        text default null,
     since        timestamptz default null,
     until        timestamptz default null,
-    -- {{dimensions of both sides}},
+    -- {{dimensions of each side}},
     top          integer default null,
     before_since timestamptz default null,
     before_until timestamptz default null
@@ -310,7 +396,7 @@ as $$
 declare
     -- {{given}}
     sides record := compared_sides(
-        given, compare_releases.before, compare_releases.after, compare_releases.before_since, compare_releases.before_until);
+        given, compare_releases.before, compare_releases.after, compare_releases.before_since, compare_releases.before_until, before_own, after_own);
 begin
     return query
     select * from listed_comparison(sides.before_side, sides.after_side, false, null, compare_releases.top);
@@ -326,7 +412,7 @@ create or replace function fleetprof.compare_summary(
     after        text default null,
     since        timestamptz default null,
     until        timestamptz default null,
-    -- {{dimensions of both sides}},
+    -- {{dimensions of each side}},
     before_since timestamptz default null,
     before_until timestamptz default null
 )
@@ -359,7 +445,7 @@ as $$
 declare
     -- {{given}}
     sides record := compared_sides(
-        given, compare_summary.before, compare_summary.after, compare_summary.before_since, compare_summary.before_until);
+        given, compare_summary.before, compare_summary.after, compare_summary.before_since, compare_summary.before_until, before_own, after_own);
     earlier record;
     later record;
     middle timestamptz;
@@ -382,8 +468,8 @@ begin
         count(*) filter (where verdict in ('slower', 'faster', 'no change seen')) as tested
     into placebo
     from compared_functions(
-        compared_side(given, compare_summary.before, lower(earlier.hours), middle),
-        compared_side(given, compare_summary.before, middle, upper(earlier.hours)),
+        compared_side(own_filters(given, before_own), compare_summary.before, lower(earlier.hours), middle),
+        compared_side(own_filters(given, before_own), compare_summary.before, middle, upper(earlier.hours)),
         false)
     where middle is not null;
 
@@ -542,12 +628,14 @@ comment on function fleetprof.regressions is
     -- {{comment of regressions}};
 
 revoke execute on function
-    fleetprof_data.release_hours, fleetprof_data.release_periods, fleetprof_data.compared_sides,
+    fleetprof_data.release_hours, fleetprof_data.release_periods, fleetprof_data.own_filters, fleetprof_data.shared_hours,
+    fleetprof_data.check_sides, fleetprof_data.compared_sides,
     fleetprof_data.listed_comparison, fleetprof_data.latest_releases, fleetprof.compare_releases,
     fleetprof.compare_summary, fleetprof.regressions
 from public;
 grant execute on function
-    fleetprof_data.release_hours, fleetprof_data.release_periods, fleetprof_data.compared_sides,
+    fleetprof_data.release_hours, fleetprof_data.release_periods, fleetprof_data.own_filters, fleetprof_data.shared_hours,
+    fleetprof_data.check_sides, fleetprof_data.compared_sides,
     fleetprof_data.listed_comparison, fleetprof_data.latest_releases, fleetprof.compare_releases,
     fleetprof.compare_summary, fleetprof.regressions
 to fleetprof_reader;

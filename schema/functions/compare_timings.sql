@@ -197,8 +197,8 @@ begin
         cross join (values (true), (false)) as choice (with_os)
         group by
             with_os, site,
-            -- {{each but release, os: $name,}}
-            case when with_os then os end
+            -- {{each but release, os: case when '$name' <> all((compared_timings.before).apart) then $name else '' end,}}
+            case when with_os and 'os' <> all((compared_timings.before).apart) then os end
     ),
     stratum as materialized (
         select unnest(segment_ids) as segment_id, number as stratum
@@ -592,7 +592,7 @@ create or replace function fleetprof.compare_timings(
     after        text default null,
     since        timestamptz default null,
     until        timestamptz default null,
-    -- {{dimensions of both sides}},
+    -- {{dimensions of each side}},
     before_since timestamptz default null,
     before_until timestamptz default null
 )
@@ -619,7 +619,7 @@ as $$
 declare
     -- {{given}}
     sides record := compared_sides(
-        given, compare_timings.before, compare_timings.after, compare_timings.before_since, compare_timings.before_until);
+        given, compare_timings.before, compare_timings.after, compare_timings.before_since, compare_timings.before_until, before_own, after_own);
 begin
     return query
     select
@@ -640,7 +640,7 @@ create or replace function fleetprof.compare_vitals(
     after        text default null,
     since        timestamptz default null,
     until        timestamptz default null,
-    -- {{dimensions of both sides}},
+    -- {{dimensions of each side}},
     before_since timestamptz default null,
     before_until timestamptz default null
 )
@@ -667,7 +667,7 @@ as $$
 declare
     -- {{given}}
     sides record := compared_sides(
-        given, compare_vitals.before, compare_vitals.after, compare_vitals.before_since, compare_vitals.before_until);
+        given, compare_vitals.before, compare_vitals.after, compare_vitals.before_since, compare_vitals.before_until, before_own, after_own);
 begin
     return query
     select

@@ -8,7 +8,8 @@ create or replace function fleetprof_data.compared_side(
     given   fleetprof_data.filters,
     release text,
     since   timestamptz,
-    until   timestamptz
+    until   timestamptz,
+    apart   text[] default '{}'
 )
 returns fleetprof_data.compared_side
 language plpgsql stable parallel safe
@@ -27,6 +28,7 @@ begin
     given.wanted[array_position(dimensions(), 'release')] := compared_side.release;
     side.whole := select_segments(given);
     side.segments := select_segments(given, by_segment => true);
+    side.apart := compared_side.apart;
 
     first_hour := (side.whole).after + interval '1 hour';
     days := cover((side.whole).sites, first_hour, least((side.whole).before, hours_from), '{2}');
@@ -43,9 +45,13 @@ end
 $$;
 
 comment on function fleetprof_data.compared_side is
-    'Returns what filters select, as one side of a comparison: a filter for its release, and its period.';
+    'Returns what filters select, as one side of a comparison: a filter for its release, its period, and the dimensions other than the release that tell the sides apart.';
 
-create or replace function fleetprof_data.compared_strata(before fleetprof_data.selection, after fleetprof_data.selection)
+create or replace function fleetprof_data.compared_strata(
+    before fleetprof_data.selection,
+    after  fleetprof_data.selection,
+    apart  text[]
+)
 returns setof fleetprof_data.stratum
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
@@ -77,7 +83,7 @@ begin
             with_os,
             array_agg(segment_id) filter (where not is_after) as before_ids,
             array_agg(segment_id) filter (where is_after) as after_ids,
-            device,
+            case when 'device' <> all(compared_strata.apart) then device else '' end as device,
             coalesce(sum(uploads) filter (where not is_after), 0)::double precision as before_uploads,
             coalesce(sum(uploads) filter (where is_after), 0)::double precision as after_uploads,
             coalesce(sum(loads) filter (where not is_after), 0)::double precision as before_loads,
@@ -91,8 +97,8 @@ begin
         cross join (values (true), (false)) as choice (with_os)
         group by
             with_os, site,
-            -- {{each but release, os: $name,}}
-            case when with_os then os end
+            -- {{each but release, os: case when '$name' <> all(compared_strata.apart) then $name else '' end,}}
+            case when with_os and 'os' <> all(compared_strata.apart) then os end
     ),
     common as (
         select with_os, sum(after_uploads) filter (where least(before_uploads, after_uploads) >= 2) as uploads
@@ -110,7 +116,7 @@ end
 $$;
 
 comment on function fleetprof_data.compared_strata is
-    'Returns the strata of two sides: segments that agree in the site and in all dimensions but the release and os, and in os where that leaves enough uploads in strata that both sides have.';
+    'Returns the strata of two sides: segments that agree in the site and in all dimensions but the release, those of apart and os, and in os where that leaves enough uploads in strata that both sides have.';
 
 create or replace function fleetprof_data.compared_sums(before fleetprof_data.selection, after fleetprof_data.selection)
 returns table (

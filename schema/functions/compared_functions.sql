@@ -126,7 +126,8 @@ declare
     -- How many functions are tested at most, and of how many frames: those with the most self time.
     most_functions constant integer := 1000;
     most_frames constant integer := 2000;
-    strata stratum[] := array(select stratum from compared_strata(before_segments, after_segments) as stratum);
+    strata stratum[] := array(
+        select stratum from compared_strata(before_segments, after_segments, (compared_functions.before).apart) as stratum);
     whole record; -- totals of both sides
     frame_ids bigint[];
     numbers integer[];
