@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fleetprof compare: two releases, or two periods, function by function.
+ * fleetprof compare: two releases, values of a dimension or periods, function by function.
  */
 #include "cli/ask/comparison.h"
 #include "cli/ask/timing_comparison.h"
@@ -56,9 +56,11 @@ static error_t parse_compare(int key, char *arg, struct argp_state *state)
         if (given->before != NULL && given->after == NULL)
             argp_error(state, "BEFORE and AFTER are two releases; AFTER is missing");
         if (given->before == NULL && given->comparison.before_since == NULL &&
-            given->comparison.before_until == NULL)
-            argp_error(state, "name two releases, or two periods by --before-since, "
-                              "--before-until, --since and --until");
+            given->comparison.before_until == NULL &&
+            !fp_own_filters_are_given(&given->comparison.own))
+            argp_error(state, "name two releases, two values of a dimension such as "
+                              "--before-variant and --after-variant, or two periods by "
+                              "--before-since, --before-until, --since and --until");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -75,8 +77,9 @@ static const struct argp compare_argp = {
     .options = options,
     .parser = parse_compare,
     .args_doc = "[BEFORE AFTER]",
-    .doc = "Which functions, timings or vitals one release made slower or faster than another, as "
-           "far as that is more than noise. What was found comes first; then the functions that "
+    .doc = "Which functions, timings or vitals one release, or any other side, made slower or "
+           "faster than another, as far as that is more than noise. What was found comes first; "
+           "then the functions that "
            "cost most, or the timings with the most values.",
     .children = children,
 };

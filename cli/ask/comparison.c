@@ -61,11 +61,14 @@ static const struct argp before_argp = {.options = before_options, .parser = par
     "Which page loads, of both sides (in a PATTERN, % matches any text; '' matches an absent "     \
     "value):"
 
+#define OWN_HEADING "Filters of one side, which stand for those of both:"
+
 static const struct argp_child children[] = {
     {&fp_filters_of_both_sides_argp, 0, FILTERS_HEADING, 1},
     {&period_argp, 0, "When:", 2},
     {&fp_database_argp, 0, "The database:", 3},
     {&before_argp, 0, NULL, 2},
+    {&fp_own_filters_argp, 0, OWN_HEADING, 4},
     {0},
 };
 static const struct argp_child children_of_releases[] = {
@@ -90,8 +93,11 @@ static error_t parse_comparison(int key, char *arg, struct argp_state *state)
 static error_t parse_two_periods(int key, char *arg, struct argp_state *state)
 {
     error_t error = parse_comparison(key, arg, state);
-    if (error == 0)
-        state->child_inputs[3] = state->input;
+    struct fp_comparison *comparison = state->input;
+    if (error == 0) {
+        state->child_inputs[3] = comparison;
+        state->child_inputs[4] = &comparison->own;
+    }
     return error;
 }
 
@@ -132,6 +138,7 @@ void fp_comparison_add(const struct fp_comparison *comparison, struct fp_sql_que
     fp_filters_add(&comparison->filters, query);
     add_time(query, ", before_since => ", comparison->before_since);
     add_time(query, ", before_until => ", comparison->before_until);
+    fp_own_filters_add(&comparison->own, query);
 }
 
 /* ---- the table ---- */

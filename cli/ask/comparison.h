@@ -16,6 +16,7 @@
 struct fp_comparison {
     struct fp_database_options database;
     struct fp_filters filters; /* since and until are those of the later side */
+    struct fp_own_filters own; /* of one side */
     const char *before_since;  /* NULL: not given, as the next one */
     const char *before_until;
     enum fp_form form;

@@ -100,6 +100,61 @@ const struct argp fp_filters_without_marker_argp = {
 const struct argp fp_filters_of_both_sides_argp = {.options = filter_options + FP_FILTER_SITE,
                                                    .parser = parse_of_both_sides};
 
+/* ---- filters of one side ---- */
+
+enum { KEY_BEFORE = FP_OPTION_SHARED + 0x100, KEY_AFTER = KEY_BEFORE + FP_FILTER_COUNT };
+
+#define BEFORE(id, of, name, placeholder, ...)                                                     \
+    {"before-" name, KEY_BEFORE + FP_FILTER_##id, placeholder, 0, NULL, 0}
+#define AFTER(id, of, name, placeholder, ...)                                                      \
+    {"after-" name, KEY_AFTER + FP_FILTER_##id, placeholder, 0, NULL, 0}
+
+static const struct argp_option own_options[] = {
+    FP_FILTERS_OF_LOADS(BEFORE),
+    FP_FILTERS_OF_LOADS(AFTER),
+    {0},
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+    struct fp_own_filters *own = state->input;
+    if (key >= KEY_BEFORE && key < KEY_AFTER)
+        own->values[FP_SIDE_BEFORE][key - KEY_BEFORE] = arg;
+    else if (key >= KEY_AFTER && key < KEY_AFTER + FP_FILTER_COUNT)
+        own->values[FP_SIDE_AFTER][key - KEY_AFTER] = arg;
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+const struct argp fp_own_filters_argp = {.options = own_options, .parser = parse_own};
+
+void fp_own_filters_add(const struct fp_own_filters *own, struct fp_sql_query *query)
+{
+    static const char *const prefixes[] = {", before_", ", after_"};
+    for (enum fp_side side = 0; side < FP_SIDE_COUNT; side++) {
+        for (enum fp_filter filter = 0; filter < FP_FILTER_COUNT; filter++) {
+            if (own->values[side][filter] == NULL)
+                continue;
+            fp_sql_add(query, prefixes[side]);
+            fp_sql_add(query, filter_names[filter]);
+            fp_sql_add(query, " => ");
+            fp_sql_value(query, "text", own->values[side][filter]);
+        }
+    }
+}
+
+bool fp_own_filters_are_given(const struct fp_own_filters *own)
+{
+    for (enum fp_side side = 0; side < FP_SIDE_COUNT; side++) {
+        for (enum fp_filter filter = 0; filter < FP_FILTER_COUNT; filter++) {
+            if (own->values[side][filter] != NULL)
+                return true;
+        }
+    }
+    return false;
+}
+
 struct fp_filters fp_filters_of_loads(const struct fp_filters *filters)
 {
     struct fp_filters loads = *filters;

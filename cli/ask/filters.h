@@ -22,6 +22,14 @@ enum fp_filter {
     FP_FILTER_COUNT
 };
 
+/* The sides of a comparison. */
+enum fp_side { FP_SIDE_BEFORE, FP_SIDE_AFTER, FP_SIDE_COUNT };
+
+/* Filters of one side, which stand for those of both; NULL: not given. */
+struct fp_own_filters {
+    const char *values[FP_SIDE_COUNT][FP_FILTER_COUNT];
+};
+
 struct fp_filters {
     const char *values[FP_FILTER_COUNT];   /* NULL: not given, the function's default holds */
     const char *excluded[FP_FILTER_COUNT]; /* patterns of --exclude; NULL: not given */
@@ -35,6 +43,10 @@ extern const struct argp fp_filters_without_marker_argp;
 
 /* Reads --site and the filters of both sides: not --release. All of them read --exclude. */
 extern const struct argp fp_filters_of_both_sides_argp;
+
+/* Reads --before-NAME and --after-NAME of each filter of both sides into a struct fp_own_filters.
+ */
+extern const struct argp fp_own_filters_argp;
 
 /* SQL for segments and their uploads, at least one row per segment. Uploads count as far back as
  * hours are kept. */
@@ -62,6 +74,10 @@ bool fp_filters_hint_at_sites(PGconn *connection) FP_MUST_CHECK;
 /* Appends the given filters as named arguments: "site => $1::text, since => now() - $2::interval,
  * exclude_browser => $3::text". The filters keep their values. */
 void fp_filters_add(const struct fp_filters *filters, struct fp_sql_query *query);
+
+/* Appends those of one side: ", before_variant => $4::text". True where one was given. */
+void fp_own_filters_add(const struct fp_own_filters *own, struct fp_sql_query *query);
+bool fp_own_filters_are_given(const struct fp_own_filters *own);
 
 /* Appends one value: a text, or a time. */
 void fp_filters_add_value(enum fp_filter filter, const char *value, struct fp_sql_query *query);

@@ -16,22 +16,29 @@
      .most = (most_),                                                                              \
      .option = (option_)}
 
-/* Each set has the filters of the sets before it. */
-#define FIRST_LOADS FP_FILTERS_BOTH_SIDES
+#define FIRST_LOADS FP_FILTERS_EACH_SIDE
 #define FIRST_SIDES FP_FILTERS_LOADS
 #define FIRST_SAMPLES FP_FILTERS_WITH_MARKER
-#define FILTER(id, of, name, ...) {FIRST_##of, PARAMETER(name, TEXT, FREE, 0, "--" name)}
-#define TWIN(id, of, name, ...) {FIRST_##of, PARAMETER("exclude_" name, TEXT, FREE, 0, "--exclude")}
+#define FROM(first, ...) {(first), FP_FILTERS_WITH_MARKER, PARAMETER(__VA_ARGS__)}
+#define FILTER(id, of, name, ...) FROM(FIRST_##of, name, TEXT, FREE, 0, "--" name)
+#define TWIN(id, of, name, ...) FROM(FIRST_##of, "exclude_" name, TEXT, FREE, 0, "--exclude")
+#define OF_SIDE(name, option)                                                                      \
+    {FP_FILTERS_EACH_SIDE, FP_FILTERS_EACH_SIDE, PARAMETER(name, TEXT, FREE, 0, option)}
+#define BEFORE(id, of, name, ...) OF_SIDE("before_" name, "--before-" name)
+#define AFTER(id, of, name, ...) OF_SIDE("after_" name, "--after-" name)
 
 static const struct {
-    enum fp_filter_set first; /* the first set that has it */
+    enum fp_filter_set first; /* the sets that have it */
+    enum fp_filter_set last;
     struct fp_parameter parameter;
 } filters[] = {
-    {FP_FILTERS_BOTH_SIDES, PARAMETER("site", TEXT, NEEDED, 0, "--site")},
-    {FP_FILTERS_BOTH_SIDES, PARAMETER("since", TIME, FREE, 0, "--since")},
-    {FP_FILTERS_BOTH_SIDES, PARAMETER("until", TIME, FREE, 0, "--until")},
+    FROM(FP_FILTERS_EACH_SIDE, "site", TEXT, NEEDED, 0, "--site"),
+    FROM(FP_FILTERS_EACH_SIDE, "since", TIME, FREE, 0, "--since"),
+    FROM(FP_FILTERS_EACH_SIDE, "until", TIME, FREE, 0, "--until"),
     FP_FILTERS(FILTER),
     FP_FILTERS(TWIN),
+    FP_FILTERS_OF_LOADS(BEFORE),
+    FP_FILTERS_OF_LOADS(AFTER),
 };
 
 #define QUESTION(route_, relation_, command_, shape_, filters_, order_, time_, ...)                \
@@ -65,7 +72,7 @@ static size_t list_parameters(const struct fp_question *question,
     for (size_t i = 0; question->own[i].name != NULL; i++)
         parameters[count++] = &question->own[i];
     for (size_t i = 0; i < FP_COUNT(filters); i++) {
-        if (question->filters >= filters[i].first)
+        if (question->filters >= filters[i].first && question->filters <= filters[i].last)
             parameters[count++] = &filters[i].parameter;
     }
     return count;

@@ -43,15 +43,17 @@ enum fp_shape {
     FP_SHAPE_VIEW, /* rows; parameters are conditions on columns */
 };
 
-/* The filters that a question takes, of schema/filters; each set has those of the one before. */
+/* The filters that a question takes, of schema/filters. From BOTH_SIDES on, each set has those of
+ * the one before. */
 enum fp_filter_set {
     FP_FILTERS_NONE,
+    FP_FILTERS_EACH_SIDE,  /* those of BOTH_SIDES, and before_NAME and after_NAME */
     FP_FILTERS_BOTH_SIDES, /* site, period, and the filters of loads */
     FP_FILTERS_LOADS,      /* and of sides */
     FP_FILTERS_WITH_MARKER /* and of samples */
 };
 
-enum { FP_OWN_PARAMETERS = 9, FP_PARAMETERS_MAX = 64 };
+enum { FP_OWN_PARAMETERS = 9, FP_PARAMETERS_MAX = 100 };
 
 struct fp_question {
     const char *name;     /* the route: /api/v1/NAME */

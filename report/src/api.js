@@ -3,7 +3,7 @@
 import { packed as packedAnswers } from './packer.js';
 import { read, unpacked, written } from './packed.js';
 import { filterSets } from './question_rows.js';
-import { filters, ofSamples, ofSides, twin } from './state.js';
+import { filters, ofOneSide, ofSamples, ofSides, twin } from './state.js';
 
 /**
  * @typedef {Record<string, any>} Row
@@ -33,8 +33,9 @@ export class Failure extends Error {
 /** Returns the filters that a function takes. @param {string} name */
 export function filtersOf(name) {
   const set = filterSets[name] ?? 'filters of samples';
-  const left = [...set === 'filters of both sides' ? ofSides : [], ...set === 'filters of samples' ? [] : ofSamples];
-  return filters.filter((filter) => !left.some((field) => filter === field || filter === twin(field)));
+  const ofEach = set === 'filters of each side';
+  const left = [...ofEach || set === 'filters of both sides' ? ofSides : [], ...set === 'filters of samples' ? [] : ofSamples];
+  return [...filters.filter((filter) => !left.some((field) => filter === field || filter === twin(field))), ...ofEach ? ofOneSide : []];
 }
 
 /**

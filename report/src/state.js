@@ -19,6 +19,9 @@ const namesOf = (...kinds) => rows.filter(({ of }) => kinds.includes(of)).map(({
 export const dimensions = namesOf('loads', 'sides');
 /** Dimensions that a comparison sets on each side, so they are not filters there. */
 export const ofSides = namesOf('sides');
+/** Filters that a comparison may set on one side only. */
+export const ofLoads = namesOf('loads');
+export const ofOneSide = ['before', 'after'].flatMap((side) => ofLoads.map((name) => `${side}_${name}`));
 /** Filters of samples. */
 export const ofSamples = namesOf('samples');
 export const fields = [...dimensions, ...ofSamples];

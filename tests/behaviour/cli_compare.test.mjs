@@ -184,9 +184,25 @@ test('compare takes two periods', async () => {
   assert.match(empty.stderr, /^fleetprof: release "1" has no matching uploads in its period\nfleetprof: release "2" has no matching uploads /);
 });
 
+test('compare takes two values of a dimension, in the same hours', async () => {
+  const { code, stdout, stderr } = await fleetprof('compare', '2', '2', '--before-device', 'desktop', '--after-device', 'mobile', '--browser', 'Chrome');
+  assert.deepEqual([code, stderr], [0, '']);
+  const [, before, from] = /^Before: (\d+) uploads in the hours (from .*)$/m.exec(stdout) ?? [];
+  const [, later, same] = /^After: (\d+) uploads in the hours (from .*)$/m.exec(stdout) ?? [];
+  const [{ desktop, mobile }] = await fleet.postgres.sql(`select (select sum(uploads) from fleetprof.summary('site1', since => '-infinity', release => '2', browser => 'Chrome', device => 'desktop')) as desktop,
+    (select sum(uploads) from fleetprof.summary('site1', since => '-infinity', release => '2', browser => 'Chrome', device => 'mobile')) as mobile`);
+  assert.deepEqual([Number(before), Number(later)], [desktop, mobile]);
+  assert.equal(from, same);
+  const rows = await json('compare', '--vitals', '--before-device', 'desktop', '--after-device', 'mobile');
+  assert.ok(rows.length > 0);
+});
+
 test('compare refuses what is no comparison', async () => {
   for (const [args, message] of /** @type {const} */ ([
-    [['compare'], 'name two releases, or two periods'],
+    [['compare'], 'name two releases, two values of a dimension such as --before-variant and --after-variant, or two periods'],
+    [['compare', '--before-device', 'desktop'], 'before and after share uploads'],
+    [['compare', '--before-device', 'desktop', '--after-device', 'watch'], 'no page load is on the later side'],
+    [['regressions', '--before-device', 'desktop'], 'unrecognized option'],
     [['compare', '1'], 'AFTER is missing'],
     [['compare', '1', '2', '3'], 'two releases, not more'],
     [['compare', '1', '1'], 'before and after are the same'],

@@ -515,12 +515,13 @@ test('the page asks each question with the filters that the server takes, and kn
   assert.deepEqual(new Set(filters), new Set(taken));
   const page = fs.readdirSync(path.join(repository, 'report/src'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js')).map((name) => source(`report/src/${name}`)).join('');
   const of = (/** @type {string} */ kind) => rows.filter((row) => row.of === kind).map(({ name }) => name);
-  const without = /** @type {Record<string, string[]>} */ ({ 'filters of samples': [], filters: of('samples'), 'of both sides': [...of('samples'), ...of('sides')] });
-  const asked = questions.flatMap(({ serves, takes }) => takes.flatMap((row) => (serves && 'filters' in row && page.includes(`'${serves.route}'`) ? [[serves.route, row.filters.replace(/^\w+ of both/, 'of both')]] : [])));
+  const without = /** @type {Record<string, string[]>} */ ({ 'filters of samples': [], filters: of('samples'), 'of both sides': [...of('samples'), ...of('sides')], 'of each side': [...of('samples'), ...of('sides')] });
+  const own = ['before', 'after'].flatMap((side) => of('loads').map((name) => `${side}_${name}`));
+  const asked = questions.flatMap(({ serves, takes }) => takes.flatMap((row) => (serves && 'filters' in row && page.includes(`'${serves.route}'`) ? [[serves.route, row.filters.replace(/^\w+ of (both|each)/, 'of $1')]] : [])));
   assert.ok(asked.length >= 25, `${asked.length}`);
   for (const [name, kind] of asked) {
     const left = new Set([...without[kind], ...without[kind].map((field) => `exclude_${field}`)]);
-    assert.deepEqual(new Set(filtersOf(name)), new Set(taken.filter((filter) => !left.has(filter))), name);
+    assert.deepEqual(new Set(filtersOf(name)), new Set([...taken.filter((filter) => !left.has(filter)), ...kind === 'of each side' ? own : []]), name);
   }
   const words = source('collector/base/words.c');
   const names = [...words.slice(0, words.indexOf('return names[marker]')).matchAll(/\[FP_MARKER_\w+\] = "([^"]+)"/g)].map(([, name]) => name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Two releases, or two periods: what changed beyond noise. */
+/** Two releases, values of a dimension or periods: what changed beyond noise. */
 import { ask, question } from '../api.js';
 import { inOrder, mostCompared, releasesOfSides, successors, verdictBadge } from '../changes.js';
 import { verdictLook } from '../colours.js';
@@ -7,7 +7,7 @@ import { change, count, counted, number, percent, time, visible } from '../forma
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
 import { functionCell, tableView, withoutAgent } from '../parts.js';
-import { literal, readable } from '../state.js';
+import { literal, ofLoads, ofOneSide, readable } from '../state.js';
 import { joined, namesOf } from '../tree.js';
 import { builtTree, isDark, labelsOf } from './flame.js';
 import { maxNodes } from './functions.js';
@@ -16,16 +16,18 @@ import { maxNodes } from './functions.js';
 
 /** The two sides. */
 const both = /** @type {const} */ (['before', 'after']);
-const sideNames = [...both, 'before_since', 'before_until'];
+const sideNames = [...both, 'before_since', 'before_until', ...ofOneSide];
 /** Means "no release"; not a valid release name. */
 const anyRelease = '\0';
 
-/** True if a side has this; the release of page loads without one is ''. @param {Record<string, string>} params @param {string} name */
-const isGiven = (params, name) => (both.some((side) => side === name) ? params[name] !== undefined : Boolean(params[name]));
+/** True if a side has this; the release, or another dimension, of page loads without one is ''. @param {Record<string, string>} params @param {string} name */
+const isGiven = (params, name) => (/_(since|until)$/.test(name) ? Boolean(params[name]) : params[name] !== undefined);
+/** Returns the filters of one side only, by dimension. @param {State} state @param {'before' | 'after'} side @returns {Record<string, string>} */
+const ownFilters = ({ params }, side) => Object.fromEntries(ofLoads.flatMap((name) => (isGiven(params, `${side}_${name}`) ? [[name, params[`${side}_${name}`]]] : [])));
 /** @param {State} state */
 const sides = ({ params }) => Object.fromEntries(sideNames.map((name) => [name, isGiven(params, name) ? params[name] : undefined]));
 /** @param {State} state */
-const isChosen = ({ params }) => both.every((side) => isGiven(params, side)) || isGiven(params, 'before_since');
+const isChosen = ({ params }) => both.every((side) => isGiven(params, side)) || ['before_since', ...ofOneSide].some((name) => isGiven(params, name));
 
 /** @param {State} state */
 const comparison = (state) => ({
@@ -38,12 +40,20 @@ const comparison = (state) => ({
  */
 function ofSide(state, side, summary) {
   const [since, until] = summary[`${side}_hours`];
-  const given = { since, until, release: state.params[side] };
+  const given = { since, until, release: state.params[side], ...ownFilters(state, side) };
   return { tree: question('flamegraph_columns', state, { ...given, max_nodes: maxNodes, marker: undefined }), hours: question('summary', state, given) };
 }
 
+/** A filter in words. @param {string} filter */
+const inName = (filter) => visible(readable(filter), 80) || '(none)';
 /** @param {State} state @param {'before' | 'after'} side */
-const nameOf = ({ params }, side) => (params[side] !== undefined ? visible(readable(params[side]), 80) || '(none)' : side === 'before' ? 'the earlier period' : 'the later period');
+function nameOf(state, side) {
+  const release = state.params[side];
+  const own = Object.entries(ownFilters(state, side)).map(([name, filter]) => `${name} ${inName(filter)}`);
+  const all = [...release === undefined ? [] : [inName(release)], ...own];
+  if (all.length > 0) return all.join(', ');
+  return side === 'before' ? 'the earlier period' : 'the later period';
+}
 
 /** Returns which sides have no uploads, and what helps; null if both have some. @param {import('../api.js').Row} row @param {State} state */
 function emptySides(row, state) {
@@ -162,7 +172,7 @@ export const compare = {
     main.append(form);
     if (!isChosen(first)) {
       main.append(h('p', { class: 'empty' }, known.length < 2 ? 'This site has less than two releases in this period. Choose a longer one, or two periods above: before_since and before_until for the earlier side.'
-        : 'Choose two releases, or give the earlier side a period.'));
+        : 'Choose two releases, two values of a dimension, or give the earlier side a period.'));
       return { update() {}, exported: () => null };
     }
     const { summary: { rows: [summary] }, rows: { rows: all } } = answers;
@@ -193,23 +203,33 @@ export const compare = {
 /** @param {import('../api.js').Row[]} releases @param {State} state @param {import('../main.js').Page} page */
 function chooser(releases, { params }, page) {
   const latest = releases.slice(-2).map(({ release }) => literal(release));
+  const apart = ofLoads.find((name) => both.some((side) => isGiven(params, `${side}_${name}`))) ?? '';
   const choice = (/** @type {'before' | 'after'} */ name, /** @type {number} */ place) => h('label', null, `${name} `, h('select', { name, id: `choose-${name}` },
     h('option', { value: anyRelease }, '(all)'),
     [...new Set([...releases.map(({ release }) => literal(release)), ...params[name] === undefined ? [] : [params[name]]])].map((release) => h('option', {
-      value: release, selected: release === (params[name] ?? (params.before_since ? anyRelease : latest[place])),
+      value: release, selected: release === (params[name] ?? (params.before_since || apart ? anyRelease : latest[place])),
     }, visible(readable(release) || '(none)', 60)))));
   const period = (/** @type {string} */ name) => h('label', null, `${name.replace('_', ' ')} `, h('input', {
     name, id: `choose-${name}`, value: params[name] ?? '', placeholder: name === 'before_since' ? 'as the later side' : '', autocomplete: 'off', spellcheck: false }));
+  const value = (/** @type {'before' | 'after'} */ side) => h('label', null, `${side} value `, h('input', {
+    name: `${side}_value`, id: `choose-${side}_value`, value: params[`${side}_${apart}`] ?? '', autocomplete: 'off', spellcheck: false }));
   return h('form', {
     class: 'custom row', 'aria-label': 'What to compare',
     onsubmit: (/** @type {SubmitEvent} */ event) => {
       event.preventDefault();
       const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
       const given = (/** @type {string} */ name) => String(form.get(name) ?? '');
-      page.go(Object.fromEntries([...both.map((side) => [side, given(side) === anyRelease ? null : given(side)]),
+      const dimension = given('apart');
+      // The form shows two releases that nobody chose: values of a dimension are compared without them.
+      const isUnchosen = dimension && both.every((side) => !isGiven(params, side));
+      page.go(Object.fromEntries([...both.map((side) => [side, isUnchosen || given(side) === anyRelease ? null : given(side)]),
+        ...both.flatMap((side) => [...apart ? [[`${side}_${apart}`, null]] : [], ...dimension ? [[`${side}_${dimension}`, given(`${side}_value`)]] : []]),
         ...['before_since', 'before_until'].map((name) => [name, given(name).trim() || null])]));
     },
-  }, choice('before', 0), choice('after', 1), period('before_since'), period('before_until'), h('button', { type: 'submit', id: 'compare-them' }, 'Compare'),
+  }, choice('before', 0), choice('after', 1), period('before_since'), period('before_until'),
+  h('label', null, 'sides by ', h('select', { name: 'apart', id: 'choose-apart', title: 'A dimension whose values make the two sides' },
+    ['', ...ofLoads].map((name) => h('option', { value: name, selected: name === apart }, name || '(release or period)')))),
+  value('before'), value('after'), h('button', { type: 'submit', id: 'compare-them' }, 'Compare'),
   both.every((side) => isGiven(params, side)) ? h('a', { class: 'button', href: page.link({ before: params.after, after: params.before }) }, 'Swap') : null);
 }
 
