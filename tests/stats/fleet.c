@@ -86,6 +86,31 @@ static void draw_function(struct fleet *fleet, struct fleet_function *function, 
     for (unsigned route = 0; route < FLEET_ROUTES; route++)
         function->route_factors[route] = exp(0.7 * normal(fleet));
     function->effect = 1;
+    function->browser = 1;
+}
+
+static void draw_shop_function(struct fleet *fleet, struct fleet_function *function,
+                               bool everywhere)
+{
+    *function = (struct fleet_function){
+        .presence = everywhere ? 0.9 + 0.09 * fleet_uniform(fleet)
+                               : exp(log(0.02) + log(15) * fleet_uniform(fleet)),
+        .mean_ms = fmin(300, fmax(5, 25 * exp(0.8 * normal(fleet)))),
+        .sigma = 0.5 + 0.5 * fleet_uniform(fleet),
+        .grows = fleet_uniform(fleet) < 0.3,
+        .mobile = 1.5 + 1.5 * fleet_uniform(fleet),
+        .effect = 1,
+        .browser = fleet_uniform(fleet) < 0.5 ? 0.94 : 1.06,
+    };
+    for (unsigned route = 0; route < FLEET_ROUTES; route++)
+        function->route_factors[route] = exp(0.5 * normal(fleet));
+}
+
+void fleet_make_shop(struct fleet *fleet, unsigned functions)
+{
+    fleet->site.function_count = functions < FLEET_FUNCTIONS_MAX ? functions : FLEET_FUNCTIONS_MAX;
+    for (unsigned i = 0; i < fleet->site.function_count; i++)
+        draw_shop_function(fleet, &fleet->site.functions[i], i % 4 == 0);
 }
 
 void fleet_make_site(struct fleet *fleet, unsigned functions)
@@ -106,7 +131,10 @@ struct fleet_side fleet_ordinary_side(void)
         .visit_ms = TYPICAL_MS,
         .hours = FLEET_HOURS,
         .visitor_hours = 3,
+        .vitals = 1,
         .slowdown = 1,
+        .desktop = 1,
+        .rare_use = 1,
         .release = "1",
     };
 }
@@ -159,12 +187,12 @@ void fleet_begin_side(struct fleet *fleet, const struct fleet_side *side, struct
     fleet->parts_left = 0;
     fleet->bundle = (struct fp_profile){0};
     make_bundle(fleet, arena);
-    for (unsigned hour = 0; hour < FLEET_HOURS; hour++)
+    for (unsigned hour = 0; hour < FLEET_SIDE_HOURS; hour++)
         fleet->hour_factors[hour] = lognormal(fleet, side->hour_sigma);
     fleet->visitor_left = side->visitor;
     for (unsigned i = 0; i < fleet->site.function_count; i++) {
         fleet->visitor_draws[i] = side->visitor > 0 ? fleet_uniform(fleet) : 0;
-        for (unsigned hour = 0; hour < FLEET_HOURS; hour++)
+        for (unsigned hour = 0; hour < FLEET_SIDE_HOURS; hour++)
             fleet->function_hours[i][hour] = lognormal(fleet, side->function_hour_sigma);
     }
 }
@@ -197,19 +225,65 @@ static void take_visitor(struct fleet *fleet)
     fleet->speed = 3;
 }
 
-/* Draws how slow a machine is: of slow_first, slow ones are more or fewer. */
-static double draw_slowness(struct fleet *fleet)
+enum { TRIES = 1000 };
+
+/* Draws an hour: of a day_curve, more come in the afternoon than at night. */
+static unsigned draw_hour(struct fleet *fleet)
 {
-    enum { TRIES = 100 };
-    const double sigma = 0.5;
-    double deviate = normal(fleet);
-    for (int i = 0; fleet->side.slow_first != 0 && i < TRIES; i++) {
-        double odds = exp(fleet->side.slow_first * deviate);
-        if (fleet_uniform(fleet) < odds / (1 + odds))
+    unsigned hour = 0;
+    for (int i = 0; i < TRIES; i++) {
+        hour = (unsigned)(fleet_uniform(fleet) * fleet->side.hours);
+        double busy = (1 - cos(2 * M_PI * (hour % FLEET_HOURS - 3.0) / FLEET_HOURS)) / 2;
+        if (fleet_uniform(fleet) >= fleet->side.day_curve * (1 - busy))
             break;
+    }
+    return hour;
+}
+
+/* Whether this machine is among those that have the side's release in the hour. */
+static bool has_release(struct fleet *fleet, double deviate)
+{
+    const struct fleet_side *side = &fleet->side;
+    double log_odds = side->slow_first * deviate;
+    if (side->rollout == 0 && side->slow_first == 0)
+        return true;
+    if (side->rollout != 0) {
+        double share = 0.01 + 0.98 * (fleet->hour % FLEET_HOURS) / (FLEET_HOURS - 1);
+        log_odds += log(share / (1 - share));
+    }
+    double chance = 1 / (1 + exp(-log_odds));
+    return fleet_uniform(fleet) < (side->rollout < 0 ? 1 - chance : chance);
+}
+
+/* Draws the hour, and how slow the machine is. */
+static double draw_machine(struct fleet *fleet)
+{
+    const double sigma = 0.5;
+    double deviate = 0;
+    for (int i = 0; i < TRIES; i++) {
+        fleet->hour = draw_hour(fleet);
         deviate = normal(fleet);
+        if (has_release(fleet, deviate))
+            break;
     }
     return exp(sigma * deviate - sigma * sigma / 2);
+}
+
+/* Draws what nothing records. */
+static void draw_unrecorded(struct fleet *fleet)
+{
+    enum { FIRST_HOUR = 10, HOURS = 6 };
+    const struct fleet_side *side = &fleet->side;
+    fleet->is_cold = side->cold > 0 && fleet_uniform(fleet) < side->cold;
+    fleet->is_new_browser = side->new_browser > 0 && fleet_uniform(fleet) < side->new_browser;
+    fleet->is_heavy = side->heavy > 0 && fleet_uniform(fleet) < side->heavy;
+    fleet->is_fast_bot = side->fast_bots > 0 && fleet->hour >= FIRST_HOUR &&
+                         fleet->hour < FIRST_HOUR + HOURS &&
+                         fleet_uniform(fleet) < side->fast_bots;
+    if (fleet->is_fast_bot)
+        fleet->speed = 0.4;
+    else if (!fleet->is_mobile)
+        fleet->speed *= side->desktop;
 }
 
 /* Draws what the uploads of a page load share. */
@@ -220,9 +294,10 @@ static void begin_load(struct fleet *fleet)
     fleet->is_mobile = fleet_uniform(fleet) < side->mobile;
     fleet->is_other_browser = fleet_uniform(fleet) >= 0.75;
     fleet->is_bot = side->bots > 0 && fleet_uniform(fleet) < side->bots;
-    fleet->hour = (unsigned)(fleet_uniform(fleet) * side->hours);
-    fleet->speed = draw_slowness(fleet) * (fleet->is_other_browser ? 1.15 : 1) *
+    double slowness = draw_machine(fleet);
+    fleet->speed = slowness * (fleet->is_other_browser ? 1.15 : 1) *
                    fleet->hour_factors[fleet->hour] * side->drift * (fleet->is_bot ? 0.3 : 1);
+    draw_unrecorded(fleet);
     fleet->is_visitor = fleet->visitor_left > 0;
     if (fleet->is_visitor)
         take_visitor(fleet);
@@ -236,20 +311,28 @@ static void begin_load(struct fleet *fleet)
         fleet->load.bytes[i] = (uint8_t)next(fleet);
 }
 
+/* What a function costs in this page load, times what it costs in others that look alike. */
+static double unrecorded_factor(const struct fleet *fleet, unsigned number)
+{
+    return (fleet->is_cold && number / 4 % 2 == 0 ? 1.5 : 1) *
+           (fleet->is_new_browser ? fleet->site.functions[number].browser : 1) *
+           (fleet->is_heavy && number % 3 == 0 ? 2 : 1);
+}
+
 /* Draws how many samples a function has in an upload, 0 if it does not run. */
 static unsigned draw_samples(struct fleet *fleet, unsigned number, double visit_ms)
 {
     const struct fleet_function *function = &fleet->site.functions[number];
     double chance = function->presence;
     if (chance <= 0.5)
-        chance = fmin(0.999, chance * fleet->boost);
+        chance = fmin(0.999, chance * fleet->boost * (number % 5 == 1 ? fleet->side.rare_use : 1));
     double presence =
         fleet->side.steady ? 1 - pow(1 - chance, fleet->side.visit_ms / TYPICAL_MS) : chance;
     if ((fleet->is_visitor ? fleet->visitor_draws[number] : fleet_uniform(fleet)) >= presence)
         return 0;
     double cost = function->mean_ms * function->route_factors[fleet->route] *
                   (fleet->is_mobile ? function->mobile : 1) * fleet->speed * function->effect *
-                  fleet->function_hours[number][fleet->hour];
+                  fleet->function_hours[number][fleet->hour] * unrecorded_factor(fleet, number);
     cost *= fleet->side.pareto ? 0.5238 * pow(fleet_uniform(fleet), -1 / 2.1)
                                : lognormal(fleet, function->sigma);
     if (function->grows || fleet->side.steady)
@@ -297,6 +380,27 @@ static int64_t draw_timing(struct fleet *fleet, unsigned number)
     return (int64_t)(fmin(value_ms, 60000) * 1000);
 }
 
+static void draw_vitals(struct fleet *fleet, struct fp_arena *arena, struct fp_profile *profile)
+{
+    enum { ALL = 3 };
+    struct fp_profile_vital *vitals = need(fp_arena_array(arena, ALL, sizeof(*vitals)));
+    uint32_t count = 0;
+    vitals[count++] = (struct fp_profile_vital){
+        .vital = FP_VITAL_LCP, .value_us = draw_timing(fleet, 20), .is_of_start = true};
+    if (fleet->side.vitals == ALL) {
+        if (fleet_uniform(fleet) < 0.7 && !fleet->is_fast_bot)
+            vitals[count++] = (struct fp_profile_vital){
+                .vital = FP_VITAL_INP,
+                .value_us = (int64_t)(120000 * fleet->speed * fleet->side.slowdown *
+                                      lognormal(fleet, 0.7))};
+        double moved = fleet_uniform(fleet) < 0.65 ? lognormal(fleet, 1) : 0;
+        vitals[count++] = (struct fp_profile_vital){
+            .vital = FP_VITAL_CLS, .value_us = (int64_t)(80000 * fleet->side.slowdown * moved)};
+    }
+    profile->vitals = vitals;
+    profile->vital_count = count;
+}
+
 static void draw_timings(struct fleet *fleet, struct fp_arena *arena, struct fp_profile *profile)
 {
     unsigned count =
@@ -311,10 +415,7 @@ static void draw_timings(struct fleet *fleet, struct fp_arena *arena, struct fp_
             .kind = FP_TIMING_MEASURE,
             .value_us = draw_timing(fleet, i),
         };
-    profile->vitals = need(fp_arena_array(arena, 1, sizeof(*profile->vitals)));
-    profile->vital_count = 1;
-    profile->vitals[0] = (struct fp_profile_vital){
-        .vital = FP_VITAL_LCP, .value_us = draw_timing(fleet, 20), .is_of_start = true};
+    draw_vitals(fleet, arena, profile);
 }
 
 static const char *user_agent(const struct fleet *fleet)

@@ -16,11 +16,13 @@ enum {
     FLEET_FUNCTIONS_MAX = 1000,
     FLEET_ROUTES = 6,
     FLEET_HOURS = 24,
+    FLEET_SIDE_HOURS = 48, /* the longest side */
     FLEET_TIMINGS_MAX = 20,
 };
 
 struct fleet_function {
     double presence; /* share of uploads in which it runs */
+    double browser;  /* what the new browser makes of its cost */
     double mean_ms;  /* per upload in which it runs */
     double sigma;    /* spread of its cost, of the logarithm */
     bool grows;      /* with the time of the visit, not work at load */
@@ -47,9 +49,11 @@ struct fleet_side {
     double visit_ms;            /* typical profiled time of an upload */
     bool pareto;                /* costs have a Pareto 2.1 tail */
     bool steady;      /* functions cost the same share of time, however long an upload is */
-    unsigned timings; /* measures that each upload has, and a vital; 0: none */
+    unsigned timings; /* measures that each upload has, and vitals; 0: none of both */
+    unsigned vitals;  /* LCP; 3: also INP where somebody interacts, and CLS */
     double slowdown;  /* of measures and vitals: times this */
     unsigned hours;   /* over how many hours uploads spread */
+    double day_curve; /* 0: hours are alike; 1: in the emptiest there is nobody */
     /* Further page loads, all of one visitor on a slow machine, who uses the same things each
      * time, and over how many hours they spread. */
     unsigned visitor;
@@ -57,6 +61,15 @@ struct fleet_side {
     /* How much more often slow machines have the side than fast ones: a rollout that fast ones
      * get first has -1. 0: all alike. */
     double slow_first;
+    /* 1: the later release of a rollout from 1 to 100 % in a day; -1: what the earlier one keeps.
+     * slow_first holds for the later one, as odds. 0: no rollout. */
+    double rollout;
+    double fast_bots; /* share of automated browsers that look ordinary, for six hours */
+    double desktop;   /* costs on desktops: times this */
+    double rare_use;  /* how often a fifth of the rare functions runs: times this */
+    double cold;      /* share of page loads with a cold cache: half of the functions cost more */
+    double new_browser; /* share of a browser in which each function costs up to 6 % more or less */
+    double heavy;       /* share of heavy products, in which a third of the functions cost double */
     const char *release;
 };
 
@@ -72,12 +85,13 @@ struct fleet {
     uint32_t random[4];
     double spare_normal;
     bool has_spare;
-    double hour_factors[FLEET_HOURS];
-    double function_hours[FLEET_FUNCTIONS_MAX][FLEET_HOURS];
+    double hour_factors[FLEET_SIDE_HOURS];
+    double function_hours[FLEET_FUNCTIONS_MAX][FLEET_SIDE_HOURS];
     struct fp_profile bundle; /* the tables that all uploads of a side have */
     /* The page load that goes on. */
     unsigned parts_left, part, route, hour;
-    bool is_mobile, is_other_browser, is_bot, is_visitor;
+    bool is_mobile, is_other_browser, is_bot, is_fast_bot, is_visitor;
+    bool is_cold, is_new_browser, is_heavy;
     double speed, boost;
     unsigned visitor_left;
     double visitor_draws[FLEET_FUNCTIONS_MAX]; /* 0 to 1: whether the visitor uses a function */
@@ -90,6 +104,10 @@ void fleet_seed(struct fleet *fleet, uint32_t seed);
 /* Draws a site: a tenth of its functions runs nearly everywhere, the others in 1 to 30 % of
  * uploads. */
 void fleet_make_site(struct fleet *fleet, unsigned functions);
+
+/* Draws a shop: a quarter of its functions runs nearly everywhere, the others in 2 to 30 % of
+ * uploads. */
+void fleet_make_shop(struct fleet *fleet, unsigned functions);
 
 /* Returns the side of an ordinary day. */
 struct fleet_side fleet_ordinary_side(void);

@@ -8,13 +8,16 @@
  * Commands on standard input, one per line; each is answered by one line of JSON:
  *
  *     site SEED FUNCTIONS                        another site
+ *     shop SEED FUNCTIONS                        another shop
  *     function NUMBER PRESENCE MEAN_MS SIGMA     a function that costs the same on all routes
  *     effect NUMBER FACTOR                       from the next side on
  *     side SITE DAY RELEASE [NAME=VALUE …]       draws a side into the database; DAY since 1970.
  *                                                Names: uploads, mobile, bots, drift, hour_sigma,
  *                                                function_hour_sigma, parts, visit_ms, pareto,
  *                                                steady, hours, timings, slowdown, visitor,
- *                                                visitor_hours, slow_first, route0 … route5
+ *                                                visitor_hours, slow_first, day_curve, rollout,
+ *                                                fast_bots, desktop, rare_use, cold, new_browser,
+ *                                                heavy, vitals, route0 … route5
  *     uniform                                    a random number from 0 to 1
  */
 #include "collector/base/clock.h"
@@ -120,6 +123,14 @@ static void set_option(struct fleet_side *side, const char *name, double value)
         {"visit_ms", &side->visit_ms},
         {"slowdown", &side->slowdown},
         {"slow_first", &side->slow_first},
+        {"day_curve", &side->day_curve},
+        {"rollout", &side->rollout},
+        {"fast_bots", &side->fast_bots},
+        {"desktop", &side->desktop},
+        {"rare_use", &side->rare_use},
+        {"cold", &side->cold},
+        {"new_browser", &side->new_browser},
+        {"heavy", &side->heavy},
         {"route0", &side->routes[0]},
         {"route1", &side->routes[1]},
         {"route2", &side->routes[2]},
@@ -133,6 +144,7 @@ static void set_option(struct fleet_side *side, const char *name, double value)
     } numbers[] = {
         {"uploads", &side->uploads},
         {"timings", &side->timings},
+        {"vitals", &side->vitals},
         {"visitor", &side->visitor},
         {"visitor_hours", &side->visitor_hours},
     };
@@ -143,7 +155,7 @@ static void set_option(struct fleet_side *side, const char *name, double value)
         }
     }
     if (strcmp(name, "hours") == 0) {
-        side->hours = value < 1 || value > FLEET_HOURS ? FLEET_HOURS : (unsigned)value;
+        side->hours = value < 1 || value > FLEET_SIDE_HOURS ? FLEET_HOURS : (unsigned)value;
         return;
     }
     if (strcmp(name, "pareto") == 0 || strcmp(name, "steady") == 0) {
@@ -221,6 +233,10 @@ static void obey(struct tool *tool, char *line)
     if (reads(line, "site ", 2, n)) {
         fleet_seed(&tool->fleet, (unsigned)n[0]);
         fleet_make_site(&tool->fleet, (unsigned)n[1]);
+        printf("{}\n");
+    } else if (reads(line, "shop ", 2, n)) {
+        fleet_seed(&tool->fleet, (unsigned)n[0]);
+        fleet_make_shop(&tool->fleet, (unsigned)n[1]);
         printf("{}\n");
     } else if (reads(line, "function ", 4, n)) {
         set_function(tool, (unsigned)n[0], n[1], n[2], n[3]);
