@@ -11,7 +11,8 @@ import { buildDir, repository, startPostgres } from '../behaviour/stack.mjs';
 
 const variant = path.resolve(buildDir) === path.join(repository, 'build') ? 'plain' : path.basename(buildDir);
 const tool = path.join(repository, 'build/trees', variant, 'tests/stats/fleet_tool');
-const firstDay = Math.floor(Date.now() / 86_400_000) - 6; // sides lie behind today, and in the retention of hours
+const today = Math.floor(Date.now() / 86_400_000);
+const firstDay = today - 6; // sides lie behind today, and in the retention of hours
 const sitesBetweenClearing = 20;
 
 /**
@@ -25,6 +26,8 @@ const sitesBetweenClearing = 20;
  * @property {number | null} smallest_visible
  * @property {number | null} p
  * @property {string} verdict
+ * @property {number | null} own_low
+ * @property {number | null} own_high
  * @property {number} before_uploads
  * @property {number} after_uploads
  */
@@ -55,12 +58,22 @@ export class Fleet {
     return JSON.parse(value);
   }
 
-  /** Begins another site, in the place of those before. @param {number} seed @param {number} [functions] */
+  /** Begins another site. @param {number} seed @param {number} [functions] */
   async site(seed, functions = 200) {
+    await this.#begin(`site ${seed} ${functions}`);
+  }
+
+  /** Begins another shop. @param {number} seed @param {number} [functions] */
+  async shop(seed, functions = 60) {
+    await this.#begin(`shop ${seed} ${functions}`);
+  }
+
+  /** In the place of those before. @param {string} command */
+  async #begin(command) {
     if (this.sites % sitesBetweenClearing === 0) await this.#clear();
     this.sites += 1;
     this.release = 0;
-    await this.#send(`site ${seed} ${functions}`);
+    await this.#send(command);
   }
 
   async #clear() {
@@ -96,9 +109,21 @@ export class Fleet {
   /** Draws a side; returns its release. @param {Side} side */
   async side(side) {
     this.release += 1;
-    const options = Object.entries(side).map(([name, value]) => `${name}=${value}`).join(' ');
-    await this.#send(`side site${this.sites} ${firstDay + this.release} ${this.release} ${options}`);
+    await this.draw(firstDay + this.release, this.release, side);
     return this.release;
+  }
+
+  /** Draws uploads of a release. @param {number} day since 1970 @param {number} release @param {Side} side */
+  async draw(day, release, side) {
+    const options = Object.entries(side).map(([name, value]) => `${name}=${value}`).join(' ');
+    await this.#send(`side site${this.sites} ${day} ${release} ${options}`);
+  }
+
+  /** Draws a side of a world. @param {Side & { day?: number }} side @param {number} release @param {number} [firstWeekday] of the day 0 */
+  async drawOn({ day = 0, ...side }, release, firstWeekday) {
+    // The first of 1970 was a Thursday.
+    const first = firstWeekday === undefined ? today - 3 : today - 10 - ((today - 10 + 4 - firstWeekday) % 7 + 7) % 7;
+    await this.draw(first + day, release, side);
   }
 
   /** @param {number} before @param {number} after releases @returns {Promise<Compared[]>} */
@@ -106,8 +131,15 @@ export class Fleet {
     await this.connected;
     const { rows } = await this.client.query(
       `select coalesce(substring(function from '^function([0-9]+)$')::integer, -1) as number, change, change_low, change_high,
-        smallest_visible, p, verdict, before_uploads::integer, after_uploads::integer
+        smallest_visible, own_low, own_high, p, verdict, before_uploads::integer, after_uploads::integer
        from fleetprof.compare_releases($1, $2, $3)`, [`site${this.sites}`, String(before), String(after)]);
+    return rows;
+  }
+
+  /** Measures, or vitals. @param {'timings' | 'vitals'} kind @param {number} before @param {number} after releases @returns {Promise<(Compared & { name: string, percentile: number })[]>} */
+  async compareKind(kind, before, after) {
+    await this.connected;
+    const { rows } = await this.client.query(`select * from fleetprof.compare_${kind}($1, $2, $3)`, [`site${this.sites}`, String(before), String(after)]);
     return rows;
   }
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Worlds in which the code of both sides is the same, and something else is not: what tests/stats/worlds.test.mjs walks.
+ * Sides are those of fleet_tool.c, of a shop: machines that differ, 15 functions that run nearly everywhere and 45
+ * that run in 2 to 30 % of page loads, 3 routes, phones and desktops, busy afternoons, 2 measures, 3 vitals.
+ */
+
+/**
+ * @typedef {import('./fleet.mjs').Side & { day?: number }} DatedSide day: after that of the first side
+ *
+ * @typedef {object} World
+ * @property {string} name
+ * @property {DatedSide[]} before release 1
+ * @property {DatedSide} after release 2
+ * @property {number} [functions]
+ * @property {Record<number, number>} [effects] of release 2, by function: what it costs, times what it did
+ * @property {number} [firstWeekday] 0: Sunday
+ * @property {string} [todo] why comparisons are wrong in it
+ */
+
+const ordinary = {
+  uploads: 500, timings: 2, vitals: 3, day_curve: 0.8,
+  route0: 0.5, route1: 0.3, route2: 0.2, route3: 0, route4: 0, route5: 0,
+};
+const many = 4000;
+
+/** @param {string} name @param {DatedSide} before @param {DatedSide} after @param {Partial<World>} [more] @returns {World} */
+const pair = (name, before, after, more = {}) => ({ name, before: [{ ...ordinary, ...before }], after: { ...ordinary, day: 1, ...after }, ...more });
+
+/** @param {string} name @param {number} uploads of a side @param {Partial<World>} [more] @returns {World} */
+const rollout = (name, uploads, more = {}) => ({
+  name,
+  before: [{ ...ordinary, uploads: 2 * uploads }, { ...ordinary, uploads, day: 1, rollout: -1, slow_first: -1 }],
+  after: { ...ordinary, uploads, day: 1, rollout: 1, slow_first: -1 },
+  ...more,
+});
+
+/** Thursday and Friday, and the Saturday and Sunday before and after. @param {string} name @param {number} uploads @returns {World} */
+const weekend = (name, uploads) => {
+  const free = { ...ordinary, uploads, hours: 48, mobile: 0.6, desktop: 1.12, rare_use: 1.3 };
+  return {
+    name,
+    firstWeekday: 6,
+    todo: 'weekends are compared with weekdays',
+    before: [free, { ...ordinary, uploads, hours: 48, mobile: 0.45, day: 5 }],
+    after: { ...free, day: 7 },
+  };
+};
+
+/** @type {World[]} */
+export const worlds = [
+  pair('nothing', {}, {}),
+  ...[20, 60, 300].map((visitor) => pair(`a visitor of ${visitor} loads in three hours`, { uploads: 800 }, { uploads: 800, visitor })),
+  pair('a monitor of 288 loads all day', { uploads: 800 }, { uploads: 800, visitor: 288, visitor_hours: 24 }, { todo: 'visitors have no source' }),
+  rollout('a rollout, fast machines first', 750),
+  rollout('a rollout, five functions changed', 1750, { effects: { 0: 1.3, 4: 1.3, 8: 0.75, 12: 1.3, 16: 2 } }),
+  rollout('a rollout, 6,000 uploads', 6000),
+  pair('fast bots for six hours', {}, { uploads: 600, fast_bots: 0.2 }),
+  pair('profiles twice as long', {}, { visit_ms: 16_000 }),
+  pair('20 functions, machines 8 % slower', { uploads: 1000 }, { uploads: 1000, drift: 1.08 }, { functions: 20 }),
+  weekend('a weekend', 500),
+  weekend('a weekend, 4,000 uploads', many),
+  pair('cold cache', { cold: 0.3 }, { cold: 0.7 }),
+  pair('cold cache, 4,000 uploads', { uploads: many, cold: 0.3 }, { uploads: many, cold: 0.7 }, { todo: 'functions move apart' }),
+  pair('another browser', { new_browser: 0.1 }, { new_browser: 0.8 }),
+  pair('another browser, 4,000 uploads', { uploads: many, new_browser: 0.1 }, { uploads: many, new_browser: 0.8 }, { todo: 'functions move apart' }),
+  pair('heavy products', { heavy: 0.3 }, { heavy: 0.5 }),
+  pair('heavy products, 4,000 uploads', { uploads: many, heavy: 0.3 }, { uploads: many, heavy: 0.5 }, { todo: 'functions move apart' }),
+  pair('five functions changed', { uploads: 1200 }, { uploads: 1200 }, { effects: { 0: 1.3, 4: 1.3, 8: 0.75, 12: 1.3, 16: 2 } }),
+];
