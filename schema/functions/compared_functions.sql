@@ -53,6 +53,48 @@ $$;
 comment on function fleetprof_data.common_change is
     'Returns what functions changed by in common: the median of their changes (logarithms), weighted by precision, and its own error; 0 of less than 30 functions.';
 
+create or replace function fleetprof_data.change_scatter(differences double precision[], errors double precision[])
+returns double precision
+language plpgsql immutable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    -- Mean and standard deviation of a normal deviate's square where 4 stands for all that is greater: few that changed
+    -- count little.
+    most constant double precision := 4;
+    mean_square constant double precision := 0.9205;
+    square_sd constant double precision := 1.1101;
+    -- By how many standard errors changes must differ more than by chance.
+    least_z constant double precision := 0.5;
+    least double precision := 0;
+    greatest_scatter double precision := 1;
+    scatter double precision := 0;
+    excess double precision;
+begin
+    for step in 0..20 loop
+        select sum((least(difference ^ 2 / variance, most) - mean_square) / variance) - least_z * square_sd * sqrt(sum(variance ^ -2))
+        into excess
+        from (
+            select difference, error ^ 2 + scatter ^ 2 as variance
+            from unnest(change_scatter.differences, change_scatter.errors) as tested (difference, error)
+        ) as tested;
+        if step = 0 and coalesce(excess, 0) <= 0 then
+            return 0;
+        elsif excess > 0 then
+            least := scatter;
+        else
+            greatest_scatter := scatter;
+        end if;
+        scatter := (least + greatest_scatter) / 2;
+    end loop;
+    return scatter;
+end
+$$;
+
+comment on function fleetprof_data.change_scatter is
+    'Returns the standard deviation of changes (logarithms, less what they have in common) beyond their errors; 0 if chance explains them.';
+
 create or replace function fleetprof_data.judged_change(
     difference   double precision,
     after_weight double precision,
@@ -541,6 +583,13 @@ begin
             (select array_agg(difference) from first_judged where not is_changed),
             (select array_agg(error) from first_judged where not is_changed))
     ),
+    -- What nothing records, such as another browser, moves functions that did not change apart.
+    unchanged as materialized (
+        select change_scatter(array_agg(difference - common), array_agg(error)) as scatter
+        from first_judged
+        cross join second_common
+        where not is_changed
+    ),
     judged as materialized (
         select
             *,
@@ -560,11 +609,12 @@ begin
                         tested.*, p_of_t(t, df) as p
                     from (
                         select
-                            tested.*, common, common_error,
+                            tested.*, common, sqrt(common_error ^ 2 + scatter ^ 2) as reference_error,
                             judged_change(difference - common, after_weight, least_observed < least_effective)
-                                / sqrt(error ^ 2 + common_error ^ 2) as t
+                                / sqrt(error ^ 2 + common_error ^ 2 + scatter ^ 2) as t
                         from tested
                         cross join second_common
+                        cross join unchanged
                     ) as tested
                 ) as tested
             ) as tested
@@ -650,9 +700,9 @@ begin
         case when is_ratio then exp(difference - 2 * own_error) - 1 end,
         case when is_ratio then exp(difference + 2 * own_error) - 1 end,
         case when is_ratio then exp(difference - common) - 1 end,
-        case when is_ratio then exp(difference - common - 2 * sqrt(own_error ^ 2 + common_error ^ 2)) - 1 end,
-        case when is_ratio then exp(difference - common + 2 * sqrt(own_error ^ 2 + common_error ^ 2)) - 1 end,
-        case when side_verdict is null then exp(visible_z * sqrt(error ^ 2 + (select common_error from second_common) ^ 2)) - 1 end,
+        case when is_ratio then exp(difference - common - 2 * sqrt(own_error ^ 2 + reference_error ^ 2)) - 1 end,
+        case when is_ratio then exp(difference - common + 2 * sqrt(own_error ^ 2 + reference_error ^ 2)) - 1 end,
+        case when side_verdict is null then exp(visible_z * sqrt(error ^ 2 + reference_error ^ 2)) - 1 end,
         case when side_verdict is null then judged.p end,
         case
             when side_verdict is not null then side_verdict
@@ -688,8 +738,8 @@ comment on function fleetprof_data.compared_functions is
     'Compares two sides; a row per function that either has. Columns as in fleetprof.compare_releases, and: frame_id, the frame to show; common_change and comparable_share as in compare_summary; common_error: standard error of common_change, as a logarithm; by_time: functions were compared as if the uploads of both sides were equally long, since they are not. one_sided: looks for slower functions only.';
 
 revoke execute on function
-    fleetprof_data.p_of_t, fleetprof_data.common_change, fleetprof_data.judged_change, fleetprof_data.compared_functions
+    fleetprof_data.p_of_t, fleetprof_data.common_change, fleetprof_data.change_scatter, fleetprof_data.judged_change, fleetprof_data.compared_functions
 from public;
 grant execute on function
-    fleetprof_data.p_of_t, fleetprof_data.common_change, fleetprof_data.judged_change, fleetprof_data.compared_functions
+    fleetprof_data.p_of_t, fleetprof_data.common_change, fleetprof_data.change_scatter, fleetprof_data.judged_change, fleetprof_data.compared_functions
 to fleetprof_reader;

@@ -53,7 +53,7 @@ execute keep_facts;
 select pg_temp.pack() \g /dev/null
 
 create temp table answer as select * from compare_releases('shop', 'v1', 'v2');
-select plan(60);
+select plan(63);
 
 -- Desktops cost 15 ms, phones 40 ms an upload; the weights of strata are 240·240/480 and 120·360/480.
 select is(verdict, 'no change seen', 'another mix is not a change') from answer where function = 'same';
@@ -226,6 +226,20 @@ select is(
     ('{doubled slower,grown slower,halved faster,shrunk faster,steady no change seen,middle no change seen,small no change seen,tiny no change seen}'::text[])[:top],
     'within a verdict the largest change, or the most time, comes first: ' || top)
 from unnest('{8,3,1}'::integer[]) as top;
+
+-- Of functions whose errors are 1 %: what chance makes of them.
+create temp view chance as
+select array_agg(difference / 100) as differences, array_agg(0.01::double precision) as errors
+from unnest('{-1.9,-1.3,-1,-0.7,-0.5,-0.3,-0.1,0.1,0.3,0.5,0.7,1,1.3,1.9}'::double precision[]) as difference;
+select is(fleetprof_data.change_scatter(differences, errors), 0::double precision, 'chance is not scatter') from chance;
+select is(
+    fleetprof_data.change_scatter(differences || '{0.5,0.5}'::double precision[], errors || '{0.01,0.01}'::double precision[]) < 0.01, true,
+    'two functions that changed are scatter of less than an error')
+from chance;
+select is(
+    fleetprof_data.change_scatter(array(select 5 * unnest(differences)), errors) between 0.03 and 0.05, true,
+    'functions that lie further apart than their errors have scatter')
+from chance;
 
 select * from finish();
 rollback;

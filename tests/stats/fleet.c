@@ -86,7 +86,7 @@ static void draw_function(struct fleet *fleet, struct fleet_function *function, 
     for (unsigned route = 0; route < FLEET_ROUTES; route++)
         function->route_factors[route] = exp(0.7 * normal(fleet));
     function->effect = 1;
-    function->browser = 1;
+    function->browser = function->heavy = 1;
 }
 
 static void draw_shop_function(struct fleet *fleet, struct fleet_function *function,
@@ -95,12 +95,13 @@ static void draw_shop_function(struct fleet *fleet, struct fleet_function *funct
     *function = (struct fleet_function){
         .presence = everywhere ? 0.9 + 0.09 * fleet_uniform(fleet)
                                : exp(log(0.02) + log(15) * fleet_uniform(fleet)),
-        .mean_ms = fmin(300, fmax(5, 25 * exp(0.8 * normal(fleet)))),
-        .sigma = 0.5 + 0.5 * fleet_uniform(fleet),
+        .mean_ms = fmin(300, fmax(4, 20 * exp(0.8 * normal(fleet)))),
+        .sigma = 0.7 + 0.5 * fleet_uniform(fleet),
         .grows = fleet_uniform(fleet) < 0.3,
         .mobile = 1.5 + 1.5 * fleet_uniform(fleet),
         .effect = 1,
         .browser = fleet_uniform(fleet) < 0.5 ? 0.94 : 1.06,
+        .heavy = 1 + fleet_uniform(fleet),
     };
     for (unsigned route = 0; route < FLEET_ROUTES; route++)
         function->route_factors[route] = exp(0.5 * normal(fleet));
@@ -316,7 +317,7 @@ static double unrecorded_factor(const struct fleet *fleet, unsigned number)
 {
     return (fleet->is_cold && number / 4 % 2 == 0 ? 1.5 : 1) *
            (fleet->is_new_browser ? fleet->site.functions[number].browser : 1) *
-           (fleet->is_heavy && number % 3 == 0 ? 2 : 1);
+           (fleet->is_heavy ? fleet->site.functions[number].heavy : 1);
 }
 
 /* Draws how many samples a function has in an upload, 0 if it does not run. */
@@ -392,8 +393,8 @@ static void draw_vitals(struct fleet *fleet, struct fp_arena *arena, struct fp_p
             vitals[count++] = (struct fp_profile_vital){
                 .vital = FP_VITAL_INP,
                 .value_us = (int64_t)(120000 * fleet->speed * fleet->side.slowdown *
-                                      lognormal(fleet, 0.7))};
-        double moved = fleet_uniform(fleet) < 0.65 ? lognormal(fleet, 1) : 0;
+                                      lognormal(fleet, 0.6))};
+        double moved = fleet_uniform(fleet) < 0.65 ? lognormal(fleet, 1.3) : 0;
         vitals[count++] = (struct fp_profile_vital){
             .vital = FP_VITAL_CLS, .value_us = (int64_t)(80000 * fleet->side.slowdown * moved)};
     }

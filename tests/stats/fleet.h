@@ -24,6 +24,7 @@ struct fleet_function {
     double presence; /* share of uploads in which it runs */
     double browser;  /* what the new browser makes of its cost */
     double mean_ms;  /* per upload in which it runs */
+    double heavy;    /* the same of a heavy product */
     double sigma;    /* spread of its cost, of the logarithm */
     bool grows;      /* with the time of the visit, not work at load */
     double mobile;   /* how much dearer on phones */
@@ -69,7 +70,7 @@ struct fleet_side {
     double rare_use;  /* how often a fifth of the rare functions runs: times this */
     double cold;      /* share of page loads with a cold cache: half of the functions cost more */
     double new_browser; /* share of a browser in which each function costs up to 6 % more or less */
-    double heavy;       /* share of heavy products, in which a third of the functions cost double */
+    double heavy;       /* share of heavy products: up to twice as dear, by function */
     const char *release;
 };
 

@@ -61,10 +61,10 @@ export const worlds = [
   weekend('a weekend', 500),
   weekend('a weekend, 4,000 uploads', many),
   pair('cold cache', { cold: 0.3 }, { cold: 0.7 }),
-  pair('cold cache, 4,000 uploads', { uploads: many, cold: 0.3 }, { uploads: many, cold: 0.7 }, { todo: 'functions move apart' }),
+  pair('cold cache, 4,000 uploads', { uploads: many, cold: 0.3 }, { uploads: many, cold: 0.7 }),
   pair('another browser', { new_browser: 0.1 }, { new_browser: 0.8 }),
-  pair('another browser, 4,000 uploads', { uploads: many, new_browser: 0.1 }, { uploads: many, new_browser: 0.8 }, { todo: 'functions move apart' }),
+  pair('another browser, 4,000 uploads', { uploads: many, new_browser: 0.1 }, { uploads: many, new_browser: 0.8 }),
   pair('heavy products', { heavy: 0.3 }, { heavy: 0.5 }),
-  pair('heavy products, 4,000 uploads', { uploads: many, heavy: 0.3 }, { uploads: many, heavy: 0.5 }, { todo: 'functions move apart' }),
+  pair('heavy products, 4,000 uploads', { uploads: many, heavy: 0.3 }, { uploads: many, heavy: 0.5 }),
   pair('five functions changed', { uploads: 1200 }, { uploads: 1200 }, { effects: { 0: 1.3, 4: 1.3, 8: 0.75, 12: 1.3, 16: 2 } }),
 ];
