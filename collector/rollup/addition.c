@@ -62,6 +62,15 @@ static bool is_known(const struct fp_addition *add, uint64_t id)
     return known != NULL && fp_map_get(known, id) != FP_MAP_NONE;
 }
 
+bool fp_addition_knows_segment(const struct fp_addition *add)
+{
+    const struct fp_map *known = add->rollup->known;
+    if (known == NULL)
+        return false;
+    const uint32_t second = fp_map_get(known, (uint64_t)add->segment_id);
+    return second != FP_MAP_NONE && second < fp_segment_second(add->counted_us);
+}
+
 bool fp_addition_name(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
                       void **row)
 {

@@ -13,7 +13,8 @@ struct fp_addition {
     const struct fp_delta *delta;
     int64_t site_id;
     int64_t segment_id;
-    int64_t bucket_us;
+    int64_t counted_us; /* when the upload counts */
+    int64_t bucket_us;  /* the hour of that */
 };
 
 /* Returns the fact row of this upload's segment and bucket, zero and *added when it is new. NULL:
@@ -61,6 +62,10 @@ bool fp_addition_text(const struct fp_addition *add, struct fp_str text,
 /* Adds the id's dictionary row. *row is NULL if it exists or can be left out. False: no memory. */
 bool fp_addition_name(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
                       void **row) FP_MUST_CHECK;
+
+/* True if the segment's dictionary row can be left out: it has this upload's time, or an earlier
+ * one. */
+bool fp_addition_knows_segment(const struct fp_addition *add);
 
 /* Adds the dictionary row of a timing, which needs nothing but its id and texts. False: no room. */
 bool fp_addition_timing_name(const struct fp_addition *add,

@@ -111,11 +111,16 @@ bool fp_rollup_is_full(const struct fp_rollup *rollup)
 
 static bool add_segment(const struct fp_addition *add)
 {
-    void *added;
-    if (!fp_addition_name(add, FP_ROLLUP_TABLE_SEGMENT, (uint64_t)add->segment_id, &added))
-        return false;
-    struct fp_segment_row *row = added;
+    if (fp_addition_knows_segment(add))
+        return true;
+    bool added;
+    struct fp_segment_row *row =
+        fp_rows_put(&add->rollup->tables[FP_ROLLUP_TABLE_SEGMENT], &add->segment_id, &added);
     if (row == NULL)
+        return false;
+    if (added || add->counted_us < row->first_us)
+        row->first_us = add->counted_us;
+    if (!added)
         return true;
     const struct fp_segment *names = &add->delta->segment;
     row->names.rate_ppm = names->rate_ppm;
@@ -575,9 +580,9 @@ static bool is_beyond_belief(const struct fp_rollup_clock *clock, int64_t receiv
            hour_of(received_us) < clock->oldest_us || is_wrongly_dated(clock, received_us);
 }
 
-static int64_t bucket_of(const struct fp_rollup_clock *clock, int64_t received_us)
+static int64_t counted_at(const struct fp_rollup_clock *clock, int64_t received_us)
 {
-    return hour_of(is_beyond_belief(clock, received_us) ? clock->now_us : received_us);
+    return is_beyond_belief(clock, received_us) ? clock->now_us : received_us;
 }
 
 enum fp_rollup_result fp_rollup_add(struct fp_rollup *rollup, const struct fp_delta *delta)
@@ -587,8 +592,9 @@ enum fp_rollup_result fp_rollup_add(struct fp_rollup *rollup, const struct fp_de
         .delta = delta,
         .site_id = (int64_t)fp_site_id(delta->segment.site),
         .segment_id = (int64_t)fp_segment_id(&delta->segment),
-        .bucket_us = bucket_of(&rollup->clock, delta->received_us),
+        .counted_us = counted_at(&rollup->clock, delta->received_us),
     };
+    add.bucket_us = hour_of(add.counted_us);
     struct fp_claim_key key = fp_claim_key(&delta->id, add.site_id);
     bool added;
     struct fp_upload_row *upload =

@@ -12,6 +12,7 @@
 
 #include "collector/base/arena.h"
 #include "collector/base/base.h"
+#include "collector/base/clock.h"
 #include "collector/base/map.h"
 #include "collector/rollup/delta.h"
 #include "collector/rollup/rows.h"
@@ -49,6 +50,7 @@ enum fp_rollup_table {
 
 struct fp_segment_row {
     int64_t segment_id;
+    int64_t first_us; /* when the first of its uploads counts */
     struct fp_segment names;
 };
 
@@ -349,10 +351,17 @@ struct fp_rollup {
     size_t full_bytes;
     size_t max_bytes;
     size_t budget; /* of max_bytes, what the tables may still take */
-    /* Ids whose dictionary rows are written already: no rows are made for them. Not owned; NULL:
-     * none. */
+    /* Ids whose dictionary rows are written already: no rows are made for them. Of a segment the
+     * value is fp_segment_second of what was written. Not owned; NULL: none. */
     const struct fp_map *known;
 };
+
+/* Returns the second in which a segment's first upload counts, as a value of a map. */
+static inline uint32_t fp_segment_second(int64_t first_us)
+{
+    const int64_t second = first_us / FP_US_PER_S;
+    return second < 0 ? 0 : second < FP_MAP_NONE ? (uint32_t)second : FP_MAP_NONE - 1;
+}
 
 /*
  * Initialises an empty rollup. It is full from full_bytes on, and never holds more than max_bytes

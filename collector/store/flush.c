@@ -220,7 +220,14 @@ static void forget_touched(struct fp_store *store, const struct fp_rollup *rollu
 
 static void remember_touched(struct fp_store *store, const struct fp_rollup *rollup)
 {
-    for (size_t table = FP_ROLLUP_TABLE_SEGMENT; table <= FP_ROLLUP_TABLE_TIMING; table++)
+    const struct fp_rows *segments = &rollup->tables[FP_ROLLUP_TABLE_SEGMENT];
+    for (size_t i = 0; i < segments->count; i++) {
+        const struct fp_segment_row *row = fp_rows_at(segments, i);
+        if (fp_map_put(&store->touched, (uint64_t)row->segment_id,
+                       fp_segment_second(row->first_us)) == FP_MAP_NONE)
+            return;
+    }
+    for (size_t table = FP_ROLLUP_TABLE_RESOURCE; table <= FP_ROLLUP_TABLE_TIMING; table++)
         for (size_t i = 0; i < rollup->tables[table].count; i++) {
             const uint64_t *id = fp_rows_at(&rollup->tables[table], i);
             /* A row that does not fit in the map is written again next time. */

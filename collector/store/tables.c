@@ -7,10 +7,14 @@
 #include "collector/base/assert.h"
 
 #define COLUMN(row, member, name, kind)                                                            \
-    {name, FP_COLUMN_##kind, false, offsetof(struct row, member), 0}
-#define KEY(row, member, name, kind) {name, FP_COLUMN_##kind, true, offsetof(struct row, member), 0}
+    {name, FP_COLUMN_##kind, false, offsetof(struct row, member), 0, false}
+#define KEY(row, member, name, kind)                                                               \
+    {name, FP_COLUMN_##kind, true, offsetof(struct row, member), 0, false}
+#define LEAST(row, member, name, kind)                                                             \
+    {name, FP_COLUMN_##kind, false, offsetof(struct row, member), 0, true}
 #define GIVEN(row, member, given, name, kind)                                                      \
-    {name, FP_COLUMN_##kind, false, offsetof(struct row, member), offsetof(struct row, given)}
+    {name, FP_COLUMN_##kind, false, offsetof(struct row, member), offsetof(struct row, given),     \
+     false}
 
 static const struct fp_store_column segment_columns[] = {
     KEY(fp_segment_row, segment_id, "segment_id", BIGINT),
@@ -25,6 +29,7 @@ static const struct fp_store_column segment_columns[] = {
     COLUMN(fp_segment_row, names.thread, "thread", TEXT),
     COLUMN(fp_segment_row, names.rate_ppm, "rate_ppm", INTEGER),
     COLUMN(fp_segment_row, names.frame, "frame", TEXT),
+    LEAST(fp_segment_row, first_us, "first_seen", TIME),
 };
 
 static const struct fp_store_column resource_columns[] = {
@@ -349,6 +354,25 @@ static void add_replacement(struct fp_buf *out)
         fp_buf_addf(out, ", replaced_%s", places[i]);
 }
 
+/* Touches a known row once per day, and whenever it learns of an earlier time. */
+static void add_touch(const struct fp_store_table *target, struct fp_buf *out)
+{
+    const struct fp_store_column *first = NULL;
+    for (size_t i = 0; i < target->column_count; i++)
+        if (target->columns[i].keeps_least)
+            first = &target->columns[i];
+    if (first == NULL) {
+        fp_buf_addf(out, " do update set last_seen = excluded.last_seen"
+                         " where t.last_seen < excluded.last_seen");
+        return;
+    }
+    fp_buf_addf(out,
+                " do update set last_seen = greatest(t.last_seen, excluded.last_seen),"
+                " %s = least(t.%s, excluded.%s)"
+                " where t.last_seen < excluded.last_seen or excluded.%s < t.%s",
+                first->name, first->name, first->name, first->name, first->name);
+}
+
 void fp_store_table_merge_sql(const struct fp_store_table *target, struct fp_buf *out)
 {
     fp_buf_addf(out, "insert into fleetprof_data.%s as t (", target->name);
@@ -364,8 +388,7 @@ void fp_store_table_merge_sql(const struct fp_store_table *target, struct fp_buf
     fp_buf_addf(out, ")");
     switch (target->style) {
     case FP_STORE_TABLE_DICTIONARY:
-        fp_buf_addf(out, " do update set last_seen = excluded.last_seen"
-                         " where t.last_seen < excluded.last_seen");
+        add_touch(target, out);
         break;
     case FP_STORE_TABLE_BOOK:
         fp_buf_addf(out, " do nothing returning ");

@@ -37,6 +37,7 @@ struct fp_store_column {
     bool is_key;
     size_t offset;       /* the member's offset in the row */
     size_t given_offset; /* offset of a bool that is true if there is a value; 0: always */
+    bool keeps_least;    /* of a dictionary: a known row takes a lesser value */
 };
 
 enum fp_store_table_style {

@@ -145,6 +145,34 @@ test('two collectors that get the same uploads count them once, at the same time
   for (const writer of writers) await writer.quit();
 });
 
+test('a segment keeps the time of its first upload, whichever collector brings it, and when', async () => {
+  const database = await newDatabase(postgres);
+  const settings = { routes: 1 };
+  const wrong = async () => (await database.sql(`select segment_id, first_seen, received
+    from fleetprof_data.segment
+    left join (select segment_id, min(received) as received from fleetprof_data.upload group by segment_id) as log using (segment_id)
+    where first_seen is distinct from received`));
+  const hour = Math.floor(nowUs() / 3_600_000_000) * 3_600_000_000 - 7_200_000_000;
+  const writer = await startWriter({ conninfo: database.conninfo(), settings });
+  const other = await startWriter({ conninfo: database.conninfo(), settings });
+  let seed = 1;
+  for (const [collector, receivedUs] of /** @type {[import('./store_tool.mjs').Writer, number][]} */ ([
+    [writer, hour + 2_000_001], [writer, hour + 3_000_000], [other, hour + 1_500_000], [writer, hour + 1_499_999],
+    [writer, hour + 1_499_998], [other, hour + 3_600_000_000], [writer, hour - 1], [other, hour],
+  ])) {
+    await collector.append(seed, 40, receivedUs);
+    await collector.flushed();
+    seed += 40;
+    assert.deepEqual(await wrong(), []);
+  }
+  // What was counted before changes nothing.
+  await other.append(1, 40, hour + 4_000_000);
+  await other.flushed();
+  assert.deepEqual(await wrong(), []);
+  await writer.quit();
+  await other.quit();
+});
+
 test('an upload that the database refuses is set aside alone', async () => {
   const database = await newDatabase(postgres);
   const writer = await startWriter({ conninfo: database.conninfo() });

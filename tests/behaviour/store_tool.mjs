@@ -245,6 +245,11 @@ export async function assertCounted(database, writer, seeds) {
   assert.deepEqual(await database.sql(`select coalesce(sum(uploads), 0) as uploads, coalesce(sum(self_us), 0) as self_us
     from fleetprof_data.measure_frame_fact`), [inside]);
 
+  assert.deepEqual(await database.sql(`select segment_id, first_seen, received from fleetprof_data.segment
+    join (select segment_id, min(received) filter (where received >= bucket and received < bucket + interval '1 hour') as received
+      from fleetprof_data.upload group by segment_id) as log using (segment_id)
+    where not isfinite(first_seen) or first_seen > received`), [], 'segments know their first upload');
+
   const [sums] = await database.sql(`select
     (select coalesce(sum(self_us), 0) from fleetprof_data.stack_fact) as stacks,
     (select coalesce(sum(self_us), 0) from fleetprof_data.marker_fact) as markers,

@@ -230,9 +230,57 @@ static void every_hour_of_a_site_has_its_text(void **state)
     fp_map_release(&known);
 }
 
+/* Adds an upload of one segment; returns when the segment's row says that the first one counts, or
+ * -1 if there is no row. */
+static int64_t first_after(struct room *room, struct fp_delta *delta, int64_t received_us)
+{
+    const int64_t segment_id = (int64_t)fp_segment_id(&delta->segment);
+    delta->id.bytes[0]++;
+    delta->received_us = received_us;
+    const enum fp_rollup_result result = fp_rollup_add(&room->rollup, delta);
+    assert_true(result == FP_ROLLUP_COUNTED || result == FP_ROLLUP_MISDATED);
+    const struct fp_segment_row *row =
+        fp_rows_find(&room->rollup.tables[FP_ROLLUP_TABLE_SEGMENT], &segment_id);
+    return row != NULL ? row->first_us : -1;
+}
+
+static void a_segment_has_the_time_of_its_first_upload(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta delta;
+    const struct random_delta_settings settings = {.seed = 1, .routes = 1, .functions = 1};
+    random_delta(&settings, &room->arena, &delta);
+    assert_int_equal(first_after(room, &delta, NOW_US - 5), NOW_US - 5);
+    assert_int_equal(first_after(room, &delta, NOW_US - 3), NOW_US - 5);
+    assert_int_equal(first_after(room, &delta, NOW_US - 7), NOW_US - 7);
+    fp_rollup_clear(&room->rollup, &now_clock);
+    const int64_t next_year_us = NOW_US + 365 * FP_US_PER_DAY;
+    assert_int_equal(first_after(room, &delta, next_year_us), NOW_US);
+}
+
+static void a_known_segment_is_written_again_only_for_an_earlier_upload(void **state)
+{
+    struct room *room = *state;
+    struct fp_map known;
+    struct fp_delta delta;
+    const struct random_delta_settings settings = {.seed = 1, .routes = 1, .functions = 1};
+    random_delta(&settings, &room->arena, &delta);
+    fp_map_init(&known, 10);
+    assert_true(fp_map_put(&known, fp_segment_id(&delta.segment), fp_segment_second(NOW_US)) !=
+                FP_MAP_NONE);
+    room->rollup.known = &known;
+    assert_int_equal(first_after(room, &delta, NOW_US + FP_US_PER_S), -1);
+    /* Within a second the map cannot tell. */
+    assert_int_equal(first_after(room, &delta, NOW_US), NOW_US);
+    assert_int_equal(first_after(room, &delta, NOW_US - FP_US_PER_HOUR), NOW_US - FP_US_PER_HOUR);
+    assert_int_equal(fp_segment_second(-1), 0);
+    assert_int_equal(fp_segment_second(INT64_MAX), FP_MAP_NONE - 1);
+    fp_map_release(&known);
+}
+
 static int64_t bucket_at(int64_t received_us)
 {
-    return bucket_of(&now_clock, received_us);
+    return hour_of(counted_at(&now_clock, received_us));
 }
 
 static void buckets_are_utc_hours_of_receipt(void **state)
@@ -367,6 +415,8 @@ int main(void)
         TEST(a_load_of_several_parts_counts_once_and_where_it_was_first_seen),
         TEST(counts_a_load_that_left_things_out_once_where_first_seen),
         TEST(every_hour_of_a_site_has_its_text),
+        TEST(a_segment_has_the_time_of_its_first_upload),
+        TEST(a_known_segment_is_written_again_only_for_an_earlier_upload),
         TEST(buckets_are_utc_hours_of_receipt),
         TEST(a_clock_far_ahead_gets_the_database_s_hour),
         TEST(counts_uploads_past_the_retention_in_the_databases_hour),

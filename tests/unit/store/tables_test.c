@@ -31,6 +31,23 @@ static void a_dictionary_touches_last_seen_once_a_day(void **state)
         "where t.last_seen < excluded.last_seen");
 }
 
+static void a_segment_keeps_its_earliest_first_seen(void **state)
+{
+    (void)state;
+    struct fp_buf out;
+    fp_buf_init(&out, 16 * 1024);
+    fp_store_table_merge_sql(fp_store_table(FP_STORE_TABLE_SEGMENT), &out);
+    fp_buf_add(&out, "", 1);
+    const char *conflict = strstr((const char *)out.data, "on conflict");
+    assert_non_null(conflict);
+    assert_string_equal(
+        conflict, "on conflict (segment_id) do update set "
+                  "last_seen = greatest(t.last_seen, excluded.last_seen), "
+                  "first_seen = least(t.first_seen, excluded.first_seen) "
+                  "where t.last_seen < excluded.last_seen or excluded.first_seen < t.first_seen");
+    fp_buf_release(&out);
+}
+
 static void a_book_returns_the_keys_that_are_new(void **state)
 {
     (void)state;
@@ -109,6 +126,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dictionary_touches_last_seen_once_a_day),
+        cmocka_unit_test(a_segment_keeps_its_earliest_first_seen),
         cmocka_unit_test(a_book_returns_the_keys_that_are_new),
         cmocka_unit_test(refusals_are_added_to_a_known_row),
         cmocka_unit_test(an_enum_is_sent_as_text),
