@@ -31,6 +31,39 @@ $$;
 comment on function fleetprof_data.release_hours is
     'Returns the hours (days, where hours are gone) in which each release had uploads, and how many, whatever the period and the release of the filters.';
 
+create or replace function fleetprof_data.release_lives(given fleetprof_data.filters)
+returns table (release text, first timestamptz, first_hour timestamptz, last_hour timestamptz, uploads bigint)
+language plpgsql stable parallel safe rows 100
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    selected selection := (compared_side(given, '%%', null, null)).hours;
+begin
+    return query
+    select
+        release,
+        case when first_seen < first_end then greatest(first_seen, first_hour) else first_hour end,
+        first_hour, last_hour, uploads
+    from (
+        select
+            release, min(bucket) as first_hour, max(bucket) as last_hour, sum(uploads)::bigint as uploads,
+            (array_agg(bucket + length order by bucket))[1] as first_end
+        from release_hours(given)
+        group by release
+    ) as life
+    left join (
+        select release, min(first_seen) as first_seen
+        from segment
+        where segment_id = any(selected.segment_ids)
+        group by release
+    ) as seen using (release);
+end
+$$;
+
+comment on function fleetprof_data.release_lives is
+    'Returns when each release had its first upload (of an earlier version''s rows, the hour of that), its first and its last hour (day, where hours are gone), and how many uploads, whatever the period and the release of the filters.';
+
 create or replace function fleetprof_data.release_periods(
     given            fleetprof_data.filters,
     before           text,
@@ -531,13 +564,13 @@ begin
         select * from release_hours(given)
     ),
     life as materialized (
-        select release, min(bucket) as first, max(bucket) as last from hour group by release
+        select * from release_lives(given)
     ),
     chosen as (
-        select release, first
+        select release, first, first_hour
         from life
         where release = latest_releases.release or latest_releases.release is null and release <> ''
-        order by first desc, last desc, release desc
+        order by first desc, last_hour desc, release desc
         limit 1
     )
     select life.release, chosen.release
@@ -546,15 +579,15 @@ begin
     left join life on life.release <> chosen.release and life.first < chosen.first
     order by
         (select sum(uploads) from hour
-         where hour.release = life.release and bucket < chosen.first and bucket >= chosen.first - interval '48 hours')
+         where hour.release = life.release and bucket < chosen.first_hour and bucket >= chosen.first_hour - interval '48 hours')
             desc nulls last,
-        life.last desc, life.release desc
+        life.first desc, life.release desc
     limit 1;
 end
 $$;
 
 comment on function fleetprof_data.latest_releases is
-    'Returns a release (null: the latest that has a name) and the one before it: that with the most uploads in the 48 hours before its first hour. since and until do not matter.';
+    'Returns a release (null: the latest that has a name) and the one before it: that with the most uploads in the 48 hours before its first hour; of those that began in this hour, the one that began last. since and until do not matter.';
 
 create or replace function fleetprof.regressions(
     site         text,
@@ -628,13 +661,15 @@ comment on function fleetprof.regressions is
     -- {{comment of regressions}};
 
 revoke execute on function
-    fleetprof_data.release_hours, fleetprof_data.release_periods, fleetprof_data.own_filters, fleetprof_data.shared_hours,
+    fleetprof_data.release_hours, fleetprof_data.release_lives, fleetprof_data.release_periods,
+    fleetprof_data.own_filters, fleetprof_data.shared_hours,
     fleetprof_data.check_sides, fleetprof_data.compared_sides,
     fleetprof_data.listed_comparison, fleetprof_data.latest_releases, fleetprof.compare_releases,
     fleetprof.compare_summary, fleetprof.regressions
 from public;
 grant execute on function
-    fleetprof_data.release_hours, fleetprof_data.release_periods, fleetprof_data.own_filters, fleetprof_data.shared_hours,
+    fleetprof_data.release_hours, fleetprof_data.release_lives, fleetprof_data.release_periods,
+    fleetprof_data.own_filters, fleetprof_data.shared_hours,
     fleetprof_data.check_sides, fleetprof_data.compared_sides,
     fleetprof_data.listed_comparison, fleetprof_data.latest_releases, fleetprof.compare_releases,
     fleetprof.compare_summary, fleetprof.regressions

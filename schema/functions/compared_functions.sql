@@ -37,7 +37,7 @@ begin
     common := 0;
     common_error := 0;
     -- Of few functions it would be the change of some of them.
-    if cardinality(common_change.differences) < 30 then
+    if coalesce(cardinality(common_change.differences), 0) < 30 then
         return;
     end if;
     select coalesce(min(difference) filter (where up_to >= half), 0), sqrt(pi() / 2 / sum(error ^ -2))

@@ -139,7 +139,7 @@ comment on function fleetprof.summary is
 create or replace function fleetprof.releases(
     -- {{filters of both sides}}
 )
-returns table (release text, first_hour timestamptz, last_hour timestamptz, uploads bigint)
+returns table (release text, first_hour timestamptz, last_hour timestamptz, uploads bigint, first_upload timestamptz)
 language plpgsql stable parallel safe rows 10
 -- {{settings}}
 as $$
@@ -149,13 +149,14 @@ declare
 begin
     perform check_period(releases.since, releases.until);
     return query
-    select release, min(bucket), max(bucket), sum(uploads)::bigint
-    from release_hours(given)
-    group by release
+    select release, first_hour, last_hour, uploads, first
+    from release_lives(given)
     -- An empty interval overlaps nothing.
-    having (releases.since = releases.until) is not true and bool_or(
-        bucket + length > coalesce(releases.since, '-infinity') and bucket < coalesce(releases.until, 'infinity'))
-    order by 2, release;
+    where (releases.since = releases.until) is not true and release in (
+        select release
+        from release_hours(given)
+        where bucket + length > coalesce(releases.since, '-infinity') and bucket < coalesce(releases.until, 'infinity'))
+    order by first, release;
 end
 $$;
 
