@@ -53,7 +53,7 @@ class Coverage {
 
 /** @type {Fleet} */
 let fleet;
-const total = { runs: 0, alarms: { functions: 0, timings: 0, vitals: 0 } };
+const total = { runs: 0, alarms: { functions: 0, timings: 0, vitals: 0 }, intervals: new Coverage() };
 before(async () => { fleet = await Fleet.start(); });
 after(() => fleet?.stop());
 
@@ -97,6 +97,10 @@ for (const world of worlds) {
       + Object.entries(coverage).map(([kind, held]) => `${kind} ${held}`).join(', ') + `; ${found} of ${runs * Object.keys(effects).length} changed ones found`);
     if (world.todo === undefined) {
       total.runs += runs;
+      for (const kind of /** @type {const} */ (['functions', 'changed'])) {
+        total.intervals.held += coverage[kind].held;
+        total.intervals.all += coverage[kind].all;
+      }
       for (const kind of kinds) total.alarms[kind] += alarms[kind];
     }
     for (const kind of kinds) assert.ok(alarms[kind] <= mostByChance(runs, promised), `${kind}: ${alarms[kind]} of ${runs} raise an alarm`);
@@ -108,4 +112,10 @@ test('at most 5 % of comparisons raise an alarm: all worlds', (t) => {
   for (const kind of kinds) {
     assert.ok(total.alarms[kind] <= mostByChance(total.runs, promised), `${kind}: ${total.alarms[kind]} of ${total.runs} raise an alarm`);
   }
+});
+
+test('intervals of functions hold what the code changed: all worlds', (t) => {
+  const { held, all } = total.intervals;
+  t.diagnostic(`${total.intervals}`);
+  assert.ok(held >= 0.92 * all && held <= 0.98 * all, `${held} of ${all}`);
 });
