@@ -107,9 +107,9 @@ as $$
 declare
     -- How much evidence a verdict takes: uploads with the timing and hours of each side, and the share of the later
     -- side's values in strata that both sides have.
-    least_uploads constant integer := 200;
-    least_hours constant integer := 12;
-    least_share constant double precision := 0.5;
+    least_uploads constant double precision := (least_evidence()).uploads;
+    least_hours constant integer := (least_evidence()).hours;
+    least_share constant double precision := (least_evidence()).share;
     -- Hours, or days where hours are gone, with the timing: fewer do not show what values have in common.
     least_blocks constant integer := 3;
     -- The effective number of hours that a difference comes from, and the values of a timing that one side lacks.

@@ -4,6 +4,18 @@
 -- docs/comparison.md explains the method. In short: means per upload in strata that both sides have, the logarithm of
 -- their ratio, its variance as if nothing had changed, widened by what uploads of an hour have in common.
 
+create or replace function fleetprof_data.least_evidence(
+    out uploads         double precision,
+    out hours           integer,
+    out share           double precision,
+    out effective       double precision
+)
+language sql immutable parallel safe
+return (200::double precision, 12, 0.5::double precision, 10::double precision);
+
+comment on function fleetprof_data.least_evidence is
+    'Returns how much evidence a verdict takes: uploads and hours of each side, the share of uploads in strata that both sides have, the effective number of uploads that a function''s cost comes from, on each side.';
+
 create or replace function fleetprof_data.compared_side(
     given   fleetprof_data.filters,
     release text,
@@ -376,12 +388,12 @@ comment on function fleetprof_data.compared_hours_span is
     'Returns from when to when one side has uploads (null: never), and how many.';
 
 revoke execute on function
-    fleetprof_data.compared_side, fleetprof_data.compared_strata, fleetprof_data.compared_sums,
+    fleetprof_data.least_evidence, fleetprof_data.compared_side, fleetprof_data.compared_strata, fleetprof_data.compared_sums,
     fleetprof_data.compared_parts, fleetprof_data.compared_hours, fleetprof_data.compared_hour_totals,
     fleetprof_data.compared_hours_span
 from public;
 grant execute on function
-    fleetprof_data.compared_side, fleetprof_data.compared_strata, fleetprof_data.compared_sums,
+    fleetprof_data.least_evidence, fleetprof_data.compared_side, fleetprof_data.compared_strata, fleetprof_data.compared_sums,
     fleetprof_data.compared_parts, fleetprof_data.compared_hours, fleetprof_data.compared_hour_totals,
     fleetprof_data.compared_hours_span
 to fleetprof_reader;

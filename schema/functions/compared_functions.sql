@@ -155,12 +155,10 @@ declare
     after_segments selection := (compared_functions.after).segments;
     before_hours selection := (compared_functions.before).hours;
     after_hours selection := (compared_functions.after).hours;
-    -- How much evidence a verdict takes: uploads and hours of each side, the share of later uploads in strata that both
-    -- sides have; of a function, the effective number of uploads that its cost comes from, on each side.
-    least_uploads constant integer := 200;
-    least_hours constant integer := 12;
-    least_share constant double precision := 0.5;
-    least_effective constant double precision := 10;
+    least_uploads constant double precision := (least_evidence()).uploads;
+    least_hours constant integer := (least_evidence()).hours;
+    least_share constant double precision := (least_evidence()).share;
+    least_effective constant double precision := (least_evidence()).effective;
     -- The effective number of hours that a difference comes from, and the cost of a function that only one side has.
     least_effective_hours constant double precision := 6;
     -- By how many standard errors a difference must be left without any three hours.

@@ -34,9 +34,25 @@ insert into sample (segment_id, upload, us, marker, path, measures, windows) val
     (4, 3,  3000, '(none)', '{load 2}',          null, '{(INP) good}'),
     (4, 2,  1000, '(none)', '{twice 1}',         null, '{(INP) good}'),
     (4, 3,  2000, '(none)', '{twice 2}',         null, '{(INP) good}');
+-- 12 hours in which phones are poor more often. `even` costs more on phones, whether poor or not; `slow` costs 5 or 6 ms more
+-- where the vital is poor; `rare` runs in five poor page loads.
+insert into segment (segment_id, site, device) values (5, 'matched', 'mobile'), (6, 'matched', 'desktop');
+insert into sample (segment_id, bucket, upload, us, path, windows)
+select segment_id, timestamptz '2026-01-05Z' + hour * interval '1 hour', upload, us, array[function], array[window_name]
+from generate_series(0, 11) as hour
+cross join (values (5, '(INP) poor', 1, 15), (5, '(INP) good', 16, 20), (6, '(INP) poor', 21, 25), (6, '(INP) good', 26, 45))
+    as part (segment_id, window_name, first, last)
+cross join generate_series(first, last) as upload
+cross join lateral (
+    values
+        ('even', case segment_id when 5 then 10000 else 2000 end),
+        ('slow', case window_name when '(INP) good' then 5000 else 10000 + hour % 2 * 1000 end),
+        ('rare', case when hour < 5 and upload = 1 then 90000 end)
+) as cost (function, us)
+where us is not null;
 select pg_temp.store() \g /dev/null
 
-select plan(15);
+select plan(19);
 
 select results_eq(
     $$ select function, kind, self_ms, total_ms, samples, uploads, good_self_ms, good_uploads, good_self_ms_per_load
@@ -89,6 +105,32 @@ select throws_ok(
     $$ select * from vital_hotspots('FID', 'shop') $$, '22023', 'no vital is named "FID"', 'an unknown vital');
 select throws_ok($$ select * from vital_hotspots(null, 'shop') $$, '22023', 'vital is null', 'a vital must be named');
 select throws_ok($$ select * from vital_hotspots('INP', 'shop', top => 0) $$, '22023', 'top is 0', 'top is at least 1');
+
+select results_eq(
+    $$ select
+           function, round(self_ms_per_load::numeric, 3), round(good_self_ms_per_load::numeric, 3), round(difference_ms::numeric, 6),
+           round(difference_low::numeric, 3), round(difference_high::numeric, 3), p < 0.0001, verdict
+       from vital_hotspots('INP', 'matched', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values
+        ('slow', 10.5, 5::numeric, 5.5, 5.198, 5.802, true, 'slower'),
+        ('even', 8, 3.6, 0, -0.012, 0.012, false, 'no change seen'),
+        ('rare', 1.875, 0, null::numeric, null, null, null, 'too few') $$,
+    'poor page loads against good ones of the same device, hour by hour');
+select results_eq(
+    $$ select distinct difference_ms, difference_low, p, verdict
+       from vital_hotspots('INP', 'shop', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values (null::float8, null::float8, null::float8, 'too few') $$,
+    'two poor page loads are too few');
+select results_eq(
+    $$ select distinct verdict
+       from vital_hotspots('INP', 'matched', '2026-01-05Z', '2026-01-06Z', device => 'desktop') $$,
+    $$ values ('too few') $$,
+    'as are 60');
+select results_eq(
+    $$ select distinct verdict
+       from vital_hotspots('INP', 'matched', '2026-01-05 01:00Z', '2026-01-06Z') $$,
+    $$ values ('too few') $$,
+    'as are 11 hours');
 
 select results_eq(
     $$ select function, self_ms, uploads from measure_hotspots('(interaction)', 'shop', '2026-01-05Z', '2026-01-06Z') $$,

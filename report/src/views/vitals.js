@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Web vitals, for whom they are poor, and the functions behind poor ones. */
 import { question } from '../api.js';
+import { verdictBadge } from '../changes.js';
 import { columnsOf } from '../columns.js';
 import { duration, number, percent, visible, zoneOf } from '../format.js';
 import { h } from '../h.js';
@@ -46,6 +47,9 @@ export const vitals = {
   }),
 };
 
+/** Returns what poor page loads take more, and between which times that lies. @param {import('../api.js').Row} row */
+const between = (row) => (row.difference_ms === null ? '' : `${number(row.difference_ms)} (${number(row.difference_low)} to ${number(row.difference_high)})`);
+
 /** @type {import('../main.js').View} */
 export const vital = {
   title: 'Vital',
@@ -79,6 +83,8 @@ export const vital = {
       columns: [functionColumn(page),
         { name: 'self_ms_per_load', label: 'Poor: self ms', kind: 'number', bar: true, title: 'Self time per page load with profiled time in a poor window' },
         { name: 'good_self_ms_per_load', label: 'Good: self ms', kind: 'number', title: 'Self time per page load with profiled time in a good window' },
+        { name: 'difference_ms', label: 'More ms, 95 % between', kind: 'number', cell: between, title: 'What poor page loads take beyond good ones of the same route, device, browser and hours' },
+        { name: 'verdict', label: 'Verdict', cell: ({ verdict }) => verdictBadge(verdict) },
         { name: 'total_ms_per_load', label: 'Poor: total ms', kind: 'number' },
         { name: 'samples', label: 'Samples', kind: 'count' }, { name: 'uploads', label: 'Uploads', kind: 'count' }, { name: 'good_uploads', label: 'Uploads, good', kind: 'count' }],
     });
