@@ -9,8 +9,9 @@
 #include "cli/kit/command.h"
 #include "cli/kit/message.h"
 #include "cli/kit/options.h"
+#include "cli/kit/terminal.h"
 
-enum { OPTION_KEY = FP_OPTION_FIRST, OPTION_MEASURE, OPTION_BY, OPTION_STEP };
+enum { OPTION_KEY = FP_OPTION_FIRST, OPTION_MEASURE, OPTION_BY, OPTION_STEP, OPTION_SINCE_WHEN };
 
 struct trend_options {
     struct fp_analysis analysis;
@@ -19,6 +20,7 @@ struct trend_options {
     const char *key;  /* NULL: not given, as the next ones */
     const char *measure;
     const char *step;
+    bool since_when;
     char zone[64]; /* whose days and clock the table shows */
 };
 
@@ -32,6 +34,8 @@ static const struct argp_option options[] = {
      "or vital",
      0},
     {"step", OPTION_STEP, "STEP", 0, "hour or day (default: hour)", 0},
+    {"since-when", OPTION_SINCE_WHEN, NULL, 0,
+     "also say, below the table, since when the level is another one; not with --json or --csv", 0},
     {0},
 };
 
@@ -76,6 +80,9 @@ static error_t parse_trend(int key, char *arg, struct argp_state *state)
         if (strcmp(arg, "hour") != 0 && strcmp(arg, "day") != 0)
             argp_error(state, "--step takes hour or day, not \"%s\"", arg);
         given->step = arg;
+        return 0;
+    case OPTION_SINCE_WHEN:
+        given->since_when = true;
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num > 0)
@@ -256,6 +263,40 @@ static void print_table(const struct trend_options *given, const PGresult *answe
     fp_grid_release(&grid);
 }
 
+/* Prints a sentence about the change point. */
+static bool print_change(const struct trend_options *given)
+{
+    struct fp_sql_query query;
+    fp_sql_init(
+        &query,
+        "select case when change > 0 then 'Higher' else 'Lower' end || ' by ' "
+        "|| round(100 * abs(change)) || ' % since ' || to_char(begins at time zone 'UTC', shape) "
+        "|| ' UTC (between ' || to_char(begins_from at time zone 'UTC', shape) || ' and ' "
+        "|| to_char(begins_until at time zone 'UTC', shape) || ')' || coalesce(', release ' "
+        "|| nearest_release || ' began ' || to_char(release_began at time zone 'UTC', shape), '') "
+        "|| '.' "
+        "from (values ('YYYY-MM-DD HH24:MI')) as format (shape) cross join "
+        "fleetprof.change_point(");
+    fp_sql_value(&query, "text", given->by);
+    fp_sql_add(&query, ", ");
+    fp_sql_value(&query, "text", given->name);
+    fp_sql_add(&query, ", ");
+    fp_filters_add(&given->analysis.filters, &query);
+    fp_sql_add(&query, ")");
+    PGresult *answer = fp_sql_run(given->analysis.connection, &query);
+    fp_sql_release(&query);
+    if (answer == NULL)
+        return false;
+    if (PQntuples(answer) == 0) {
+        (void)printf("No lasting change is seen; that takes 72 hours, 12 of them after it.\n");
+    } else {
+        fp_terminal_write_line(stdout, fp_str_of(PQgetvalue(answer, 0, 0)));
+        (void)printf("\n");
+    }
+    PQclear(answer);
+    return true;
+}
+
 static bool print_trend(struct trend_options *given)
 {
     PGresult *answer = read_zone(given) ? ask(given) : NULL;
@@ -263,10 +304,12 @@ static bool print_trend(struct trend_options *given)
         return false;
     print_table(given, answer);
     bool fine = true;
-    if (is_nothing(answer))
+    if (is_nothing(answer)) {
         fine = explain(given, answer);
-    else if (given->analysis.form == FP_FORM_PEOPLE)
+    } else if (given->analysis.form == FP_FORM_PEOPLE) {
         (void)printf("\n%s.\n", footer(given->by));
+        fine = !given->since_when || print_change(given);
+    }
     PQclear(answer);
     return fine;
 }

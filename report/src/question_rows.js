@@ -11,6 +11,7 @@ export const filterSets = {
   callers: 'filters of samples',
   callees: 'filters of samples',
   trend: 'filters',
+  change_point: 'filters',
   function_by: 'filters',
   histogram: 'filters',
   cost_by: 'filters of samples',

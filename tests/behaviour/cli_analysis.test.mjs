@@ -519,6 +519,7 @@ test('trend follows a function, a group or a timing', async () => {
   assert.deepEqual(await trend('--key', key, '--site', 'own'), [[10, 1]]);
   const { stdout } = await fleetprof('trend', '--by', 'party', 'third', '--site', 'own', '--step', 'day');
   assert.match(stdout, /^FROM \(UTC\) .*\n[0-9-]{10} 00:00 +30\.0 .* █{20} +1\n\nMS is self time per page load; it lies in the range with 95 % or more, if uploads are independent\.\n$/);
+  assert.match((await fleetprof('trend', 'of0', '--site', 'own', '--since-when')).stdout, /\nNo lasting change is seen; that takes 72 hours, 12 of them after it\.\n$/);
   const mistyped = await fleetprof('trend', 'oF0', '--site', 'own');
   assert.equal(mistyped.code, 0);
   assert.match(mistyped.stderr, /^fleetprof: no such function is on any stack in this period: oF0\n.*hint: `fleetprof top' lists functions; case counts\.\n$/);

@@ -58,6 +58,7 @@ const factFunctions = {
   callers: ["function_name => '%'", "function_name => null, key => KEY"],
   callees: ["function_name => '%'", "function_name => null, key => KEY"],
   cost_by: ['route', 'package', 'source', 'resource', 'host', 'browser', 'marker', 'party', 'entity'].map((by) => `by => '${by}'`),
+  change_point: ["by => 'function', key => FUNCTION"],
   trend: [
     "by => 'measure', key => 'dom', step => 'hour'",
     "by => 'function', key => FUNCTION, step => 'hour'",

@@ -27,6 +27,7 @@ from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[2] =
 union all
 select format('select * from fleetprof.%I(%s, ''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname,
     case when proname = 'trend' then '''function'', ''main'', ''hour'''
+         when proname = 'change_point' then '''function'', ''main'''
          when proname = 'function_by' then '''route'', ''1'''
          when proname = 'histogram' then '''vital'', ''INP'''
          when proargnames[1] = 'vital' then '''INP'''

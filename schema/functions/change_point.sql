@@ -1,0 +1,280 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Since when: the hour from which a function, a timing or a group has another level.
+--
+-- Each hour's value is compared with the other hours of the same time of day, working days and weekends apart. Of all hours
+-- that could begin a new level, the one that explains most is taken, if chance hardly explains as much.
+
+create or replace function fleetprof_data.level_shift(
+    buckets         timestamptz[],
+    level_values    double precision[],
+    weights         double precision[],
+    zone            text,
+    out place       integer,
+    out low_place   integer,
+    out high_place  integer,
+    out change      double precision,
+    out change_low  double precision,
+    out change_high double precision,
+    out p           double precision
+)
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    hours constant integer := cardinality(level_shift.buckets);
+    -- A level is seen for so many hours, at least.
+    least_side constant integer := 12;
+    least_hours constant integer := 72;
+    -- Beyond so many deviations an hour counts as if it were there: an outage of two hours is not a level.
+    most_deviations constant double precision := 3;
+    -- Of the likelihood ratio: where a level begins with a probability of 95 % (Eo and Morley).
+    sure_ratio constant double precision := 7.35;
+    season integer[]; -- 1 to 48
+    weight double precision[];
+    season_weight double precision[] := array_fill(0::double precision, array[48]);
+    season_sum double precision[] := array_fill(0::double precision, array[48]);
+    after_weight double precision[];
+    mean double precision;
+    scale double precision;
+    as_seen double precision[]; -- shares of the mean
+    x double precision[]; -- the same, outliers drawn near
+    score double precision := 0; -- of all hours from here on
+    information double precision := 0;
+    each_score double precision[];
+    each_information double precision[];
+    best double precision := 0;
+    step double precision;
+    s integer;
+    block integer;
+    ratio double precision;
+    spread double precision := 1; -- how much more sums of hours vary than sums of independent hours
+    residual double precision[];
+    seen double precision;
+    df double precision;
+    z double precision;
+    share double precision;
+begin
+    if hours < least_hours then
+        return;
+    end if;
+    season := array(
+        select (extract(hour from local) + case when extract(isodow from local) > 5 then 25 else 1 end)::integer
+        from unnest(level_shift.buckets) with ordinality as hour (bucket, number)
+        cross join lateral (select bucket at time zone level_shift.zone as local) as clock
+        order by number);
+    mean := (select sum(value * weight) / nullif(sum(weight), 0) from unnest(level_shift.level_values, level_shift.weights) as hour (value, weight));
+    if coalesce(mean, 0) <= 0 then
+        return;
+    end if;
+    weight := array(select weight * hours / sum(weight) over () from unnest(level_shift.weights) with ordinality as hour (weight, number) order by number);
+
+    -- The season, twice: hours far from it are drawn near before it is taken again.
+    as_seen := array(select value / mean from unnest(level_shift.level_values) with ordinality as hour (value, number) order by number);
+    x := as_seen;
+    for round in 1..2 loop
+        select array_agg(coalesce(season_mean, 0) order by number), array_agg(coalesce(total, 0) order by number)
+        into season_sum, season_weight
+        from generate_series(1, 48) as number
+        left join (
+            select season, sum(weight * value) / nullif(sum(weight), 0) as season_mean, sum(weight) as total
+            from unnest(season, x, weight) as hour (season, value, weight)
+            group by season
+        ) as mean on season = number;
+        scale := 1.4826 * (
+            select percentile_cont(0.5) within group (order by abs(sqrt(weight) * (value - season_sum[season])))
+            from unnest(season, x, weight) as hour (season, value, weight)
+            where weight > 0 and season_weight[season] > weight);
+        if coalesce(scale, 0) = 0 then
+            scale := 1e-3;
+        end if;
+        if round = 1 then
+            x := array(
+                select case when weight > 0 then season_sum[season] + greatest(least(value - season_sum[season], most_deviations * scale / sqrt(weight)), -most_deviations * scale / sqrt(weight)) else season_sum[season] end
+                from unnest(season, x, weight) with ordinality as hour (season, value, weight, number)
+                order by number);
+        end if;
+    end loop;
+    x := array(
+        select value - season_sum[season]
+        from unnest(season, x) with ordinality as hour (season, value, number)
+        order by number);
+
+    -- How much a new level from each hour on explains, the season taken out.
+    after_weight := array_fill(0::double precision, array[48]);
+    each_score := array_fill(0::double precision, array[hours]);
+    each_information := array_fill(0::double precision, array[hours]);
+    for number in reverse hours..2 loop
+        s := season[number];
+        if season_weight[s] > 0 then
+            information := information - after_weight[s] * (1 - after_weight[s] / season_weight[s]);
+            after_weight[s] := after_weight[s] + weight[number];
+            information := information + greatest(0, after_weight[s] * (1 - after_weight[s] / season_weight[s]));
+        end if;
+        score := score + weight[number] * x[number];
+        each_score[number] := score;
+        each_information[number] := information;
+        if number > least_side and number <= hours - least_side + 1 and information > 0.02 * hours
+            and score ^ 2 / information > best then
+            best := score ^ 2 / information;
+            place := number;
+        end if;
+    end loop;
+    if place is null then
+        return;
+    end if;
+    step := each_score[place] / each_information[place];
+
+    -- The rest, and how much its sums over blocks of hours vary.
+    select array_agg(value - step * (case when number >= place then 1 else 0 end - later / nullif(all_weight, 0)) order by number)
+    into residual
+    from (
+        select
+            number, value, sum(weight) over (partition by season) as all_weight,
+            sum(case when number >= place then weight else 0 end) over (partition by season) as later
+        from unnest(season, x, weight) with ordinality as hour (season, value, weight, number)
+    ) as hour;
+    seen := (
+        select sum(weight * value ^ 2) / greatest(count(*) - (select count(*) from unnest(season_weight) as each_weight where each_weight > 0) - 1, 1)
+        from unnest(residual, weight) as hour (value, weight)
+        where weight > 0);
+    foreach block in array '{3,6,12,24,48}'::integer[] loop
+        continue when hours / block < 6;
+        ratio := (
+            select avg(total ^ 2 / nullif(variance, 0))
+            from (
+                select sum(weight * value) as total, sum(weight) * seen as variance
+                from unnest(residual, weight) with ordinality as hour (value, weight, number)
+                group by (number - 1) / block
+            ) as sums);
+        -- A block has a part in the levels and seasons that were taken out.
+        spread := greatest(spread, ratio / (1 - 2.0 * block / hours));
+    end loop;
+    seen := greatest(seen * spread, 1e-8);
+    -- Few blocks show little of how hours vary: as many degrees of freedom as thirds of days.
+    df := hours / 8.0;
+    z := (8 * df + 1) / (8 * df + 3) * sqrt(df * ln(1 + best / seen / df));
+    -- The greatest of many: James, James and Siegmund.
+    share := greatest(0.01, least_side::double precision / hours);
+    p := case
+        when z < 2 then 1
+        else least(1, z * exp(-(least(z, 37) ^ 2) / 2) / sqrt(2 * pi()) * ((1 - 1 / z ^ 2) * ln(((1 - share) / share) ^ 2) + 4 / z ^ 2))
+    end;
+    select min(number), max(number)
+    into low_place, high_place
+    from unnest(each_score, each_information) with ordinality as hour (score, information, number)
+    where information > 0 and (best - score ^ 2 / information) / seen <= sure_ratio;
+
+    step := (
+        select sum(weight * (value - season_sum[season]))
+        from unnest(as_seen, weight, season) with ordinality as hour (value, weight, season, number)
+        where number >= place) / each_information[place];
+    share := (
+        select sum(weight) filter (where number >= place) / sum(weight)
+        from unnest(weight) with ordinality as hour (weight, number));
+    change := step / (1 - step * share);
+    change_low := (step - 2 * sqrt(seen / each_information[place])) / (1 - step * share);
+    change_high := (step + 2 * sqrt(seen / each_information[place])) / (1 - step * share);
+end
+$$;
+
+comment on function fleetprof_data.level_shift is
+    'Returns the hour (its place) from which values have another level, where that may lie (95 %), the change as a share with its interval, and the probability of so much by chance; nulls if there is too little to tell. buckets: hours in their order, with their values and weights; zone: whose days and weekends they have in common.';
+
+create or replace function fleetprof.change_point(
+    by  text,
+    key text,
+    -- {{filters}}
+)
+returns table (
+    begins        timestamptz,
+    begins_from   timestamptz,
+    begins_until  timestamptz,
+    change        double precision,
+    change_low    double precision,
+    change_high   double precision,
+    p             double precision,
+    nearest_release text,
+    release_began timestamptz
+)
+language plpgsql stable parallel safe rows 1
+-- {{settings}}
+as $$
+#variable_conflict use_column
+declare
+    -- {{given}}
+    -- Somebody may look at many trends.
+    most_p constant double precision := 0.01;
+    hours_from constant timestamptz := (select hours_from from horizon);
+    side constant compared_side := compared_side(
+        given, given.wanted[array_position(dimensions(), 'release')], given.since, given.until);
+begin
+    return query
+    with load as (
+        select bucket, sum(loads)::double precision as loads
+        from (
+            select bucket, unnest(loads) as loads
+            from total_packed
+            where is_selected(side.hours, sealed, group_id, bucket, span)
+        ) as entry
+        group by bucket
+    ),
+    hour as (
+        select
+            bucket, coalesce(value_ms, 0) as value_ms,
+            coalesce(
+                case when change_point.by = any(dimensions() || '{mark,measure,vital}'::text[]) then trend.uploads else load.loads end,
+                0) as weight
+        from fleetprof.trend(change_point.by, change_point.key, 'hour',
+            -- {{arguments}}
+        ) as trend
+        left join load using (bucket)
+        where bucket >= hours_from
+    ),
+    shift as (
+        select buckets, shift.*
+        from (
+            select
+                array_agg(bucket order by bucket) as buckets,
+                array_agg(value_ms order by bucket) as level_values,
+                array_agg(weight::double precision order by bucket) as weights
+            from hour
+        ) as hour
+        cross join lateral level_shift(buckets, level_values, weights, fleetprof.timezone_of(change_point.site)) as shift
+        where shift.p <= most_p
+    ),
+    -- A release of the first hour may have begun before.
+    began as (
+        select release, first_hour
+        from (select *, min(first_hour) over () as first_of_all from (
+            select release, min(bucket) as first_hour
+            from (
+                select group_id as segment_id, bucket, unnest(uploads) as uploads
+                from total_packed
+                where is_selected(side.segment_hours, sealed, group_id, bucket, span)
+            ) as entry
+            join segment using (segment_id)
+            where uploads > 0
+            group by release
+        ) as life) as life
+        where first_hour > first_of_all
+    )
+    select
+        buckets[place], buckets[low_place], buckets[high_place], change, change_low, change_high, p, nearest.release,
+        nearest.first_hour
+    from shift
+    left join lateral (
+        select *
+        from began
+        where first_hour between buckets[low_place] - interval '1 hour' and buckets[high_place] + interval '1 hour'
+        order by abs(extract(epoch from first_hour - buckets[place])), release
+        limit 1
+    ) as nearest on true;
+end
+$$;
+
+comment on function fleetprof.change_point is
+    -- {{comment of change_point}};
+
+revoke execute on function fleetprof_data.level_shift, fleetprof.change_point from public;
+grant execute on function fleetprof_data.level_shift, fleetprof.change_point to fleetprof_reader;
