@@ -98,7 +98,7 @@ async function openShop() {
       fs.writeFileSync(running().file, JSON.stringify({ ...running().config, ...settings }));
       await keepHouse(running());
     },
-    /** What `fleetprof status` finds. @param {import('../behaviour/stack.mjs').Collector[]} others further collectors */
+    /** Returns the findings of `fleetprof status`. @param {import('../behaviour/stack.mjs').Collector[]} others further collectors */
     findings: async (...others) => {
       const collectors = [running(), ...others].flatMap(({ config }) => ['--collector', config.admin]);
       const { stdout } = await run([path.join(binDir, 'fleetprof'), 'status', '--json', '--over', '0', ...collectors,
@@ -111,7 +111,7 @@ async function openShop() {
     /** @param {number} count */
     upload: (count) => upload(running(), ledger, count),
     refusals: () => refusalsOf(running()),
-    /** What is stored: samples of functions, rows of the log, ids, dictionary rows. */
+    /** Counts what is stored: samples of functions, rows of the log, ids, dictionary rows. */
     stored: async () => (await database.sql(`select
       (select coalesce(sum(samples), 0) from fleetprof.hotspots('shop', '-infinity', 'infinity'))::int as samples,
       (select count(*) from fleetprof_data.upload)::int as logged,
@@ -133,7 +133,7 @@ async function openShop() {
   return shop;
 }
 
-/** What uploads of these numbers store. @param {number} uploads */
+/** Returns the counts that these many uploads must store. @param {number} uploads */
 const all = (uploads) => ({ samples: 3 * uploads, logged: uploads, ids: uploads, frames: 1 });
 
 for (const days of [500, 15, -20, -365, -450]) {

@@ -59,7 +59,7 @@ async function status(args) {
   return findings;
 }
 
-/** What both tools find, by a configuration. @param {string} [file] @returns {Promise<Record<string, any[]>>} */
+/** Returns the findings of both tools, by a configuration. @param {string} [file] @returns {Promise<Record<string, any[]>>} */
 async function findings(file = collector.file) {
   const [ofDoctor, ofStatus] = await Promise.all([doctor(['-c', file]), status(['-c', file])]);
   assert.equal(ofDoctor.stderr, '');

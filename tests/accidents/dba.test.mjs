@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a DBA does beside a running collector, and what roles and databases may be set to: uploads go on meanwhile, and all
+ * A DBA works beside a running collector, and roles and databases have unusual settings: uploads go on meanwhile, and all
  * are counted.
  */
 import assert from 'node:assert/strict';
@@ -128,7 +128,7 @@ test('time-outs of the role and of the database: none of them ends a flush', asy
   assert.deepEqual([top.code, /statement timeout/.test(top.stderr)], [2, true], top.stderr);
 });
 
-/** What the cells of the manual's table say, as statements that set it; "yours" is not set. @type {Record<string, string[]>} */
+/** The cells of the manual's table, as statements that set them; "yours" is not set. @type {Record<string, string[]>} */
 const limitsOfCells = {
   '60 s': ['60s'], '30 s': ['30s'], '2 s': ['2s'], '10 min': ['10min'], 'none': ['0'], 'yours': [], '`--statement-timeout`': ['77s'],
   '30 s; 2 s to drop a partition': ['30s'],
@@ -148,7 +148,7 @@ test("the manual's time-outs are those that transactions set", async () => {
   if (isRoot) await runOrThrow(['chown', 'postgres:postgres', dir]);
   const own = await startPostgres({ settings: { log_statement: 'all', logging_collector: 'on', log_directory: dir, log_filename: 'log', log_file_mode: '0644' } });
   let read = 0;
-  /** What was set since the last call: "NAME = VALUE". */
+  /** Returns the settings that were logged since the last call: "NAME = VALUE". */
   const saidSince = () => {
     const text = fs.readFileSync(path.join(dir, 'log'), 'latin1').slice(read);
     read += text.length;

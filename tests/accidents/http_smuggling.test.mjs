@@ -105,7 +105,7 @@ const framings = [
   { name: 'a request line that ends in a bare LF', line: 'POST PATH HTTP/1.1\n', head: `${host}${length}` },
 ];
 
-/** What is wrong with a body in chunks is found while it is read.
+/** Mistakes in a chunked body, which are found while it is read.
  * @type {Row[]} */
 const garbage = [
   { name: 'a chunk size without digits', body: 'xyz\r\nBODY\r\n0\r\n\r\n' },

@@ -17,7 +17,7 @@ const rounds = process.env.FLEETPROF_LONG === '1' ? 40 : 6;
 const uploadsPerRound = 25;
 
 /**
- * What the sessions of the pool would give to whoever has them next: settings, temporary objects, locks.
+ * Returns what the pool's sessions would leave to their next user: settings, temporary objects, locks.
  * @param {import('../behaviour/stack.mjs').Postgres} postgres
  */
 async function leftBehind(postgres) {
@@ -60,7 +60,7 @@ const housekept = (collectors) => waitFor(async () => {
   return metrics.every(({ fleetprof_last_housekeeping_timestamp_seconds: kept }) => kept > 0);
 }, { what: 'housekeeping of each' });
 
-/** What a collector logs is that a session was cut, never something that a session lacks. @param {import('../behaviour/stack.mjs').Collector} collector */
+/** A collector logs that a session was cut, never that a session lacks something. @param {import('../behaviour/stack.mjs').Collector} collector */
 const assertOnlyCut = ({ server }) => assert.doesNotMatch(server.output(), /does not exist|already exists|level=error/);
 
 for (const mode of /** @type {const} */ (['session', 'transaction'])) {

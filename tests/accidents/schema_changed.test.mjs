@@ -47,7 +47,7 @@ async function openShop() {
       const earlier = await metric('flush_errors_total');
       await waitFor(async () => await metric('flush_errors_total') >= earlier + failures, { what: 'further tries' });
     },
-    /** What `fleetprof status` sees of a finding. @param {string} id */
+    /** Returns a finding of `fleetprof status`. @param {string} id */
     finding: async (id) => {
       const { stdout } = await run([path.join(binDir, 'fleetprof'), 'status', '--json', '--over', '0', '--collector', collector.config.admin]);
       /** @type {{ id: string, seen: string }[]} */
@@ -63,7 +63,7 @@ async function openShop() {
 }
 
 /**
- * What somebody may change, what then refuses uploads, the server's error, and the remedy that is printed.
+ * A change that somebody may make, what then refuses uploads, the server's error, and the remedy that is printed.
  * @typedef {object} Change
  * @property {string} what
  * @property {string} sql

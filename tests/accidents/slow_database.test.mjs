@@ -38,7 +38,7 @@ test('each transaction takes 1.5 s more than flush.max_window allows: the backlo
     assert.ok((await collector.metrics()).fleetprof_flush_window_records >= 256);
     await waitFor(() => true, { intervalMs: 1 });
   }
-  // What waits now goes with the next two flushes: the one that runs, and one for all the rest.
+  // Waiting uploads go with the next two flushes: the one that runs, and one for all the rest.
   const before_ = await flushes();
   await waitFor(async () => (await collector.metrics()).fleetprof_spool_backlog_records === 0, { what: 'empty spool' });
   assert.ok(await flushes() - before_ <= 3, `${await flushes() - before_} flushes for the rest`);

@@ -55,7 +55,7 @@ function split(name) {
   return { metric, labels: [...inside.matchAll(/([a-z_]+)="([^"]*)"/g)].map(([, label, value]) => [label, value]) };
 }
 
-/** What is wrong with an expression: syntax, or a metric, label or value that no collector has. @param {string} expression */
+/** Returns the faults of an expression: syntax, or a metric, label or value that no collector has. @param {string} expression */
 function faults(expression) {
   /** @type {string[]} */
   const found = [];
@@ -286,7 +286,7 @@ test('each other alert fires when its own numbers change, and alone', { skip }, 
     return fires(series, 100, ['FleetprofCollectorRestarts']);
   });
 
-  // What would take hours, a broken disk or a wrong clock: the values are changed on the page.
+  // These would take hours, a broken disk or a wrong clock: the values are changed on the page.
   const site = 'site="shop"';
   for (const [alert, change] of /** @type {[string, Record<string, number>][]} */ ([
     ['FleetprofConnectionsEnded', { 'fleetprof_connections_ended_total{reason="slow"}': 1 }],

@@ -15,7 +15,7 @@ const dir = temporaryDir('cli');
 const manual = fs.readFileSync(path.join(repository, 'docs/cli.md'), 'utf8');
 const every = await everyCommand();
 const commands = every.map(({ name }) => name);
-/** What only has commands. */
+/** Names that only group commands. */
 const families = [...new Set(commands.flatMap((name) => name.split(' ').map((_, i, words) => words.slice(0, i).join(' '))))].filter(Boolean);
 
 /** @param {string[]} args @param {Parameters<typeof run>[1]} [options] */

@@ -55,7 +55,7 @@ function fleetprof(...args) {
   return run([program, ...args], { env });
 }
 
-/** What --json prints; an error with stderr when the exit code is not 0. @param {string[]} args @returns {Promise<any[]>} */
+/** Returns what --json prints; throws an error with stderr when the exit code is not 0. @param {string[]} args @returns {Promise<any[]>} */
 async function json(...args) {
   const { code, stdout, stderr } = await fleetprof(...args, '--json');
   assert.equal(code, 0, stderr);

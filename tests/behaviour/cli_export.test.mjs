@@ -126,7 +126,7 @@ test('an aggregate has the same stacks, time and samples in speedscope and pprof
   assert.equal(us, total);
   assert.ok(wanted.size > 50 && wanted.has('(gc)') && wanted.has('(unattributed)'));
   const shown = withoutPlaces([...wanted]);
-  // What folded replaces in a name, the others keep.
+  // The others keep characters that folded replaces in a name.
   const plain = (/** @type {Map<string, number>} */ stacks) => withoutPlaces([...stacks].map(([stack, time]) => [stack.replaceAll(shownHostile, foldedHostile), time]));
 
   const { profiles: [profile], name } = await speedscope('shop.json', (await exported('--format', 'speedscope', '--site', 'shop')).bytes);

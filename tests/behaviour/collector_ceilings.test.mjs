@@ -87,7 +87,7 @@ const plainUpload = (name) => ({
 /** @param {any} row */
 const numbers = (row) => Object.fromEntries(Object.entries(row).map(([key, value]) => [key, Number(value)]));
 
-/** What is in the dictionaries, all sites together. */
+/** Counts the dictionaries' rows, all sites together. */
 async function dictionaries() {
   const kinds = ['frame', 'stack', 'timing', 'resource', 'segment'];
   const [row] = await stack.sql(`select ${kinds.map((kind) =>
@@ -194,7 +194,7 @@ test('a flood of made-up names stays under the ceilings, and all time is account
   await assertByName('calm', 'later', 1);
   assert.equal((await sumsInSql('calm')).overflow_us, 0);
 
-  // What the operator sees.
+  // The operator sees it in the metrics.
   const metrics = await stack.collector.metrics();
   for (const kind of ['frame', 'stack', 'timing', 'route', 'release', 'segment']) {
     assert.ok(metrics[`fleetprof_names_overflowed_total{kind="${kind}"}`] > 0, kind);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the collector's tests share: requests that no browser would send, and a few uploads.
+ * Helpers that the collector's tests share: requests that no browser would send, and a few uploads.
  */
 import { once } from 'node:events';
 import http from 'node:http';

@@ -47,7 +47,7 @@ after(() => collector.stop());
 /** @param {string} site @param {import('./collector_client.mjs').Request} request */
 const dryRun = (site, request, query = '') => send(`${collector.url}/v1/ingest/pk_${site}?dry_run${query}`, request);
 
-/** What the spool, SQL's counters and the letters hold; the same before and after a dry run. */
+/** Returns the contents of the spool, SQL's counters and the letters; a dry run must not change them. */
 async function traces() {
   const metrics = await collector.metrics();
   const isTrace = (/** @type {string} */ name) => /^fleetprof_(uploads|last_upload|page_tokens|entries|measures|names|inflated|ack|dead_letters|spool|backlog)/.test(name);

@@ -66,7 +66,7 @@ describe('requests', () => {
   const session = '/sessions/f81d4fae-7dec-41d0-a765-00a0c91e6bf6';
 
   /**
-   * What was done wrong; the site and the reason that tell; status, address, request; what else the line
+   * Each mistake; the site and the reason that report it; status, address, request; what else the line
    * in the log says.
    * @type {[string, string, string, number, string, import('./collector_client.mjs').Request, string][]}
    */

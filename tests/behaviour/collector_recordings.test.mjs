@@ -37,7 +37,7 @@ after(async () => {
 const post = (route, body, headers = {}) =>
   send(`${stack.collector.url}/v1/ingest/pk_demo`, { body, headers: { referer: `https://shop.example${route}`, ...headers } });
 
-/** What the database counted and kept for a page, in the order of the sessions. @param {string} route @param {number}
+/** Returns what the database counted and kept for a page, in the order of the sessions. @param {string} route @param {number}
  * count */
 async function kept(route, count) {
   const rows = () => stack.sql(`select session_id::text as id, upload_id::text, source_id, window_id, timelines, events, body_bytes,

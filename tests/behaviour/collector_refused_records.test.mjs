@@ -57,7 +57,7 @@ async function counted(site) {
     .map(([name, value]) => [name.slice(start.length, -2), value]));
 }
 
-/** What each format refuses: reason → records and the first place. */
+/** The reasons for which each format refuses records: reason → records and the first place. */
 const cases = /** @type {const} */ ([
   ['dump', 'speed-tracer', dump, 5, { negative_duration: [1, offsetOf('{"type":1,')], not_json: [1, offsetOf('{"type":non')], truncated: [1, offsetOf('{"type":12,"time":30')] }],
   ['post', 'speed-tracer', post, 4, { bad_time: [1, 'element 1'], not_object: [1, 'element 3'] }],

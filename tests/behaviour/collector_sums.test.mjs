@@ -41,7 +41,7 @@ async function upload(release, trace, sampleInterval, more) {
   assert.equal(reply.status, 204, `${release}: ${await reply.text()}`);
 }
 
-/** What SQL says of one release. @param {string} release */
+/** Returns SQL's answers about one release. @param {string} release */
 async function fromSql(release) {
   const filters = `'demo', release => '${release}'`;
   const [frames, markers, stacks] = await Promise.all([

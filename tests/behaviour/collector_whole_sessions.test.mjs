@@ -70,7 +70,7 @@ async function answers(id) {
   return all;
 }
 
-/** What the numbers of a site say. @param {string} site */
+/** Returns the numbers of a site. @param {string} site */
 const numbers = async (site) => ({
   events: await stack.sql(`select * from fleetprof.event_breakdown('${site}')`),
   frames: await stack.sql(`select function, resource, line, kind, self_ms, total_ms, samples::int from fleetprof.hotspots('${site}', top => null) order by 1, 2, 3, 4`),

@@ -28,7 +28,7 @@ const ask = (sql) => fleet.postgres.sql(sql
   .replaceAll('$__timeFrom()', () => `'${new Date(Date.now() - 5 * 86_400_000).toISOString()}'`)
   .replaceAll('$__timeTo()', () => `'${new Date().toISOString()}'`), 'fleetprof_reader');
 
-/** What Grafana makes of ${name:sqlstring}: a value is quoted, and has \\" for "; the one for "All" stays as it is. @param {string} text
+/** Replaces ${name:sqlstring} as Grafana does: a value is quoted, and has \\" for "; the one for "All" stays as it is. @param {string} text
  * @param {Map<string, { all?: string, value?: string }>} values */
 const filled = (text, values) => text.replace(/\$\{(\w+)(?::(\w+))?\}/g, (_, name, format) => {
   const { all, value } = values.get(name) ?? assert.fail(`no variable ${name}`);

@@ -26,7 +26,7 @@ async function startOld(version) {
   return postgres;
 }
 
-/** What pg_dump writes about each object, without partitions, which have a day of their own. @param {import('./stack.mjs').Postgres} postgres */
+/** Returns what pg_dump writes about each object, without partitions, which have a day of their own. @param {import('./stack.mjs').Postgres} postgres */
 async function schemaOf(postgres) {
   const dump = await runOrThrow([`${postgresBinDir()}/pg_dump`, '--schema-only', postgres.conninfo()]);
   const statements = dump.replace(/^(--|\\).*\n/gm, '').split(/\n\n+/).map((statement) => statement.trim());

@@ -91,7 +91,7 @@ for (const [kind, start] of Object.entries(servers)) {
           if (typeof line === 'string') assert.equal(given[i], line);
           else assert.match(given[i], line);
         }
-        // What else the application allows stays; in nginx, a person has to write it.
+        // The application's other permissions stay; in nginx, a person has to write it.
         if (kind === 'httpd' && id.startsWith('csp-')) {
           const [[, policy]] = mistakes[id].sent;
           for (const word of policy.split(/[ ;]+/)) assert.ok(given[0].includes(word), word);

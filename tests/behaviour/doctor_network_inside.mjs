@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What doctor_network.test.mjs runs in a network of its own, whose only interface has public, private and link-local
+ * Runs for doctor_network.test.mjs in a network of its own, whose only interface has public, private and link-local
  * addresses: pages that try to send doctor inside. Prints one JSON object per case.
  */
 import { execFile } from 'node:child_process';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What doctor sends is what a browser sends for the same: servers decide by these fields.
+ * Doctor's requests have the fields that a browser sends for the same: servers decide by these fields.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

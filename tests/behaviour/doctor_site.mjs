@@ -15,7 +15,7 @@ import { startModule } from './nginx/nginx.mjs';
 import { binDir, freePort, repository, run, runOrThrow, startCollector, temporaryDir } from './stack.mjs';
 
 /**
- * What a set-up does differently from the right one.
+ * The differences of a set-up from the right one.
  * @typedef {object} Setup
  * @property {string[]} [finds] the findings that doctor must make, and no others; none: it is a right set-up
  * @property {string[]} [options] of doctor

@@ -12,7 +12,7 @@ import { written } from '../../tools/reference.mjs';
 import { startReport } from './serve_tool.mjs';
 import { binDir, repository, run, runOrThrow, startStack, waitFor } from './stack.mjs';
 
-/** What one upload says of each filter, and the other one of none. @type {Record<string, { value: string, envelope?: object, browser?: string }>} */
+/** A value of each filter, which one upload has and the other one lacks. @type {Record<string, { value: string, envelope?: object, browser?: string }>} */
 const examples = {
   route: { value: '/cart', envelope: { page: { url: 'https://shop.example/cart' } } },
   release: { value: 'r1', envelope: { release: 'r1' } },
@@ -64,7 +64,7 @@ const asked = (given) => ({ site: 'shop', ...Object.fromEntries(everything.map((
 /** @param {{ function?: string }[]} rows */
 const names = (rows) => rows.map((row) => row.function).sort();
 
-/** Who asks for the hottest functions, by SQL's names. @type {Record<string, (given: Record<string, string>) => Promise<any[]>>} */
+/** The places that ask for the hottest functions, by SQL's names. @type {Record<string, (given: Record<string, string>) => Promise<any[]>>} */
 const surfaces = {
   SQL: (given) => stack.sql(`select function from fleetprof.hotspots(${Object.entries(asked(given)).map(([name, value]) => `${name} => '${value}'`).join(', ')})`, 'fleetprof_reader'),
   'the command line': async (given) => {

@@ -99,7 +99,7 @@ test(`of ${leastKnown} known functions or more in four bundlers, ${leastRight} h
   assert.ok(sum.known >= leastKnown && sum.known - sum.right <= leastKnown - leastRight);
 });
 
-/** What other bundlers made of the same functions: what their scripts need to run, and names that another function runs. @type {Record<string, { runtime?: string, names?: Record<string, string> }>} */
+/** Scripts that other bundlers made of the same functions: their needs to run, and the names that another function runs. @type {Record<string, { runtime?: string, names?: Record<string, string> }>} */
 const stored = {
   bun: {},
   parcel: {},
@@ -575,7 +575,7 @@ test('the lines of the manual write the table, with the package as it is publish
     assert.ok(functions.some(([, , name, source, line]) => name === 'sortCart' && source === 'src/main.js' && line === 1), `${script}: ${JSON.stringify(functions)}`);
   }
 
-  // What Next.js leaves: maps of other names than their scripts', and scripts without one.
+  // Next.js leaves maps of other names than their scripts', and scripts without one.
   const chunks = path.join(project, '.next/static/chunks');
   fs.mkdirSync(chunks, { recursive: true });
   fs.writeFileSync(path.join(project, '.next/static/_buildManifest.js'), 'self.__BUILD_MANIFEST = {};\n');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What agents left out, from envelopes to SQL and the command: a page load counts once for each kind of thing, however
+ * The things that agents left out, from envelopes to SQL and the command: a page load counts once per kind, however
  * many of its uploads say so, in any order, by one collector or two, and across restarts and retries.
  */
 import assert from 'node:assert/strict';

@@ -29,7 +29,7 @@ test("each of reliability.md's accidents names tests that are there, and each te
   assert.deepEqual(unnamed, ['ledger.test.mjs']);
 });
 
-/** Who is sampled by the lines of privacy.md, at 100 %. @type {[string, Record<string, string>, boolean][]} */
+/** The visitors that the lines of privacy.md sample or not, at 100 %. @type {[string, Record<string, string>, boolean][]} */
 const visitors = [
   ['a visitor', {}, true],
   ['a visitor with another cookie', { cookie: 'a=b; profiling=yes' }, true],

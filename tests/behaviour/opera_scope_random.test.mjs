@@ -26,7 +26,7 @@ const fields = ['type', 'time', 'overhead', 'hits', 'interval', 'eventID', 'pare
  *   parentEventID: number | null, childCount: number, [detail: string]: any }} ScopeEvent
  * @typedef {{ mode: string, root: number | null, depth: number | null, types: string[] | null, from: number | null, to: number | null }} Selection */
 
-/** What a type says of its events. @param {number} type @param {import('../chaos/random.mjs').Random} random */
+/** Returns a random detail of an event of this type. @param {number} type @param {import('../chaos/random.mjs').Random} random */
 function detailOf(type, random) {
   const url = `https://shop.example/${random.below(2)}`;
   if (type === 3) return { documentParsing: [url] };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What tests of sealing share: random flushes written by SQL, the tool that seals at a given time, and a naive
+ * Helpers that tests of sealing share: random flushes written by SQL, the tool that seals at a given time, and a naive
  * computation of what sealed rows must hold.
  */
 import assert from 'node:assert/strict';
@@ -205,7 +205,7 @@ function checkSql() {
       if different > 0 then
         said := said || format('%s: %s differences; wanted %s rows, found %s; ', '${kind}', different, wanted_rows, found_rows);
       end if;
-      -- What is not sealed is recent, row by row.
+      -- Rows that are not sealed are recent, row by row.
       select count(*) into different from (
         select l.group_id, l.bucket, l.spool_id, l.position from public.${kind}_log l join fleetprof_data.segment s on s.segment_id = l.group_id
           where exists (select from fleetprof_data.unsealed u where (u.site, u.bucket, u.spool_id, u.position) = (s.site, l.bucket, l.spool_id, l.position))

@@ -29,7 +29,7 @@ const sources = {
   '.clusterfuzzlite/Dockerfile': ['# Builds.\nFROM debian\n', `# Builds.\n# ${tag}\nFROM debian\n`],
 };
 
-/** What has no line of its own. */
+/** Files without a line of their own. */
 const others = ['schema/tables/0001_storage.sql', 'agent/dist/fleetprof.js', 'demo/vendor/mustache.js', 'tests/data/a.js',
   'tests/names/shapes/a.js', 'tests/fuzz/http/http_seeds/a.c', 'README.md', 'config/fleetprof.yaml', 'package.json'];
 

@@ -89,7 +89,7 @@ export function eventSummary(forest, label, { from, to } = span(all(forest))) {
 export const logMessages = (forest) => all(forest).filter(({ type }) => type === LOG)
   .map(({ start, data, id, top }) => ({ at: ms(start), message: data.message, event: id, top }));
 
-/** What is known of the timers that fired. @param {Node[]} forest */
+/** Returns the timers that fired, with all that is known of them. @param {Node[]} forest */
 export function timers(forest) {
   const started = new Map();
   return all(forest).flatMap(({ type, id, data }) => {
@@ -218,7 +218,7 @@ export function networkResources(forest) {
 /** @param {Record<string, string> | null} headers @param {string} name @returns {string | undefined} */
 const header = (headers, name) => Object.entries(headers ?? {}).find(([key]) => key.toLowerCase() === name)?.[1];
 
-/** What a response is, by its Content-Type. @param {any} request */
+/** Returns the kind of a response, by its Content-Type. @param {any} request */
 function kindOf({ url, responseHeaders }) {
   const type = header(responseHeaders, 'content-type')?.toLowerCase();
   if (type === undefined) return 'other';
@@ -247,7 +247,7 @@ function isUncached(request) {
     || /no-cache/.test((header(request.responseHeaders, 'pragma') ?? '').toLowerCase()) || (fresh !== null && fresh <= 0);
 }
 
-/** What the rules about caches say of a response. @param {any} request @returns {[number, string][]} */
+/** Returns the hints of the rules about caches on a response. @param {any} request @returns {[number, string][]} */
 function cachingHints(request) {
   const answer = (/** @type {string} */ name) => header(request.responseHeaders, name);
   const kind = kindOf(request);

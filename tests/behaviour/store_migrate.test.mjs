@@ -84,7 +84,7 @@ test("a database's own settings change neither the schema nor what a second run 
 test('functions mean the same in a session where a backslash in a text escapes', async () => {
   const database = await newDatabase(postgres, { empty: true });
   await migrated(database);
-  // What is left of a body without its comments and its E'…' texts.
+  // A body without its comments and its E'…' texts.
   const open = await database.sql(String.raw`
     select oid::regprocedure::text as name
     from pg_proc
@@ -218,7 +218,7 @@ test('a function or view that somebody dropped comes back', async () => {
 test('--repair brings back what somebody changed or revoked, also rights on tables', async () => {
   const database = await newDatabase(postgres, { empty: true });
   await migrated(database);
-  /** What each role may do with each function, view and table, whatever the order of the grants. */
+  /** Returns each role's rights on each function, view and table, whatever the order of the grants. */
   const rights = () => database.sql(`select object, role, array_agg(privilege order by privilege) as privileges from (
     select oid::regprocedure::text as object, r.role::regrole::text as role, privilege_type as privilege from pg_proc
       cross join (values ('fleetprof_reader'), ('fleetprof_writer')) r (role) cross join aclexplode(proacl)

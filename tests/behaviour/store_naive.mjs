@@ -571,7 +571,7 @@ export function flamegraphColumns(store, filters, maxNodes) {
 }
 
 /**
- * What calls functions of a name, or what they call.
+ * Returns the callers of functions of a name, or their callees.
  * @param {NaiveStore} store @param {Filters} filters @param {string} name @param {boolean} ofCallers @returns {Row[]}
  */
 export function neighbours(store, filters, name, ofCallers) {

@@ -288,7 +288,7 @@ export function randomQuestion(random, store) {
         : random.pick(['', '%', '(%', 's%', '%t%', '%e', ...naive.markerNames]),
       dimensions: Object.fromEntries([
         ...wanted.map((name) => [name, pattern(random, segment[name])]),
-        // What another upload has.
+        // The values of another upload.
         ...excluded.map((name) => [`${naive.excluding}${name}`, pattern(random, random.pick(store.uploads).delta.segment[name])]),
       ]),
     },
@@ -353,7 +353,7 @@ function takeGeneratedPlace(row) {
 }
 
 /**
- * What differs between SQL's rows and the naive store's, in words.
+ * Returns the differences between SQL's rows and the naive store's, in words.
  * @param {Question} question @param {Row[]} found @param {NaiveStore} store @returns {string[]}
  */
 export function differences(question, found, store) {

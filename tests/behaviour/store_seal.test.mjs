@@ -540,7 +540,7 @@ test('levels: one for later hours is left out, a wrong one is an error', async (
   await flushes.flush('one', [startUs, startUs + hourUs]);
   await assert.rejects(database.execute(`insert into fleetprof_data.cohort_level (level, dimensions) values (7, '{site}')`), /"since"/);
   await database.execute(`insert into fleetprof_data.cohort_level values (7, '{device,site,route}', to_timestamp(${(startUs + hourUs) / 1e6}), '-infinity')`);
-  // What was sealed before would be missing in its sums.
+  // Its sums would lack the rows that were sealed before.
   await database.execute("insert into fleetprof_data.cohort_level values (8, '{site,device}', '-infinity')");
   await sealer.all(startUs + 3 * hourUs);
   const levels = await database.sql(`select c.level, count(distinct r.bucket) as hours from fleetprof_data.total_hours r

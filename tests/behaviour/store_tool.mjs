@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the store's tests share: a separate database for each test, the tool that drives a spool and a writer, and an
+ * Helpers that the store's tests share: a separate database for each test, the tool that drives a spool and a writer, and an
  * independent count of what SQL must have.
  */
 import assert from 'node:assert/strict';

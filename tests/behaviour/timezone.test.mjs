@@ -108,7 +108,7 @@ test('a UTC day, where hours are gone, says so', async () => {
   assert.match(await trend('blog', 'day'), new RegExp(`^FROM \\(UTC\\) .*\n${day} 00:00 +[0-9]`));
 });
 
-/** What status and doctor see of unknown zones. @param {string[]} whose options that name a configuration, or a collector and a database */
+/** Returns the findings of status and doctor on unknown zones. @param {string[]} whose options that name a configuration, or a collector and a database */
 async function unknownZones(whose) {
   const tools = whose[0] === '-c' ? [['status', '--over=0'], ['doctor']] : [['status', '--over=0']];
   return Promise.all(tools.map(async ([tool, ...more]) => {

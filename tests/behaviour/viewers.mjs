@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the viewers of other tools make of a file: their own importers, from npm. Each gives the sum of a profile, its
+ * Reads a file as the viewers of other tools do: by their own importers, from npm. Each gives the sum of a profile, its
  * stacks, and its marks, all in whole microseconds.
  */
 import fs from 'node:fs';
@@ -135,7 +135,7 @@ let traceEngine;
  * @param {string} json
  */
 export async function devtools(json) {
-  // What it takes from a browser, and from a later Node.js.
+  // It needs these of a browser, and of a later Node.js.
   /** @type {any} */ (globalThis).DOMRect ??= class { };
   /** @type {any} */ (URL).parse ??= (/** @type {string} */ url, /** @type {string} */ base) => { try { return new URL(url, base); } catch { return null; } };
   traceEngine ??= import('@paulirish/trace_engine');

@@ -38,7 +38,7 @@ function profile(clickMs) {
   };
 }
 
-/** What one page load sends. @param {{ route: string, clickMs: number, lcp: number }} page */
+/** Returns the upload of one page load. @param {{ route: string, clickMs: number, lcp: number }} page */
 const page = ({ route, clickMs, lcp }) => ({
   version: 1,
   page: { url: `https://www.shop.example${route}` },

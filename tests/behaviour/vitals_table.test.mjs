@@ -39,7 +39,7 @@ after(async () => {
   await stack?.stop();
 });
 
-/** Who asks for the vitals. @type {Record<string, () => Promise<any[]>>} */
+/** The places that ask for the vitals. @type {Record<string, () => Promise<any[]>>} */
 const surfaces = {
   SQL: () => stack.sql("select * from fleetprof.vitals('shop')", 'fleetprof_reader'),
   'the command line': async () => JSON.parse(await runOrThrow([path.join(binDir, 'fleetprof'), 'vitals', '--json', '--site', 'shop', '--database', stack.postgres.conninfo('fleetprof_reader')])),

@@ -79,7 +79,7 @@ const marksOfLoad = (areAll) => waitFor(() => {
   return areAll(marks) && marks;
 }, { what: 'marks' });
 
-/** What all uploads say was left out, by kind and name. */
+/** Sums what all uploads left out, by kind and name. */
 function leftOut() {
   /** @type {Record<string, number>} */
   const sums = {};
@@ -269,7 +269,7 @@ for (const build of ['fleetprof.js', 'fleetprof.vitals.js']) {
     const count = (/** @type {string} */ name) => measures.filter((/** @type {any} */ measure) => measure.name === name).length;
     assert.deepEqual([count('Row'), count('checkout')], [200, 1]);
     assert.deepEqual(leftOut(), { 'measure Row': 11_800 });
-    // What comes later is said when the visitor leaves, with nothing else to say.
+    // Later ones are reported when the visitor leaves, even alone.
     await page.evaluate("for (let i = 0; i < 50; i++) performance.mark('Row')");
     await page.goto('about:blank');
     await waitFor(() => leftOut()['mark Row'] === 50, { what: 'what was left out later' });
@@ -714,7 +714,7 @@ test('a page that opens hidden is not profiled until it is seen', async () => {
     const seen = performance.now();
     state = 'visible'; document.dispatchEvent(new Event('visibilitychange', { bubbles: true })); busy(400); seen`));
   assert.equal(await outcome(page), true);
-  /** What ran at each sample, before and after. @type {[string[], string[]]} */
+  /** The functions that ran at each sample, before and after. @type {[string[], string[]]} */
   const ran = [[], []];
   for (const { envelope: { trace } } of site.uploads) {
     for (const { timestamp, stackId } of trace.samples) ran[Number(timestamp >= seen - 5)].push(trace.frames[trace.stacks[stackId]?.frameId]?.name);

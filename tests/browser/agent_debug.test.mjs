@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What `data-debug` writes to the console of real Chromium: every possible problem has a line that names it.
+ * The lines that `data-debug` writes to the console of real Chromium: every possible problem has a line that names it.
  */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What arrives of a page load, by how the page ends, compared with what the page knows of itself: when profiling began,
+ * The part of a page load that arrives, by how the page ends, compared with the page's own record: when profiling began,
  * when the page was hidden, and when it ended. `FLEETPROF_LONG=1` repeats each ending 20 times. A table is printed.
  */
 import { after, before, test } from 'node:test';
@@ -35,7 +35,7 @@ const reload = (page) => {
   return page.reload();
 };
 
-/** What service workers do, by the folder that they control. */
+/** Scripts of service workers, by the folder that they control. */
 const workers = {
   '/worker/': "addEventListener('fetch', (event) => event.respondWith(fetch(event.request)));",
   '/routed/': `addEventListener('install', (event) => event.addRoutes({
@@ -107,7 +107,7 @@ after(async () => {
   site?.close();
 });
 
-/** What a page told. @param {string} path @returns {import('./witness.mjs').Report[]} */
+/** Returns the reports of a page. @param {string} path @returns {import('./witness.mjs').Report[]} */
 const told = (path) => site.reports.map((report) => JSON.parse(report)).filter(({ url }) => new URL(url).pathname === path);
 
 /** @param {string} path */

@@ -52,7 +52,7 @@ async function visit(html) {
 /** A tag without an early end, whose parts are short. @param {string} file */
 const longTag = (file) => tag({ 'part-length': 500 }).replace(' data-after-load="0"', '').replace('/agent/fleetprof.js', `/agent/${file}`);
 
-/** What Angular does: it detects changes when a zone of its own has no task left. */
+/** Works as Angular does: it detects changes when a zone of its own has no task left. */
 const angular = `<script>
   window.sources = [];
   window.inner = Zone.current.fork({
@@ -78,7 +78,7 @@ for (const [order, head] of /** @type {[string, (file: string) => string][]} */ 
         /** @type {any} */ (globalThis).fleetprof.start().setRoute('/second');
       }));
       await waitFor(() => site.uploads.length > before + 2, { what: 'parts of the second view' });
-      // What the page itself does there counts.
+      // The page's own work there counts.
       await page.evaluate(() => /** @type {any} */ (globalThis).inner.run(() => { setTimeout(() => {}); }));
       await waitFor(() => page.evaluate(() => /** @type {any} */ (globalThis).sources.length > 0), { what: 'task of the page' });
       assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).sources), ['setTimeout']);

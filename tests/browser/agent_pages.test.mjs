@@ -74,7 +74,7 @@ const work = (/** @type {string} */ name) => `
 const views = `const work = { ${['home', 'list', 'product'].map(work)} };
   const textOf = (path) => path === '/list' ? work.listWork() : path === '/page' ? work.homeWork() : work.productWork();`;
 
-/** What both applications do: go from view to view, by their router, which is the history API. */
+/** Both applications go from view to view by their router, which is the history API. */
 const tour = `
   const go = (to) => { history.pushState(null, '', to); show(location.pathname); };
   const pause = () => new Promise((resolve) => { setTimeout(resolve, 120); });
@@ -334,7 +334,7 @@ const first = `<script>
   ask();
 </script>`;
 
-/** What it reports before it is seen, and then. */
+/** A page that reports before it is seen, and then. */
 const told = `<script>${busy}
   const tell = (what) => fetch('/reports', { method: 'POST', keepalive: true, body: JSON.stringify({
     what, status: fleetprof.start().status, at: performance.now(), used: localStorage['fleetprof.used'],

@@ -25,7 +25,7 @@ export function launchChromium(more = [], { whole = false, ...options } = {}) {
   return chromium.launch({ executablePath, headless: true, args: [...flags, ...more], ...options });
 }
 
-/** What a Chromium without the mode reports; the rest of the header applies. */
+/** The report of a Chromium without the mode; the rest of the header applies. */
 const modeUnknown = 'Document-Policy HTTP header: Unrecognized document policy feature name js-profiling-mode.';
 
 /**

@@ -142,7 +142,7 @@ function lostMs({ startTime, duration }, samples) {
 }
 
 /**
- * What the samples count for which the browser gave no more than the function `leaf`, or no function.
+ * Sums the samples for which the browser gave only the function `leaf`, or no function.
  * @param {string} [leaf] @param {string} [step] only samples in these steps
  */
 function withoutCallersMs(leaf, step) {

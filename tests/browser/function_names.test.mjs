@@ -40,7 +40,7 @@ const builds = {
   }),
 };
 
-/** What the profiles must have, by app: names and sources below tests/names/apps. @type {Record<string, [string, string][]>} */
+/** Functions that the profiles must have, by app: names and sources below tests/names/apps. @type {Record<string, [string, string][]>} */
 const written = {
   react: [['sortCart', 'cart.js'], ['Price<', 'react.jsx'], ['spin', 'spin.js']],
   vue: [['sortCart', 'cart.js'], ['addTax', 'Cart.vue'], ['sort', 'Cart.vue']],

@@ -130,7 +130,7 @@ const hashedScript = {
   fields: [['Content-Type', 'text/javascript'], ['Cache-Control', 'public, max-age=31536000, immutable']],
 };
 
-/** What passes each navigation on. @type {Answer & { body: string }} */
+/** A service worker that passes each navigation on. @type {Answer & { body: string }} */
 const serviceWorker = {
   fields: [['Content-Type', 'text/javascript']],
   body: `addEventListener('install', () => skipWaiting());
@@ -327,7 +327,7 @@ for (const { name, missing, start } of headerServers) {
         assert.equal(tomorrow.profiler, worksIf(worksTomorrow), `tomorrow: ${tomorrow.said}`);
         if (policy.loadsAtTop) assert.equal(await tabs.today.evaluate(() => scrollY), 0, today.said);
 
-        // What the server thinks it said; empty or "-" where it was not its word.
+        // The server's log has its decision; empty or "-" where it made none.
         const logged = await waitFor(() => server.log().find(([asked]) => asked === at), { what: 'log line' });
         if (logged[1] === '1' && modeIsKnown) assert.equal(tomorrow.profiler, 'works');
         if (logged[1] === '0') assert.equal(tomorrow.profiler, 'NotAllowedError');
@@ -379,7 +379,7 @@ for (const { name, missing, start } of headerServers) {
       });
     }
 
-    // What bundlers name by a hash is never sampled itself; a worker made of a blob inherits the policy of its page.
+    // Files that bundlers name by a hash are never sampled themselves; a worker made of a blob inherits the policy of its page.
     for (const around of ['yes', 'no']) {
       test(`a worker that imports a hashed script is sampled as its page says: ${around}`, async (t) => {
         await visit(tabs.tomorrow, `/${around}/page`);

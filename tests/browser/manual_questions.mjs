@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What people type into the manual's search, and the places one of which they must find among the first three. */
+/** Queries for the manual's search, and the places one of which must be among the first three. */
 
 /** @type {[question: string, addresses: RegExp][]} */
 export const questions = [

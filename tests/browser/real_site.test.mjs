@@ -231,7 +231,7 @@ describe('a real site', { concurrency: true }, () => {
         assert.match((await complaint).text(), /js-profiling is not allowed/);
         await waitFor(() => visitor.page.evaluate(() => /** @type {any} */ (globalThis).seen.violations === 1),
           { what: 'report to ReportingObserver' });
-        // What the pages before it did would have arrived before this one.
+        // Reports of the pages before it would have arrived before this one.
         const reports = () => app.reports.filter((report) => report.host === host);
         await waitFor(() => reports().length > 0, { what: 'report at the endpoint' });
         assert.deepEqual(reports().map(({ type }) => type), ['document-policy-violation']);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What arrives of the shop's page loads, by how the page ends, behind each web server and in a real database:
+ * The part of the shop's page loads that arrives, by how the page ends, behind each web server and in a real database:
  * `FLEETPROF_LONG=1` runs it and prints a table. It is compared with what the pages know of themselves.
  */
 import assert from 'node:assert/strict';
@@ -158,7 +158,7 @@ test('of what a page recorded until 100 ms before its end, 99 % is in the databa
   await Promise.all(Array.from({ length: atOnce }, async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       open.push(await within(visit(next.ending, next.url, `${next.server.origin('elsewhere')}/`), 'end of a visit', 2 * visitLimitMs));
-      // What has ended stays for a while: an upload that is still to come gets its time.
+      // Ended pages stay for a while: an upload that is still to come gets its time.
       if (open.length > 10) await within(/** @type {() => Promise<void>} */ (open.shift())(), 'end of a tab');
     }
   }));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What people get wrong when they set fleetprof up on a site, one host for each mistake: something that they read
+ * Mistakes that people make when they set fleetprof up on a site, one host per mistake: something that they read
  * has to name it. Mistakes that no server of ours can see must be named on the console under `data-debug`.
  */
 import assert from 'node:assert/strict';

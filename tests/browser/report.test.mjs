@@ -839,7 +839,7 @@ test('packages are folded, by the choice and by the key', async () => {
 
 // ---- addresses ----
 
-/** What one sees, pictures included. */
+/** Returns what is visible, pictures included. */
 const seen = () => page.evaluate(() => JSON.stringify([document.title, /** @type {HTMLElement} */ (document.querySelector('main')).innerText, document.querySelector('.filters')?.textContent,
   [...document.querySelectorAll('main .icicle canvas')].map((canvas) => /** @type {HTMLCanvasElement} */ (canvas).toDataURL()),
   [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('main .icicle .mark'))].map(({ hidden, style }) => !hidden && style.cssText)]));
@@ -1001,7 +1001,7 @@ test('the graph in view is exported for other tools', async () => {
   for (const { children } of chrome.nodes) for (const child of children) assert.ok(byId.has(child));
   const pprof = await exported('#export-pprof');
   assert.ok(pprof.includes('sortReviews') && pprof.includes('microseconds'));
-  // What is in view is what is exported.
+  // The export has what is in view.
   await page.focus('.icicle canvas');
   await press('ArrowDown', 'x');
   assert.doesNotMatch((await exported('#export-folded')).toString(), /(^|;)boot[; ]/m);
@@ -1107,7 +1107,7 @@ for (const colorScheme of /** @type {('light' | 'dark')[]} */ (process.env.FLEET
   });
 }
 
-/** What reaches out of the window, and is not in a box that scrolls. */
+/** Returns the elements that reach out of the window, and are not in a box that scrolls. */
 const outOfSight = () => page.evaluate(() => {
   const wide = document.documentElement.clientWidth;
   const scrolls = (/** @type {Element | null} */ element) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the tests of the report look at: the made-up shop of demo/shop.mjs, and a site whose every name is hostile.
+ * Data for the tests of the report: the made-up shop of demo/shop.mjs, and a site whose every name is hostile.
  * All goes through a real collector.
  * Batches are then moved to earlier hours, since a collector counts an upload in the hour in which it comes.
  */
@@ -21,7 +21,7 @@ export const hostileNames = [
   "Robert'); drop table students;--", '" or ""="', 'a;b', 'a,b', 'a"b', "a'b", '(all)', '(unattributed)', '(root)', '𝒻𝓊𝓃𝒸', 'e\u0301\u0301\u0301\u0301\u0301', '👩‍👩‍👧‍👦', 'عربي', '日本語', ' leading', 'trailing ', 'x'.repeat(1024), '𝕏'.repeat(1024), '&lt;b&gt;', '&#x3c;', '&amp;amp;',
 ];
 
-/** What a page load with one hostile name everywhere sends. @param {string} name @param {number} number */
+/** Returns the upload of a page load with one hostile name everywhere. @param {string} name @param {number} number */
 function hostileVisit(name, number) {
   const trace = new Trace();
   const resource = number % 3 === 0 ? name : `https://hostile.example/${encodeURIComponent(name).slice(0, 200)}.js`;
@@ -38,7 +38,7 @@ function hostileVisit(name, number) {
   };
 }
 
-/** What a page load with a framework sends. */
+/** Returns the upload of a page load with a framework. */
 function bundledVisit() {
   const own = 'https://bundled.example/app.js';
   const framework = 'https://cdn.jsdelivr.net/npm/react-dom@18.3.1/umd/react-dom.production.min.js';
@@ -48,7 +48,7 @@ function bundledVisit() {
   return { version: 1, page: { url: 'https://bundled.example/' }, sampleInterval: interval, trace: trace.json() };
 }
 
-/** What a page load with fleetprof's agent in it sends. @param {string} release */
+/** Returns the upload of a page load with fleetprof's agent in it. @param {string} release */
 function agentVisit(release) {
   const trace = new Trace();
   trace.run([['encode', 'https://lab.example/fleetprof-0.1.0.js', 7, 1]], 40);

@@ -101,7 +101,7 @@ test('Firefox shows every view without a complaint, and a saved report from disk
     assert.match(await firefox.inPage("return document.querySelector('main').innerText"), /2\.3\.0 against 2\.2\.9/);
     assert.equal(await firefox.inPage("return document.querySelectorAll('.icicle canvas').length"), 1);
     assert.deepEqual(await firefox.complaints('file:'), []);
-    // What the page must not do is heard.
+    // The test hears what the page must not do.
     await firefox.inPage("console.warn('a warning'); const image = document.createElement('img'); image.src = 'https://example.invalid/'; document.body.append(image)");
     /** @type {string[]} */
     const heard = [];

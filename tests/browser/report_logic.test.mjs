@@ -62,7 +62,7 @@ function answerOf(stacks) {
   };
   walk(root, 0);
   const all = (/** @type {unknown} */ value) => names.map(() => value);
-  // What follows @ tells places of one function apart.
+  // The part after @ tells places of one function apart.
   return { frames: { function: names.map((name) => name.split('@')[0]), resource: all('https://shop.example/app.js'), line: names.map((_, i) => i), column_number: all(1), kind: all('function'),
     function_key: names.map((name) => `key of ${name.split('@')[0]}`) }, ...columns };
 }
@@ -575,7 +575,7 @@ test('the lists of the page are those of SQL, the server and the manual', () => 
   const source = (/** @type {string} */ name) => fs.readFileSync(path.join(repository, name), 'utf8');
   const ofWhat = /of_what constant text\[\] := '\{([a-z,]+)\}'/.exec(source('schema/functions/cost_by.sql'))?.[1].split(',') ?? [];
   assert.deepEqual([...constantOf('views/where.js', 'groups')].sort(), [...ofWhat, ...dimensions, 'marker'].sort());
-  // What a filter cannot select are the names that cost_by itself gives.
+  // A filter cannot select the names that cost_by itself gives.
   const given = source('schema/functions/cost_by.sql') + source('schema/functions/frame_groups.sql') + source('schema/functions/ownership.sql') + source('collector/profile/fold/ceilings.h')
     + source('collector/profile/profile.h') + source('docs/numbers.md');
   for (const name of constantOf('views/where.js', 'special')) assert.ok(given.includes(name), name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the samples of a browser's profiler see: runs each kind of code of the table in docs/numbers.md in real Chromium, and
+ * Measures what a browser's profiler sees: runs each kind of code of the table in docs/numbers.md in real Chromium, and
  * compares the share of samples that have its stack with what the table says.
  */
 import assert from 'node:assert/strict';
@@ -17,7 +17,7 @@ import { launchChromium } from './chromium.mjs';
 const ranges = { nearly: [0.7, 1], partly: [0, 0.9], hardly: [0, 0.3], never: [0, 0.02] };
 const attempts = 4;
 
-/** What one call does: some milliseconds of it; `use` keeps the compiler from leaving it out. */
+/** The work of one call, some milliseconds; `use` keeps the compiler from leaving it out. */
 const kinds = `
   globalThis.kinds = {
     'a loop': () => { let sum = 0; for (let i = 0; i < 3e5; i++) sum = (sum * 31 + i) % 1000003; return sum; },

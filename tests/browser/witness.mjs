@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a page knows of its own profile, and how much of it has arrived: a script tells the server, at each moment at
+ * Compares a page's own record of its profile with the part that has arrived: a script tells the server, at each moment at
  * which the page could end, for how long it was profiled, and how late its timers come.
  */
 import assert from 'node:assert/strict';
@@ -22,7 +22,7 @@ import assert from 'node:assert/strict';
 export const starvedMs = 500;
 
 /**
- * What a profiler holds at the very end nobody can ask for. Where the page's own timers come late, for want of a
+ * Nobody can ask for the samples that a profiler holds at the very end. Where the page's own timers come late, for want of a
  * processor, a slice ends late and is handed over late.
  */
 const graceMs = ({ late = 0 }) => 100 + 2 * late;

@@ -94,7 +94,7 @@ async function deliver(request, doors, random, ledger) {
     if (attempts > 0) ledger.retries++;
     const final = answers.find(({ status }) => isFinal(status));
     if (final) return final.status;
-    // What was refused for now and is not sent again must not count.
+    // An upload that was refused for now and is not sent again must not count.
     if (random.chance(answers.some(({ status }) => status === 503) ? 0.2 : 0.03)) {
       ledger.abandoned++;
       return 0;

@@ -78,7 +78,7 @@ export async function startPlace({ name, database, onSmallDisk }) {
     // Where the spool is, so that it goes through the same: what was refused must not be in the way.
     dead_letters: { path: path.join(path.dirname(spool), 'letters'), max_bytes: lettersBytes },
     flush: { min_window: '100ms', max_window: '1s' },
-    // What comes late is kept all the same.
+    // Late uploads are kept all the same.
     retention: { hours: '100d', facts: '100d', upload_log: '100d', sessions: '100d' },
     ceilings,
     // Uploads without an id are told apart by their pages.

@@ -67,7 +67,7 @@ function addUpload(tables, upload, times) {
 }
 
 /**
- * What the counted uploads must have added.
+ * Returns what the counted uploads must have added.
  * @param {{ upload: Upload, times: number }[]} uploads
  */
 function expected(uploads) {
@@ -145,7 +145,7 @@ function* uploadDifferences({ uploads, forms }, times) {
   }
 }
 
-/** What is kept as a whole. @param {Ledger} ledger @param {Counted} counted @param {Map<string, number>} times */
+/** Yields the differences in sessions that are kept whole. @param {Ledger} ledger @param {Counted} counted @param {Map<string, number>} times */
 function* keptDifferences({ uploads }, { sessions }, times) {
   /** @type {Map<string, number>} */
   const kept = new Map();

@@ -70,7 +70,7 @@ async function readTable(sql, from, key, numbers, words) {
 }
 
 /**
- * What functions for users answer about sites, releases and routes: from sums of several levels, over all time.
+ * Reads what functions for users answer about sites, releases and routes: from sums of several levels, over all time.
  * @param {Sql} sql
  */
 async function readHotspots(sql) {
@@ -160,7 +160,7 @@ const unqueued = `select 'unqueued' as kind, bucket, spool_id, position from fle
   where not exists (select from fleetprof_data.unsealed as queue where queue.bucket = total_recent.bucket
     and queue.spool_id = total_recent.spool_id and queue.position = total_recent.position)`;
 
-/** What is summed of each kind of packed rows. */
+/** The columns that are summed of each kind of packed rows. */
 const packedSums = {
   total: 'self_us', frame: 'total_us', frame_marker: 'self_us', stack: 'self_us', timing: 'count', timing_bin: 'count',
   measure: 'profiled_us', measure_frame: 'total_us',

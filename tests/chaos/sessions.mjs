@@ -14,7 +14,7 @@ import { frameKey, toMicroseconds } from '../behaviour/oracle.mjs';
  * @property {number} self_us
  * @property {number} parent its place in the list, -1 at the top
  */
-/** What is kept of a session: of all its lists, those that were summed by the browser too.
+/** The kept lists of a session: those that the browser also summed.
  * @typedef {{ timelines: number, events: number, self_us: number }} Listed */
 
 /** @param {number[]} numbers */

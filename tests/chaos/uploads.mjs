@@ -92,7 +92,7 @@ function syntheticTimings(random) {
   return { marks, measures };
 }
 
-/** What the agent of some uploads left out. @param {Random} random @returns {LeftOut[]} */
+/** Draws what the agent of some uploads left out. @param {Random} random @returns {LeftOut[]} */
 function syntheticLeftOut(random) {
   if (!random.chance(0.2)) return [];
   return Array.from({ length: 1 + random.below(3) }, () => random.pick([
@@ -112,7 +112,7 @@ const timingsOf = ({ marks, measures }) => [
 ];
 
 /**
- * What ran inside each measure; in overlapping windows of one name each moment counts once.
+ * Sums what ran inside each measure; in overlapping windows of one name each moment counts once.
  * @param {ReturnType<typeof syntheticTimings>['measures']} measures
  * @param {any} trace
  * @param {number | undefined} sampleInterval

@@ -33,7 +33,7 @@ export async function ask(conninfo, statements, style = 'ISO, YMD') {
   const answers = stdout.split(end);
   assert.equal(answers.length, statements.length + 1, stderr);
   return statements.map((_, i) => {
-    // What follows the end mark of one answer is its state, a line long; then come the next one's rows.
+    // The end mark of an answer precedes its state, in one line; then come the rows of the next answer.
     const rows = i === 0 ? answers[0] : answers[i].slice(answers[i].indexOf('\n') + 1);
     const state = answers[i + 1].slice(0, answers[i + 1].indexOf('\n'));
     return { rows: rows.replace(/\n$/, '').split(record).filter(Boolean), error: state.startsWith('00000') ? '' : state };

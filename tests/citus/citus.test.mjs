@@ -101,7 +101,7 @@ async function assertSameRights(on) {
   for (const worker of workers) assert.deepEqual(await rights(worker, on), expected);
 }
 
-/** What only collectors use, which connect to the coordinator. */
+/** Functions that only collectors use, which connect to the coordinator. */
 const coordinatorsOwn = ['fleetprof_data.draw_secret', 'fleetprof_data.turn'];
 
 test('the manual\'s lines distribute an empty database, and say what is missing', { skip }, async () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the test asks: every function and view of schema fleetprof, with several filters each.
+ * The questions of the test: every function and view of schema fleetprof, with several filters each.
  */
 
 /** @typedef {import('./answers.mjs').Question} Question */

@@ -44,8 +44,8 @@ function uuidOf(text) {
 }
 
 /**
- * What an agent with vitals observes beside the trace. Without windows: those are joined with the samples of other parts of
- * the page load, if these reach the same collector.
+ * Returns what an agent with vitals observes beside the trace. Without windows: those are joined with samples of other
+ * parts of the page load, if these reach the same collector.
  * @param {number} load
  */
 const observed = (load) => ({

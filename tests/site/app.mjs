@@ -21,7 +21,7 @@ import helmet from 'helmet';
  * @property {boolean} [fallback] answers every unknown path with a page and 200, as single-page applications do
  */
 
-/** What the application says of its own time. */
+/** The application's report on its own time. */
 export const ownTiming = 'app;desc="render";dur=1.5, db;dur=0.3';
 
 /**

@@ -24,7 +24,7 @@ import assert from 'node:assert/strict';
  * @property {() => Promise<void>} close
  */
 
-/** What Chromium says of a header that is for newer ones; only sampled pages carry it. */
+/** Chromium's message about a header that is for newer ones; only sampled pages carry it. */
 const modeUnknown = /Unrecognized document policy feature name js-profiling-mode/;
 
 /** Runs in each document before anything else. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What compare_releases promises, on fleets whose costs are known: uploads are drawn, folded and stored by the
+ * Tests the promises of compare_releases, on fleets whose costs are known: uploads are drawn, folded and stored by the
  * collector's own code. FLEETPROF_LONG makes 400 comparisons of each kind (hours); without it a few, of fixed seeds,
  * show that nothing is broken. FLEETPROF_STATS_RUNS is another number, FLEETPROF_STATS_FIRST the first
  * seed's place, to go on where a run ended; FLEETPROF_STATS_ONLY is a part of a scenario's name.

@@ -363,7 +363,7 @@ static void draw_trace(struct fleet *fleet, struct fp_profile *profile, double v
                 return;
         }
     }
-    /* What is left of the visit is idle. */
+    /* The rest of the visit is idle. */
     while ((double)time_us < visit_ms * 1000) {
         if (!add_sample(profile, &time_us, FP_INDEX_NONE, IDLE_US))
             return;

@@ -96,7 +96,7 @@ export class Fleet {
     return this.#send(`function ${number} ${presence} ${meanMs} ${sigma}`);
   }
 
-  /** What a function costs from the next side on, times that of before. @param {number} number @param {number} factor */
+  /** Multiplies a function's cost from the next side on. @param {number} number @param {number} factor */
   effect(number, factor) {
     return this.#send(`effect ${number} ${factor}`);
   }

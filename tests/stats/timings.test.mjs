@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What compare_timings and compare_vitals promise, on fleets whose timings are known: uploads are drawn, folded and stored
+ * Tests the promises of compare_timings and compare_vitals, on fleets with known timings: uploads are drawn, folded, stored
  * by the collector's own code. FLEETPROF_LONG makes 400 comparisons of each kind; without it one, of a fixed seed, shows
  * that nothing is broken. FLEETPROF_STATS_RUNS is another number, FLEETPROF_STATS_FIRST the first seed's
  * place, to go on where a run ended; FLEETPROF_STATS_ONLY is a part of a test's name.
@@ -31,7 +31,7 @@ const scenarios = {
   'bots come': [{ bots: 0.02 }, { bots: 0.3 }],
   'parts longer by half': [{ uploads: 3000, parts: 3 }, { uploads: 2000, parts: 2 }],
   'one visitor of 60 loads': [{ uploads: 800 }, { uploads: 800, visitor: 60 }],
-  // What machines alone do is known from functions.
+  // The effect of machines alone is known from functions.
   'a rollout, fast machines first': [{ visit_ms: 8000 }, { visit_ms: 8000, slow_first: -1 }, 100],
 };
 /** Without FLEETPROF_LONG: those that take seconds. */

@@ -35,7 +35,7 @@ const page = { url: 'https://shop.example/product/7?secret=1' };
 const form = [envelope({ id: id(5), release: 'r1' }), envelope({ id: id(6), release: 'r2' })]
   .map((part) => `--b\r\n\r\n${part}\r\n`).join('');
 
-/** What each of the two lives of the collector takes. */
+/** The uploads that each of the two lives of the collector takes. */
 const lives = [
   [
     [envelope({ id: id(1), page, release: 'r1', environment: 'test', variant: 'a' }),

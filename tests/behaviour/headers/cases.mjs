@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the server modules do to a response, as data: nothing in here knows which server it is. A
+ * The changes that the server modules make to a response, as data: nothing in here knows which server it is. A
  * setting is written as nginx's directive without the semicolon; httpd's follow from it by name.
  * KEY_FILE in a setting stands for a path, see `withKeyFile` in token.mjs.
  *

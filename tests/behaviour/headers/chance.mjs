@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What chance allows, and what a sticky key decides, by arithmetic that shares no code with ours. */
+/** The limits of chance, and the decision of a sticky key, by arithmetic that shares no code with ours. */
 import assert from 'node:assert/strict';
 
 /**

@@ -7,7 +7,7 @@ import { shown } from './token.mjs';
 import { linesOf } from './wire.mjs';
 
 /**
- * What Server-Timing says beside an expected policy, where the case does not say it: the decision, wherever the
+ * Returns the Server-Timing beside an expected policy, where the case does not say it: the decision, wherever the
  * policy is ours, and nothing where the response is not ours to judge. A case with the application's own yes says it.
  * @param {import('./cases.mjs').Case} c
  * @returns {string[] | undefined}

@@ -61,7 +61,7 @@ for (const { server, column, cases: own, reasons, variables, directives, known }
     const rows = rowsOf('reason').filter(([name]) => server === 'nginx' || name !== 'off');
     assert.deepEqual(rows.map(([name]) => name), reasons);
     assert.deepEqual(new Set(own.flatMap(({ log }) => log?.[2] ?? [])), new Set(reasons));
-    // What the manual says of the decision is what the cases expect.
+    // The cases expect the decision that the manual gives.
     for (const [reason, sampled] of rows) {
       const expected = /^\d$/.test(sampled) ? sampled : '';
       for (const { log } of own) if (log?.[2] === reason) assert.equal(log[0], expected, reason);

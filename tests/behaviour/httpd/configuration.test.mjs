@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What `apachectl -t` says about mistakes: which directive, what is wrong, what would be right. */
+/** The messages of `apachectl -t` about mistakes: which directive, what is wrong, what would be right. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

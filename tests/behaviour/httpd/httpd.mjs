@@ -11,11 +11,11 @@ export const moduleFile = path.join(modulesDir, 'mod_fleetprof.so');
 const program = '/usr/sbin/apache2';
 const debianModules = '/usr/lib/apache2/modules';
 
-/** What the neutral cases and most others need. */
+/** The modules that the neutral cases and most others need. */
 const usualModules = ['authz_core', 'dir', 'env', 'headers', 'mime', 'proxy', 'proxy_http', 'setenvif'];
 
 /**
- * What a program with our module needs in its environment: a module with sanitizers in it needs their library
+ * Returns the environment that a program with our module needs: a module with sanitizers in it needs their library
  * first in the process.
  * @returns {NodeJS.ProcessEnv}
  */
@@ -72,7 +72,7 @@ export function httpdCommand(dir, text) {
 const watcher = (/** @type {string} */ dir) => (process.env.FLEETPROF_VALGRIND
   ? ['valgrind', '--quiet', '--trace-children=yes', '--vgdb=no', `--log-file=${dir}/valgrind.%p`] : []);
 
-/** What valgrind found, in all processes. */
+/** Returns valgrind's findings, in all processes. */
 const memoryErrors = (/** @type {string} */ dir) => fs.readdirSync(dir).filter((name) => name.startsWith('valgrind.'))
   .map((name) => fs.readFileSync(`${dir}/${name}`, 'utf8')).join('');
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the module complains about, at most once per second, and its messages at debug level. */
+/** The module's complaints, at most one per second, and its messages at debug level. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 

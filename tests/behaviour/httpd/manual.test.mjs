@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a newcomer pastes out of the manual's page on the server modules. */
+/** The lines that a newcomer pastes from the manual's page on the server modules. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What is built: its place among nginx's filters, and what other modules can see of it. */
+/** The built module: its place among nginx's filters, and the symbols that other modules see. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';

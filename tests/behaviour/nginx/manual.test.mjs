@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a newcomer pastes out of the manual's pages on the server modules and on tokens. */
+/** The lines that a newcomer pastes from the manual's pages on the server modules and on tokens. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -64,7 +64,7 @@ exec valgrind --quiet --trace-children=yes --log-file=${dir}/valgrind.%p /usr/sb
   process.env.PATH = `${dir}:${process.env.PATH}`;
 }
 
-/** What valgrind found, in all processes. */
+/** Returns valgrind's findings, in all processes. */
 const memoryErrors = (/** @type {string} */ dir) => fs.readdirSync(dir).filter((name) => name.startsWith('valgrind.'))
   .map((name) => fs.readFileSync(`${dir}/${name}`, 'utf8')).join('');
 

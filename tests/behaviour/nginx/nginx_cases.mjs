@@ -23,7 +23,7 @@ const on = 'fleetprof on; fleetprof_sample 100%;';
 const tokens = withKeyFile('fleetprof_site shop; fleetprof_token_key KEY_FILE;');
 const token = 'fleetprof;desc="<shop 1000000>"';
 
-/** What the cases need in http { … }; the default server is for requests that name none. */
+/** Returns the lines that the cases need in http { … }; the default server is for requests that name none. */
 export const httpBlock = (/** @type {{ port: number, dir: string, files: string }} */ { port, dir, files }) => `
 proxy_cache_path ${dir}/cache keys_zone=pages:1m;
 proxy_buffer_size 16k;

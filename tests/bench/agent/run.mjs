@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What agents cost a page: the same page with each of them, all sending to one local sink.
+ * Measures what agents cost a page: the same page with each of them, all sending to one local sink.
  *
  *   npm install --ignore-scripts && node run.mjs [ROUNDS]
  *

@@ -52,7 +52,7 @@ async function trace() {
 /** @param {TraceEvent} event @returns {string} the script it runs, if it runs one */
 const scriptOf = ({ name, args }) => (['FunctionCall', 'EvaluateScript'].includes(name) ? args.data?.url ?? '' : '');
 
-/** What the browser runs scripts in, and what the agent does there. @type {Record<string, string>} */
+/** The kinds of task in which the browser runs scripts, and the agent's work there. @type {Record<string, string>} */
 const kinds = {
   EvaluateScript: 'starts',
   TimerFire: 'ends a slice',

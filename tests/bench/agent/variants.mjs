@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the agent costs with slices of other lengths, on a slow processor, and in an application of 5 MB; there also what
- * the header alone costs, and the start of the first profiler.
+ * Measures what the agent costs with slices of other lengths, on a slow processor, and in an application of 5 MB; there
+ * also what the header alone costs, and the start of the first profiler.
  *
  *   node variants.mjs [ROUNDS]
  */

@@ -64,7 +64,7 @@ fs.chmodSync(dir, 0o755);
 const html = `<!doctype html><title>page</title>${'<p>text</p>'.repeat(100)}`;
 fs.writeFileSync(`${dir}/page.html`, html);
 
-/** What Chromium sends for a page. */
+/** Returns Chromium's request for a page. */
 const request = (/** @type {number} */ port) => [
   'GET /page.html HTTP/1.1', `Host: 127.0.0.1:${port}`, 'Connection: keep-alive', 'Upgrade-Insecure-Requests: 1',
   'User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36',

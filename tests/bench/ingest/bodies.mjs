@@ -82,7 +82,7 @@ function join(parts) {
   return whole;
 }
 
-/** What another page load would have seen. @param {Trace} trace @param {() => number} draw @returns {Trace} */
+/** Returns the trace of another page load. @param {Trace} trace @param {() => number} draw @returns {Trace} */
 function vary(trace, draw) {
   const frames = trace.frames.map((frame) => ({ ...frame }));
   const stacks = trace.stacks.map((stack) => {
@@ -124,7 +124,7 @@ function behindLength(bytes) {
   return Buffer.concat([length, bytes]);
 }
 
-/** What writeBodies wrote: the heads and the bodies. @param {string} file */
+/** Reads the heads and the bodies that writeBodies wrote. @param {string} file */
 function readRequests(file) {
   const bytes = fs.readFileSync(file);
   const parts = [];

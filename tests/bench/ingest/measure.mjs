@@ -23,7 +23,7 @@ async function post(port, { bodies, connections, seconds, rate, count }) {
   return JSON.parse(await runOrThrow([benchProgram('load'), String(port), bodies, String(connections), String(seconds), String(rate), String(count)]));
 }
 
-/** What the database has written so far. @param {Postgres} postgres */
+/** Returns the bytes that the database has written so far. @param {Postgres} postgres */
 async function databaseBytes(postgres) {
   const [{ wal, disk }] = await postgres.sql(
     "select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as wal, pg_database_size('fleetprof')::float8 as disk");
@@ -112,7 +112,7 @@ export async function measureFleetprof(postgres, collector, load) {
   };
 }
 
-/** What autovacuum would do by now, by its thresholds. @param {Postgres} postgres */
+/** Lists the tables that autovacuum would have vacuumed by now, by its thresholds. @param {Postgres} postgres */
 async function dueVacuums(postgres) {
   const rows = await postgres.sql(`
     select format('vacuum %I.%I', schemaname, relname) as text from pg_stat_all_tables
@@ -122,7 +122,7 @@ async function dueVacuums(postgres) {
 }
 
 /**
- * What sealing takes that the collector put off, up to a moment by the clock, and the vacuum of what autovacuum would.
+ * Measures the sealing that the collector put off, up to a moment, and the vacuum of the tables that autovacuum would take.
  * @param {Postgres} postgres without collectors
  * @param {number} uploads over which the cost is spread
  * @param {number} ahead of now, seconds

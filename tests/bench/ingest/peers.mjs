@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Who is measured: fleetprofd and, on the same machine and in front of the same PostgreSQL, what others would
+ * The servers that are measured: fleetprofd and, on the same machine and in front of the same PostgreSQL, what others would
  * build. All are started once and idle while another one is measured.
  */
 import net from 'node:net';
@@ -55,7 +55,7 @@ async function startJsonb(postgres, name, command, port) {
   };
 }
 
-/** What a team would write first. @param {Postgres} postgres */
+/** Starts the server that a team would write first. @param {Postgres} postgres */
 export async function startFastify(postgres) {
   const port = await freePort();
   return startJsonb(postgres, 'Fastify + pg jsonb', ['node', path.join(here, 'fastify_jsonb.mjs'), String(port), postgres.socketDir], port);

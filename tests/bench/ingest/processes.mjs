@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What processes cost, from /proc. */
+/** Reads what processes cost, from /proc. */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 

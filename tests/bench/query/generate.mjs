@@ -164,7 +164,7 @@ class Generator {
     else if (hour % 4 === 3) this.tiles.push([at - 3n, 1]);
   }
 
-  /** What there is of the hour that is still open: a row for each segment and flush. @param {number} day @param {number} hour */
+  /** Writes the hour that is still open: a row for each segment and flush. @param {number} day @param {number} hour */
   async #freshHour(day, hour) {
     const at = BigInt(day * 24 + hour);
     for (let part = 0; part < flushesSoFar; part += 1) {
@@ -285,7 +285,7 @@ analyze fleetprof_data.segment, fleetprof_data.resource, fleetprof_data.frame, f
 ${Object.keys(columns).flatMap((kind) => ['hours', 'days'].map((place) => `analyze fleetprof_data.${kind}_${place} (group_id, bucket, span);`)).join('\n')}
 ${Object.keys(columns).map((kind) => `analyze fleetprof_data.${kind}_recent (group_id, bucket);`).join('\n')}`;
 
-/** What says which blocks there are. @param {Generator} generator @param {string} day */
+/** Returns the rows that say which blocks exist. @param {Generator} generator @param {string} day */
 function books({ releases, tiles, period, freshEntries, cohortId }, day) {
   const { firstDay, days, lastHours, hourDays, fresh } = period;
   const openHour = timeOf((firstDay + days - 1) * 24 + lastHours - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the store is compared with: jsonb in PostgreSQL, and DuckDB over Parquet. */
+/** The stores to compare with: jsonb in PostgreSQL, and DuckDB over Parquet. */
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

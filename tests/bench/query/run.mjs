@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
-// What the questions cost on a large site: processor time of the backend that answers, warm, beside jsonb and DuckDB.
+// Measures the questions on a large site: processor time of the backend that answers, warm, beside jsonb and DuckDB.
 // docs/internals/benchmarks.md says how to read it.
 //
 //   node tests/bench/query/run.mjs [--days 30] [--hour-days 2] [--drawn-days 3] [--scale 1] [--seed 1] [--repeats 5]
@@ -90,7 +90,7 @@ const questions = [
 ];
 
 /**
- * What is asked about one function and of two releases.
+ * Returns the questions about one function and about two releases.
  * @param {string} key function_key
  * @returns {Question[]}
  */

@@ -211,7 +211,7 @@ export class Site {
   }
 
   /**
-   * What was sampled in a segment in an hour; good until the next call.
+   * Returns the samples of a segment in an hour; valid until the next call.
    * @param {Segment} segment @param {number} day since 1970 @param {number} hour of the day
    * @param {number} [part] of `parts`: the hour as so many flushes; a function or stack counts in each
    * @param {number} [parts]

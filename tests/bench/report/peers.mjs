@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the report's page is compared with: other viewers, with the same tree in the form that each takes. */
+/** The viewers to compare the report's page with, with the same tree in the form that each takes. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
-// What the report's page costs a browser beside other viewers of the same tree, in processor time of Chromium's main thread
-// and as a ratio to a loop that says how fast the machine is:
+// Measures what the report's page costs a browser beside other viewers of the same tree, in processor time of Chromium's main
+// thread and as a ratio to a loop that says how fast the machine is:
 //
 //   node tests/bench/report/run.mjs [NODES]    50000 by default
 //

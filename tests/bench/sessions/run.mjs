@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
-// What each report costs over hostile kept sessions: processor time of the backend that answers, warm.
+// Measures each report over hostile kept sessions: processor time of the backend that answers, warm.
 // docs/internals/benchmarks.md says how to read it.
 //
 //   node tests/bench/sessions/run.mjs [--sessions requests,headers] [--reports hints] [--repeats 3] [--answers FILE] [--keep] [DUMP…]
@@ -100,7 +100,7 @@ const asked = async (source) => {
 
 const processorMs = () => Number(fs.readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
 
-/** What says how fast the machine is: before each question, in the same backend. */
+/** Measures how fast the machine is: before each question, in the same backend. */
 const loop = 'select md5(i::text) from generate_series(1, 200000) as i';
 /** @type {number[]} */
 const loops = [];

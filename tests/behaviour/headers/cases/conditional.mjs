@@ -72,9 +72,9 @@ export const conditional = [
     revalidated: { status: 304, fields: [['Content-Type', 'image/png']] } },
 ];
 
-/** What a service worker's `fetch(event.request)` makes of a navigation. @type {[string, string][]} */
+/** The fields of a navigation that a service worker passes on by `fetch(event.request)`. @type {[string, string][]} */
 const passedOn = [['Sec-Fetch-Dest', 'empty'], ['Sec-Fetch-Mode', 'navigate']];
-/** What it makes of it with a request of its own: a copy, or the address alone. @type {[string, string][]} */
+/** The fields of a service worker's own request for a navigation: a copy, or the address alone. @type {[string, string][]} */
 const copied = [['Sec-Fetch-Dest', 'empty'], ['Sec-Fetch-Mode', 'same-origin'], ['Accept', 'text/html,*/*;q=0.8']];
 /** @type {[string, string][]} */
 const byAddress = [['Sec-Fetch-Dest', 'empty'], ['Sec-Fetch-Mode', 'cors'], ['Accept', '*/*']];

@@ -4,7 +4,7 @@
 export const yes = 'js-profiling, js-profiling-mode=lazy';
 export const no = 'js-profiling=?0';
 
-/** What Server-Timing says of a sampled page without a key, as `shown` of token.mjs has it, and of any other page. */
+/** Server-Timing of a sampled page without a key, as `shown` of token.mjs has it, and of any other page. */
 export const sampledTiming = 'fleetprof;desc="<1>"';
 export const unsampledTiming = 'fleetprof;desc="0"';
 
