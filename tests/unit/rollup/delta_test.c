@@ -67,7 +67,7 @@ static void reads_back_what_was_written(void **state)
     }
 }
 
-/* One of each kind, small enough to follow the bytes by hand in docs/delta.md. */
+/* One of each kind, small enough to follow the bytes by hand in docs/internals/delta.md. */
 static void fill_example(struct fp_delta *delta)
 {
     static struct fp_delta_resource resources[] = {

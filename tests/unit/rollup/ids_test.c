@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ids: the hashed bytes of docs/ids.md and the ids they give, pinned.
+ * Ids: the hashed bytes of docs/internals/ids.md and the ids they give, pinned.
  */
 
 #include "tests/unit/unit.h"
