@@ -69,6 +69,7 @@ static bool add_up(const struct part *part, struct fp_groups *rows, struct fp_gr
         *sum = merged;
         refs[i].pack = sum;
     }
+    FP_ASSERT(row == rows->count); /* each is of a group of the part: next_part, check_groups */
     return true;
 }
 
@@ -147,6 +148,10 @@ enum fp_store_result fp_groups_add_to(struct fp_sealing *sealing, const struct f
         at += part.count;
         row += part.row_count;
     }
+    if (result == FP_STORE_OK && row < plan.count)
+        result =
+            fp_pg_reject(sealing->pg, "kind %s: %zu rows are of groups that were not asked for",
+                         fp_pack_shape(groups->kind)->name, plan.count - row);
     fp_plan_release(&plan);
     return result;
 }

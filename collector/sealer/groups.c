@@ -200,7 +200,19 @@ static enum fp_store_result take_rows(struct fp_sealing *sealing, struct intake 
     }
 }
 
-/* Compares what was read with what the plan says. */
+/* True if the rows that were read are those of the plan: as many, and of the same groups. */
+static bool is_planned(const struct intake *intake, const struct fp_plan_item *items, size_t count,
+                       size_t rows)
+{
+    if (!intake->has_ended || intake->groups->count != count || intake->groups->rows != rows)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (intake->groups->items[i].id != items[i].group_id)
+            return false;
+    return true;
+}
+
+/* Refuses rows that are not those of the plan. */
 static enum fp_store_result check_groups(struct fp_sealing *sealing,
                                          const struct fp_plan_item *items, size_t count,
                                          const struct intake *intake)
@@ -208,10 +220,13 @@ static enum fp_store_result check_groups(struct fp_sealing *sealing,
     size_t rows = 0;
     for (size_t i = 0; i < count; i++)
         rows += items[i].rows;
-    if (intake->has_ended && intake->groups->count == count && intake->groups->rows == rows)
+    if (is_planned(intake, items, count, rows))
         return FP_STORE_OK;
-    return fp_pg_reject(sealing->pg, "%zu rows of kind %s were read where there are %zu",
-                        intake->groups->rows, intake->shape->name, rows);
+    return fp_pg_reject(sealing->pg,
+                        "kind %s: %zu rows of %zu groups were read, not the planned %zu rows of "
+                        "%zu groups",
+                        intake->shape->name, intake->groups->rows, intake->groups->count, rows,
+                        count);
 }
 
 enum fp_store_result fp_groups_read(struct fp_sealing *sealing, const struct fp_plan_item *items,

@@ -95,6 +95,22 @@ static void a_row_that_is_cut_anywhere_is_refused(void **state)
     fp_buf_release(&whole);
 }
 
+static void rows_of_other_groups_are_not_those_of_the_plan(void **state)
+{
+    (void)state;
+    struct fp_group groups[] = {{.id = 2}, {.id = 7}};
+    struct fp_groups read = {.items = groups, .count = 2, .rows = 3};
+    struct intake intake = {.groups = &read, .has_ended = true};
+    const struct fp_plan_item planned[] = {{.group_id = 2}, {.group_id = 7}};
+    const struct fp_plan_item others[] = {{.group_id = 2}, {.group_id = 8}};
+    assert_true(is_planned(&intake, planned, 2, 3));
+    assert_false(is_planned(&intake, others, 2, 3));
+    assert_false(is_planned(&intake, planned, 1, 3));
+    assert_false(is_planned(&intake, planned, 2, 2));
+    intake.has_ended = false;
+    assert_false(is_planned(&intake, planned, 2, 3));
+}
+
 static void a_batch_is_bounded_and_never_empty(void **state)
 {
     (void)state;
@@ -124,6 +140,7 @@ int main(void)
         cmocka_unit_test(rows_of_a_group_become_one),
         cmocka_unit_test(no_rows_are_a_header_and_a_trailer),
         cmocka_unit_test(a_row_that_is_cut_anywhere_is_refused),
+        cmocka_unit_test(rows_of_other_groups_are_not_those_of_the_plan),
         cmocka_unit_test(a_batch_is_bounded_and_never_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
