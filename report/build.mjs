@@ -50,7 +50,7 @@ function capital(label) {
 }
 
 /** Questions whose rows a view shows as a table. */
-const shown = ['hotspots', 'timings', 'callers', 'function_by', 'cost_by', 'vitals', 'interactions', 'long_frames', 'third_parties'];
+const shown = ['sites', 'hotspots', 'timings', 'callers', 'function_by', 'cost_by', 'vitals', 'interactions', 'long_frames', 'third_parties'];
 
 /** Its copy of schema/questions: the filters that each question takes, and the headings of its columns. */
 const questionRows = `// SPDX-License-Identifier: Apache-2.0

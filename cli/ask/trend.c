@@ -10,6 +10,7 @@
 #include "cli/kit/message.h"
 #include "cli/kit/options.h"
 #include "cli/kit/terminal.h"
+#include "collector/rollup/vital.h"
 
 enum { OPTION_KEY = FP_OPTION_FIRST, OPTION_MEASURE, OPTION_BY, OPTION_STEP, OPTION_SINCE_WHEN };
 
@@ -233,9 +234,9 @@ static bool explain(const struct trend_options *given, const PGresult *answer)
                                        given->analysis.connection);
     if (is_timing(given->by)) {
         fp_message_notice("no %s is called \"%s\" in this period", given->by, given->name);
-        fp_message_hint(strcmp(given->by, "vital") == 0
-                            ? "Vitals are LCP, INP, CLS, FCP and TTFB: `fleetprof vitals'."
-                            : "`fleetprof timings' lists marks.");
+        fp_message_hint(strcmp(given->by, "vital") == 0 ? "Vitals are " FP_VITAL_NAMES
+                                                          ": `fleetprof vitals'."
+                                                        : "`fleetprof timings' lists marks.");
         return true;
     }
     if (is_function) {

@@ -4,6 +4,7 @@
  * names.
  */
 #include "cli/ask/analysis.h"
+#include "cli/ask/question_columns.h"
 #include "cli/feed/browser_url.h"
 #include "cli/feed/function_table.h"
 #include "cli/kit/command.h"
@@ -308,11 +309,7 @@ static const struct argp list_argp = {
     .children = children,
 };
 
-static const struct fp_grid_column list_columns[] = {
-    {"site", "SITE", FP_CELL_TEXT},   {"release", "RELEASE", FP_CELL_TEXT},
-    {"url", "SCRIPT", FP_CELL_PATH},  {"functions", "FUNCTIONS", FP_CELL_INTEGER},
-    {"added", "ADDED", FP_CELL_WORD},
-};
+static const struct fp_grid_column list_columns[] = {FP_COLUMNS_OF_FUNCTION_TABLES(FP_GRID_COLUMN)};
 
 static enum fp_exit list_command(int argc, char **argv)
 {
