@@ -13,7 +13,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { filters } from './filters.mjs';
+import { dimensions, filters } from './filters.mjs';
 import { linesOf, sources } from './log_lines.mjs';
 import { questionOf, questions, typeOf } from './questions.mjs';
 import { vitals } from './vitals.mjs';
@@ -173,6 +173,12 @@ function findingSection({ name, severity, what, why, fix, nginx, httpd, express 
 
 const code = (/** @type {string[]} */ names) => names.map((name) => `\`${name}\``).join(', ');
 
+/** Returns columns as a row names them: the dimensions together. @param {string[]} names */
+function columnsInWords(names) {
+  if (!dimensions.every((name) => names.includes(name))) return code(names);
+  return `${code(names.filter((name) => !dimensions.includes(name)))}, each [dimension](#filters)`;
+}
+
 /** How a heading names the filters of a function. @type {Record<string, string>} */
 const filtersInWords = {
   'filters of samples': 'filters', filters: 'filters without marker', 'filters of both sides': 'filters without release and marker', 'dimensions of both sides': 'filters without release and marker',
@@ -215,7 +221,7 @@ function questionSection(question) {
     ...own.length > 0 ? ['', ...table(['parameter', 'type', 'meaning'], own.map((row) => [code(row.names), typed(row), row.meaning]))] : [],
     '', '```sql', ...example, '```',
     ...output.length > 0 ? ['```', ...output, '```'] : [],
-    ...gives.length > 0 ? ['', ...table(['column', 'type', 'meaning'], gives.map(({ names, as, meaning }) => [code(names), as === null ? types(names) : '', meaning]))] : [],
+    ...gives.length > 0 ? ['', ...table(['column', 'type', 'meaning'], gives.map(({ names, as, meaning }) => [columnsInWords(names), as === null ? types(names) : '', meaning]))] : [],
   ];
 }
 
