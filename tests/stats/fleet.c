@@ -312,7 +312,7 @@ static void begin_load(struct fleet *fleet)
         fleet->load.bytes[i] = (uint8_t)next(fleet);
 }
 
-/* What a function costs in this page load, times what it costs in others that look alike. */
+/* Returns a function's cost in this page load, relative to others that look alike. */
 static double unrecorded_factor(const struct fleet *fleet, unsigned number)
 {
     return (fleet->is_cold && number / 4 % 2 == 0 ? 1.5 : 1) *

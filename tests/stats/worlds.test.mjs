@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What comparisons promise in worlds where something other than the code changed (worlds.mjs): at most 5 % of them raise
+ * Comparisons in worlds where something other than the code changed (worlds.mjs) keep promises: at most 5 % of them raise
  * an alarm, for functions, timings and vitals each, and printed intervals hold the truth. Uploads are drawn, folded and
  * stored by the collector's own code. FLEETPROF_LONG makes 100 comparisons in each world, 20 in those of many uploads;
  * FLEETPROF_STATS_RUNS is another number; FLEETPROF_STATS_FIRST the first seed's place, to go on where a run ended;
