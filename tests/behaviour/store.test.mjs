@@ -165,7 +165,7 @@ test('a segment keeps the time of its first upload, whichever collector brings i
     seed += 40;
     assert.deepEqual(await wrong(), []);
   }
-  // What was counted before changes nothing.
+  // An upload that was counted before changes nothing.
   await other.append(1, 40, hour + 4_000_000);
   await other.flushed();
   assert.deepEqual(await wrong(), []);

@@ -46,7 +46,7 @@ select results_eq(
 select results_eq(
     $$ select verdict from compare_releases('shop', before => 'v1', after => 'v3') $$, $$ values ('no change seen') $$, 'which may be alike');
 
--- A row whose time is not in the release's first hour says nothing of what is left.
+-- A row whose time is not in the release's first hour does not count.
 update fleetprof_data.segment set first_seen = '2026-01-03 09:00Z' where release = 'v3';
 select is((select first_upload from releases('shop', since => '2026-01-04Z') where release = 'v3'), '2026-01-05 10:00Z', 'no release began before its first hour');
 update fleetprof_data.segment set first_seen = '2026-01-05 12:00Z' where release = 'v3';
