@@ -57,6 +57,7 @@ static error_t parse_compare(int key, char *arg, struct argp_state *state)
             argp_error(state, "BEFORE and AFTER are two releases; AFTER is missing");
         if (given->before == NULL && given->comparison.before_since == NULL &&
             given->comparison.before_until == NULL &&
+            given->comparison.filters.values[FP_FILTER_SINCE] == NULL &&
             !fp_own_filters_are_given(&given->comparison.own))
             argp_error(state, "name two releases, two values of a dimension such as "
                               "--before-variant and --after-variant, or two periods by "

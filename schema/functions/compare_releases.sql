@@ -64,6 +64,48 @@ $$;
 comment on function fleetprof_data.release_lives is
     'Returns when each release had its first upload (of an earlier version''s rows, the hour of that), its first and its last hour (day, where hours are gone), and how many uploads, whatever the period and the release of the filters.';
 
+create or replace function fleetprof_data.days_earlier(moment timestamptz, days double precision, zone text)
+returns timestamptz
+language sql stable strict parallel safe
+return date_bin('1 hour', (moment at time zone zone - days * interval '1 day') at time zone zone, 'epoch');
+
+comment on function fleetprof_data.days_earlier is
+    'Returns the same hour of the day in a time zone, whole days earlier.';
+
+create or replace function fleetprof_data.window_before(
+    given     fleetprof_data.filters,
+    release   text,
+    out since timestamptz,
+    out until timestamptz
+)
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    zone constant text := fleetprof.timezone_of(given.site);
+    week record;
+    is_alike boolean;
+begin
+    week := (days_earlier(given.since, 7, zone), days_earlier(given.until, 7, zone));
+    select
+        coalesce(sum(uploads) filter (where bucket >= week.f1 and bucket < week.f2), 0) * 2
+            >= sum(uploads) filter (where bucket >= given.since and bucket < given.until)
+    into is_alike
+    from release_hours(given)
+    where matches(release, window_before.release);
+    since := given.since - (given.until - given.since);
+    until := given.since;
+    if is_alike and given.until - given.since <= interval '7 days' and week.f1 >= (select hours_from from horizon) then
+        since := week.f1;
+        until := week.f2;
+    end if;
+end
+$$;
+
+comment on function fleetprof_data.window_before is
+    'Returns the period with which that of the filters is compared unless the caller says otherwise: the same hours of the site''s days seven days earlier, if hours are kept that long and have at least half as many uploads; else as long a period right before.';
+
 create or replace function fleetprof_data.release_periods(
     given            fleetprof_data.filters,
     before           text,
@@ -79,7 +121,7 @@ as $$
 #variable_conflict use_column
 declare
     longest constant interval := '48 hours';
-    earlier timestamptz;
+    zone constant text := fleetprof.timezone_of(given.site);
     uploads record;
 begin
     with hour as materialized (
@@ -92,45 +134,64 @@ begin
         select
             min(bucket) filter (where is_after) as first,
             max(bucket + length) filter (where is_after) as last,
+            min(bucket) filter (where is_before) as first_before,
             max(bucket + length) filter (where is_before) as last_before
         from hour
     ),
+    -- Whole days earlier, so that the hours of the day are the same.
+    step as (
+        select 7 as week, ceil(extract(epoch from least(last - first, longest)) / 86400)::double precision as days from bound
+    ),
     period as (
         select
-            first, least(last, first + longest) as until, last_before,
-            -- Whole days earlier, so that the hours of the day are the same.
-            first - ceil(extract(epoch from least(last - first, longest)) / 86400) * interval '24 hours' as earlier
-        from bound
+            first, until, first_before, last_before,
+            days_earlier(first, days, zone) as earlier, days_earlier(until, days, zone) as earlier_until,
+            days_earlier(first, week, zone) as week, days_earlier(until, week, zone) as week_until
+        from (select *, least(last, first + longest) as until from bound) as bound
+        cross join step
     )
     select
         min(first) as first,
         min(until) as until,
         min(earlier) as earlier,
+        min(earlier_until) as earlier_until,
+        min(week) as week,
+        min(week_until) as week_until,
+        bool_and(first_before <= week and week >= hours_from) as knows_week,
         min(last_before) as last_before,
         coalesce(sum(uploads) filter (where is_after and bucket >= first and bucket < until), 0) as after,
         coalesce(sum(uploads) filter (where is_before and bucket >= first and bucket < until), 0) as same,
         coalesce(sum(uploads) filter (
-            where is_before and bucket >= earlier and bucket < earlier + (until - first)), 0) as earlier_uploads,
+            where is_before and bucket >= earlier and bucket < earlier_until), 0) as earlier_uploads,
+        coalesce(sum(uploads) filter (where is_before and bucket >= week and bucket < week_until), 0) as week_uploads,
         coalesce(sum(uploads) filter (
             where is_before and bucket >= last_before - (until - first)), 0) as latest
     into uploads
     from hour
-    cross join period;
+    cross join period
+    cross join horizon;
 
     since := uploads.first;
     until := uploads.until;
-    earlier := case
-        when uploads.same >= uploads.after then uploads.first
-        when uploads.earlier_uploads >= uploads.latest then uploads.earlier
-        else uploads.last_before - (until - since)
-    end;
-    before_since := earlier;
-    before_until := earlier + (until - since);
+    if uploads.same >= uploads.after then
+        before_since := since;
+        before_until := until;
+    -- Weekends are compared with weekends.
+    elsif uploads.knows_week and uploads.week_uploads * 2 >= uploads.after then
+        before_since := uploads.week;
+        before_until := uploads.week_until;
+    elsif uploads.earlier_uploads >= uploads.latest then
+        before_since := uploads.earlier;
+        before_until := uploads.earlier_until;
+    else
+        before_since := uploads.last_before - (until - since);
+        before_until := uploads.last_before;
+    end if;
 end
 $$;
 
 comment on function fleetprof_data.release_periods is
-    'Returns the periods over which two releases (before and after, filters) are compared unless the caller says otherwise. After: from the release''s first hour on, 48 hours at most. Before: the same hours, if the earlier release has as many uploads there; else as long a period whole days earlier, or the earlier release''s last one, whichever has more uploads. Null where a release has no uploads.';
+    'Returns the periods over which two releases (before and after, filters) are compared unless the caller says otherwise. After: from the release''s first hour on, 48 hours at most. Before: the same hours, if the earlier release has as many uploads there; else the same hours of the site''s days seven days earlier, if hours are kept that long and the earlier release was there already, with at least half as many uploads; else as long a period whole days earlier, or the earlier release''s last one, whichever has more uploads. Null where a release has no uploads.';
 
 create or replace function fleetprof_data.own_filters(given fleetprof_data.filters, own text[])
 returns fleetprof_data.filters
@@ -239,6 +300,17 @@ declare
     is_same boolean := of_one_release and apart = '{}';
     period record;
 begin
+    -- A window of all releases, and the one before it.
+    if is_same and given.since is not null and compared_sides.before_until is null then
+        given.until := coalesce(given.until, now());
+        if compared_sides.before_since is null then
+            period := window_before(given, compared_sides.after);
+            compared_sides.before_since := period.since;
+            compared_sides.before_until := period.until;
+        elsif compared_sides.before_since < given.since then
+            compared_sides.before_until := given.since;
+        end if;
+    end if;
     if is_same and num_nonnulls(compared_sides.before_since, compared_sides.before_until) = 0 then
         raise invalid_parameter_value using
             message = 'before and after are the same',
@@ -661,15 +733,15 @@ comment on function fleetprof.regressions is
     -- {{comment of regressions}};
 
 revoke execute on function
-    fleetprof_data.release_hours, fleetprof_data.release_lives, fleetprof_data.release_periods,
-    fleetprof_data.own_filters, fleetprof_data.shared_hours,
+    fleetprof_data.release_hours, fleetprof_data.release_lives, fleetprof_data.days_earlier,
+    fleetprof_data.window_before, fleetprof_data.release_periods, fleetprof_data.own_filters, fleetprof_data.shared_hours,
     fleetprof_data.check_sides, fleetprof_data.compared_sides,
     fleetprof_data.listed_comparison, fleetprof_data.latest_releases, fleetprof.compare_releases,
     fleetprof.compare_summary, fleetprof.regressions
 from public;
 grant execute on function
-    fleetprof_data.release_hours, fleetprof_data.release_lives, fleetprof_data.release_periods,
-    fleetprof_data.own_filters, fleetprof_data.shared_hours,
+    fleetprof_data.release_hours, fleetprof_data.release_lives, fleetprof_data.days_earlier,
+    fleetprof_data.window_before, fleetprof_data.release_periods, fleetprof_data.own_filters, fleetprof_data.shared_hours,
     fleetprof_data.check_sides, fleetprof_data.compared_sides,
     fleetprof_data.listed_comparison, fleetprof_data.latest_releases, fleetprof.compare_releases,
     fleetprof.compare_summary, fleetprof.regressions
