@@ -215,6 +215,7 @@ static bool start_listeners(struct collector *collector, struct fp_buf *detail)
         .listen = config->listen,
         .given_socket = ingest_socket,
         .threads = config->http_threads,
+        .proxies = config->http_proxies,
         .connections = config->connections,
         .connections_per_address = config->connections_per_address,
         .timeout_us = config->timeout_us,

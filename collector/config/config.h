@@ -28,6 +28,7 @@ struct fp_config {
     struct fp_str dead_letters_path; /* "": dead letters are off */
     uint64_t dead_letters_max_bytes;
     uint32_t http_threads;
+    uint32_t http_proxies;
     uint32_t connections;
     uint32_t connections_per_address;
     int64_t timeout_us;

@@ -142,6 +142,11 @@ const struct fp_setting fp_settings[] = {
      .help =
          "Threads that receive uploads; as many and one more decode them [in turns](#turns), of "
          "which one site never has all"},
+    {"http.proxies", FP_SETTING_COUNT, IN_CONFIG(http_proxies), .value = "1", .min = 0, .max = 16,
+     .help =
+         "Proxies in front that add to `X-Forwarded-For`: the outermost one's entry is the address "
+         "by which [repeated page loads](privacy.md#addresses) are recognised; without the header "
+         "it is the connection's. It is not stored"},
     {"flush.min_window", FP_SETTING_DURATION, IN_PACE(flush_min_window_us), .value = "250ms",
      .min = FP_US_PER_MS, .max = FP_US_PER_HOUR,
      .help = "Least time from the start of one transaction to the start of the next"},

@@ -102,6 +102,7 @@ struct fp_http *fp_http_start(const struct fp_http_settings *settings, struct fp
     http->ingest = ingest;
     http->metrics = set;
     http->captures = settings->captures;
+    http->proxies = settings->proxies;
     if (settings->given_socket >= 0) {
         fp_listener_take(settings->given_socket, &http->listener);
     } else if (!fp_listener_open(&settings->listen, &http->listener, detail)) {

@@ -18,6 +18,7 @@ struct fp_http_settings {
     struct fp_address listen;
     int given_socket;     /* use this listening socket, not the address; owned; -1: none */
     unsigned threads;     /* that serve; fp_turns_threads of them decode */
+    unsigned proxies;     /* in front that add to X-Forwarded-For */
     unsigned connections; /* open at once; one more evicts the most idle one */
     unsigned connections_per_address; /* further ones are closed at once; 0: no limit */
     int64_t timeout_us;               /* without traffic, before a connection is closed */

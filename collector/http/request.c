@@ -19,6 +19,7 @@
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
 #include "collector/http/body.h"
+#include "collector/http/client.h"
 #include "collector/http/content_type.h"
 #include "collector/http/long_session.h"
 #include "collector/http/reply.h"
@@ -71,11 +72,12 @@ struct http_request {
     struct fp_uuid id;          /* from `Idempotency-Key`, or a part's */
     const struct fp_uuid *key;  /* &id; NULL: the upload's own id, or a random one */
     struct fp_upload_part part; /* of REQUEST_PART */
-    struct fp_uuid started;     /* the session of an accepted REQUEST_START */
-    struct fp_str boundary;     /* in MHD's memory of the headers */
-    uint64_t announced_len;     /* Content-Length, 0 if absent */
-    uint64_t spent_len;         /* charged to the site's budget */
-    struct fp_body_buf body;    /* empty until the request is admitted */
+    uint8_t address[FP_CLIENT_ADDRESS_LEN];
+    struct fp_uuid started;  /* the session of an accepted REQUEST_START */
+    struct fp_str boundary;  /* in MHD's memory of the headers */
+    uint64_t announced_len;  /* Content-Length, 0 if absent */
+    uint64_t spent_len;      /* charged to the site's budget */
+    struct fp_body_buf body; /* empty until the request is admitted */
     uint64_t received_len;
     int64_t received_us; /* monotonic: when the body was complete */
     struct fp_upload upload;
@@ -535,7 +537,15 @@ static void conclude(void *context)
     resume(request, fp_ingest_outcome(&request->ticket, &request->problem));
 }
 
-static struct fp_upload describe(const struct http_request *request)
+/* Returns the address of the browser; empty for other clients, which name no origin. */
+static struct fp_str address_of(struct http_request *request)
+{
+    return request->origin != NULL
+               ? fp_client_address(request->connection, request->http->proxies, request->address)
+               : FP_STR("");
+}
+
+static struct fp_upload describe(struct http_request *request)
 {
     const char *format =
         MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, "format");
@@ -551,6 +561,7 @@ static struct fp_upload describe(const struct http_request *request)
         .part = request->kind == REQUEST_PART ? &request->part : NULL,
         .referer = header_or_empty(request, "Referer"),
         .user_agent = header_or_empty(request, "User-Agent"),
+        .address = address_of(request),
         .origin = request->origin != NULL ? *request->origin : FP_STR(""),
         .content_type = header_or_empty(request, "Content-Type"),
         .is_dry_run = request->is_dry_run,

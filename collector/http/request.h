@@ -23,6 +23,7 @@ struct fp_http {
     struct fp_listener listener;
     struct fp_captures *captures;
     struct fp_turns *turns;             /* of uploads, to be decoded */
+    unsigned proxies;                   /* in front */
     size_t waiting_max;                 /* uploads of all sites that may wait for their turn */
     struct fp_connections *connections; /* each entry is its socket's context */
     atomic_size_t in_flight;            /* requests begun but not completed */

@@ -51,6 +51,7 @@ static const struct {
     {"ceilings.vitals", "1", "10000000", NULL},
     {"ceilings.memory", "1MiB", "64GiB", NULL},
     {"http.threads", "1", "256", NULL},
+    {"http.proxies", "0", "16", NULL},
     {"flush.min_window", "1ms", "1h", NULL},
     {"flush.max_window", "1ms", "1h", NULL},
     {"retention.facts", "1d", "36500d", NULL},
