@@ -40,6 +40,7 @@ struct fp_ingest {
     struct fp_ceilings *ceilings;
     struct fp_kept *kept; /* of all sites */
     struct fp_loads *loads;
+    struct fp_sources *sources;
     atomic_size_t body_bytes; /* held by bodies in flight */
     atomic_size_t committing; /* tickets between commit and the return of done */
 
@@ -73,12 +74,14 @@ struct fp_ingest *fp_ingest_create(struct fp_spool *spool, struct fp_metrics *me
     ingest->nowhere = fp_site_metrics_create(FP_STR(""));
     ingest->kept = fp_kept_create();
     ingest->loads = fp_loads_create(ingest->metrics);
+    ingest->sources = fp_sources_create();
     if (ingest->ceilings == NULL || ingest->metrics == NULL || ingest->loads == NULL ||
-        ingest->nowhere == NULL || ingest->kept == NULL || !draw_key(ingest) ||
-        pthread_mutex_init(&ingest->lock, NULL) != 0) {
+        ingest->sources == NULL || ingest->nowhere == NULL || ingest->kept == NULL ||
+        !draw_key(ingest) || pthread_mutex_init(&ingest->lock, NULL) != 0) {
         fp_site_metrics_unref(ingest->nowhere);
         fp_ceilings_free(ingest->ceilings);
         fp_loads_free(ingest->loads);
+        fp_sources_free(ingest->sources);
         fp_kept_unref(ingest->kept);
         free(ingest);
         return NULL;
@@ -114,6 +117,7 @@ void fp_ingest_free(struct fp_ingest *ingest)
     fp_site_metrics_unref(ingest->nowhere);
     fp_ceilings_free(ingest->ceilings);
     fp_loads_free(ingest->loads);
+    fp_sources_free(ingest->sources);
     fp_kept_unref(ingest->kept);
     pthread_mutex_destroy(&ingest->lock);
     free(ingest);
@@ -356,6 +360,7 @@ bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
         .ceilings = ingest->ceilings,
         .kept = upload->is_dry_run ? NULL : ingest->kept,
         .loads = upload->is_dry_run ? NULL : ingest->loads,
+        .sources = upload->is_dry_run ? NULL : ingest->sources,
         .metrics = ingest->metrics,
         .arena = &bench->arena,
         .record = &bench->record,

@@ -289,6 +289,23 @@ static bool add_part(struct fp_preparation *work, const struct piece *piece,
     return is_added;
 }
 
+/* Returns the kind of traffic of an upload. */
+static struct fp_str traffic_of(const struct fp_preparation *work, const struct fp_profile *profile)
+{
+    const struct fp_upload *upload = work->upload;
+    if (work->sources == NULL || !profile->has_load)
+        return FP_STR("");
+    const struct fp_source_load load = {
+        .site_id = fp_site_id(upload->site->name),
+        .address = upload->address,
+        .user_agent = upload->user_agent,
+        .load = profile->load,
+        .is_page = profile->frame.len == 0 && !fp_str_equal(profile->thread, FP_STR("worker")),
+        .now_us = work->received_us,
+    };
+    return fp_sources_is_repeated(work->sources, &load) ? FP_STR("repeated") : FP_STR("");
+}
+
 /* Folds one upload into the record. */
 static bool fold(struct fp_preparation *work, const struct piece *piece)
 {
@@ -316,6 +333,7 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
                   .timing_name_count = upload->site->timing_names.count},
         .referer = upload->referer,
         .user_agent = upload->user_agent,
+        .traffic = traffic_of(work, profile),
         .rate_ppm = rate_ppm,
         .measures = upload->rules->measures,
         .received_us = work->received_us,

@@ -11,6 +11,7 @@
 #include "collector/ingest/ingest.h"
 #include "collector/ingest/kept.h"
 #include "collector/ingest/loads.h"
+#include "collector/ingest/sources.h"
 #include "collector/ingest/token.h"
 #include "collector/profile/fold/ceilings.h"
 #include "collector/rollup/record.h"
@@ -21,6 +22,7 @@ struct fp_preparation {
     struct fp_draw_key key;        /* of sample_keep */
     struct fp_kept *kept;          /* of all sites; NULL: without ceilings */
     struct fp_loads *loads;        /* NULL: windows do not reach across parts */
+    struct fp_sources *sources;    /* NULL: page loads have none */
     struct fp_metric_set *metrics; /* ingest's */
     struct fp_arena *arena;        /* for everything that is made on the way */
     struct fp_buf *record;         /* empty; gets the uploads */

@@ -25,7 +25,7 @@ struct slot {
 };
 
 /* Its slots are ordered by use within a set, the last used one first. */
-struct table {
+struct source_table {
     struct slot *slots;
     size_t set_count;
 };
@@ -34,7 +34,7 @@ enum kind { SOURCES, ADDRESSES, LOADS, KIND_COUNT };
 
 struct fp_sources {
     pthread_mutex_t lock; /* protects what follows */
-    struct table tables[KIND_COUNT];
+    struct source_table tables[KIND_COUNT];
     int64_t day; /* epoch; of the key and of all that the tables hold */
     bool has_key;
     uint8_t key[FP_SIPHASH_KEY_LEN];
@@ -55,7 +55,7 @@ struct fp_sources *fp_sources_create(void)
         return NULL;
     bool is_made = pthread_mutex_init(&sources->lock, NULL) == 0;
     for (size_t i = 0; is_made && i < KIND_COUNT; i++) {
-        struct table *table = &sources->tables[i];
+        struct source_table *table = &sources->tables[i];
         /* The kernel zeroes the pages as sets are used: an unused table takes no memory. */
         table->slots = calloc(slots_of[i], sizeof(*table->slots));
         table->set_count = slots_of[i] / SET_SLOTS;
@@ -92,7 +92,7 @@ static bool begin_day(struct fp_sources *sources, int64_t day)
 
 /* ---- tables ---- */
 
-static struct slot *set_of(const struct table *table, uint64_t key)
+static struct slot *set_of(const struct source_table *table, uint64_t key)
 {
     return &table->slots[key % table->set_count * SET_SLOTS];
 }
@@ -107,7 +107,7 @@ static struct slot *use(struct slot *set, size_t place)
 }
 
 /* Returns the slot of a key, NULL if there is none. Other slots of the set move. */
-static struct slot *find(const struct table *table, uint64_t key)
+static struct slot *find(const struct source_table *table, uint64_t key)
 {
     struct slot *set = set_of(table, key);
     for (size_t i = 0; i < SET_SLOTS; i++) {
@@ -118,7 +118,7 @@ static struct slot *find(const struct table *table, uint64_t key)
 }
 
 /* Returns the slot of a key, a new one if need be. */
-static struct slot *find_or_add(const struct table *table, uint64_t key)
+static struct slot *find_or_add(const struct source_table *table, uint64_t key)
 {
     struct slot *slot = find(table, key);
     if (slot != NULL)
@@ -158,7 +158,7 @@ static bool is_shared(const struct fp_sources *sources, uint64_t address, uint64
 /* Returns how many page loads the source has had, with this one. */
 static uint32_t count(const struct fp_sources *sources, uint64_t source, bool is_page)
 {
-    const struct table *table = &sources->tables[SOURCES];
+    const struct source_table *table = &sources->tables[SOURCES];
     struct slot *slot = is_page ? find_or_add(table, source) : find(table, source);
     if (slot == NULL)
         return 0;

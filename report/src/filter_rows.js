@@ -11,4 +11,5 @@ export const rows = [
   { name: 'thread', of: 'loads', help: 'threads: window or worker' },
   { name: 'marker', of: 'samples', help: 'what the main thread did: script, gc, style, layout, paint, other; (none), or an empty text: samples without a marker' },
   { name: 'frame', of: 'loads', help: 'pages in frames: top, same-origin or cross-origin; % is all of them' },
+  { name: 'traffic', of: 'loads', help: 'kinds of traffic: repeated page loads of one client; an empty text: all others' },
 ];

@@ -540,7 +540,7 @@ test('trend follows a function, a group or a timing', async () => {
 });
 
 test('all filters and what they leave out may be given at once', async () => {
-  const dimensions = ['route', 'environment', 'variant', 'browser', 'os', 'device', 'thread', 'frame'];
+  const dimensions = ['route', 'environment', 'variant', 'browser', 'os', 'device', 'thread', 'frame', 'traffic'];
   const given = (/** @type {string[]} */ names) => names.flatMap((name) => [`--${name}`, '%', '--exclude', `${name}=x`]).concat('--site', 'own', '--since', '1d', '--until', '0s');
   const most = [...given(dimensions), ...given(['release']).slice(0, 4)];
   const all = [...most, '--marker', '(none)', '--exclude', 'marker=gc'];
@@ -568,7 +568,7 @@ test('--exclude leaves out what a filter selects', async () => {
   assert.deepEqual(await json('top', '--site', 'own', '--exclude', 'marker='), []);
   for (const [args, message] of /** @type {[string[], RegExp][]} */ ([
     [['top', '--exclude', 'browser'], /--exclude takes FILTER=PATTERN, such as browser=Headless%, not "browser"/],
-    [['top', '--exclude', 'site=x'], /--exclude has no filter "site"; it has marker, release, route, environment, variant, browser, os, device, thread, frame/],
+    [['top', '--exclude', 'site=x'], /--exclude has no filter "site"; it has marker, release, route, environment, variant, browser, os, device, thread, frame, traffic/],
     [['timings', '--exclude', 'marker=gc'], /--exclude has no filter "marker"; it has release, route,/],
     [['compare', '1', '2', '--exclude', 'release=gc'], /--exclude has no filter "release"; it has route,/],
     [['top', '--exclude', 'os=a', '--exclude', 'os=b'], /--exclude os is given twice/],

@@ -4,6 +4,7 @@
  * secret is a different word, so that a hit shows where it came from.
  */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -39,7 +40,7 @@ function upload() {
   /** @param {string} where */
   const entry = (where) => ({ entryType: 'mark', startTime: 1, detail: { user: secret(`${where}Detail`) }, extra: secret(`${where}Extra`) });
   return {
-    version: 1, sampleInterval: 10, release: 'keptRelease', token: secret('token'), unknown: secret('unknown'),
+    version: 1, load: randomUUID(), sampleInterval: 10, release: 'keptRelease', token: secret('token'), unknown: secret('unknown'),
     [secret('unknownKey')]: { deep: [secret('deep')] },
     page: {
       url: `https://${secret('user')}:${secret('password')}@shop.example/kept-route;jsessionid=${secret('pageParameter')}?q=${secret('pageQuery')}#${secret('pageFragment')}`,
@@ -97,14 +98,18 @@ function upload() {
   };
 }
 
+const client = '203.0.113.77'; // what the collector takes for the visitor's address
+secrets.push(client);
+
 /** Headers that browsers and proxies add. */
 function headers() {
   return {
+    origin: 'https://shop.example',
     referer: `https://shop.example/other/${secret('refererMail')}%40mail.example/${pathSecret('refererId')};s=${secret('refererParameter')}?from=${secret('referer')}#${secret('refererFragment')}`,
     'user-agent': `Mozilla/5.0 (X11; Linux x86_64; ${secret('userAgent')}) AppleWebKit/537.36 Chrome/156.0.0.0 Safari/537.36 ${secret('userAgentEnd')}`,
     cookie: `session=${secret('cookie')}`,
     authorization: `Bearer ${secret('authorization')}`,
-    'x-forwarded-for': secret('forwardedFor'),
+    'x-forwarded-for': `${secret('forwardedFor')}, ${client}`,
     'x-real-ip': secret('realIp'),
     'accept-language': secret('language'),
     'x-anything': secret('anything'),
@@ -124,7 +129,7 @@ function bytesUnder(dir) {
 async function everythingKept(config, fill) {
   const stack = await startStack({
     config: {
-      sites: [{ name: 'shop', key: 'pk_shop', routes: ['/kept-route'] }],
+      sites: [{ name: 'shop', key: 'pk_shop', routes: ['/kept-route'], origins: ['https://shop.example'] }],
       spool: { path: path.join(temporaryDir('spool'), 's'), max_bytes: '4MiB', segment_bytes: '1MiB' },
       ...config,
     },
@@ -179,7 +184,7 @@ test('secrets in every text of an upload are found nowhere', async () => {
 
 test('secrets in names and paths are not in a trace that is kept whole', async () => {
   const from = secrets.length;
-  const sites = [{ name: 'shop', key: 'pk_shop', sample_keep: '100%' }];
+  const sites = [{ name: 'shop', key: 'pk_shop', origins: ['https://shop.example'], sample_keep: '100%' }];
   const places = await everythingKept({ sites }, async (stack, url) => {
     const page = { url: `https://shop.example/user/${secret('keptMail')}%40mail.example/${pathSecret('keptId')};s=${secret('keptParameter')}` };
     const body = JSON.stringify({ ...upload(), unknown: undefined, page });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Walks schema/filters: each filter, and its twin, in SQL, on the command line, over HTTP, in the report and in the manual. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -24,6 +25,7 @@ const examples = {
   thread: { value: 'worker', envelope: { thread: 'worker' } },
   marker: { value: 'layout' },
   frame: { value: 'cross-origin', envelope: { frame: 'cross-origin' } },
+  traffic: { value: 'repeated', envelope: { load: randomUUID() } },
 };
 /** All filters are asked about both uploads. */
 const everything = filters.filter((filter) => filter.default !== 'null').map(({ name }) => name);
@@ -46,11 +48,16 @@ const envelope = (name, marker, more) => ({
 });
 
 before(async () => {
-  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }] } });
+  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', origins: ['https://shop.example'] }] } });
   const wanted = envelope('wanted', examples.marker.value, Object.assign({}, ...Object.values(examples).map((example) => example.envelope)));
   const other = envelope('other', undefined, { page: { url: 'https://shop.example/' }, thread: 'window' });
+  const client = { origin: 'https://shop.example', 'x-forwarded-for': '192.0.2.1' };
+  const post = async (/** @type {object} */ body, /** @type {Record<string, string>} */ headers) =>
+    assert.equal((await fetch(`${stack.collector.url}/v1/ingest/pk_shop`, { method: 'POST', headers, body: JSON.stringify(body) })).status, 204);
+  // Page loads that count for no function, until the client's next one is repeated traffic.
+  for (let n = 0; n < 11; n += 1) await post({ coverage: 'quota', load: randomUUID(), page: { url: 'https://shop.example/' } }, { ...client, 'user-agent': String(examples.browser.browser) });
   for (const [body, browser] of [[wanted, examples.browser.browser], [other, 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Chrome/145.0']])
-    assert.equal((await fetch(`${stack.collector.url}/v1/ingest/pk_shop`, { method: 'POST', headers: { 'user-agent': String(browser) }, body: JSON.stringify(body) })).status, 204);
+    await post(/** @type {object} */ (body), { ...(body === wanted ? client : {}), 'user-agent': String(browser) });
   await waitFor(async () => (await stack.sql("select * from fleetprof.hotspots('shop', frame => '%')")).length === 2, { what: 'both uploads' });
   report = await startReport(stack.postgres.conninfo('fleetprof_reader'));
 });

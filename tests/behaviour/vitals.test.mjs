@@ -115,7 +115,7 @@ test('vitals by route and by browser: which page, for whom', async () => {
   assert.deepEqual(browsers.map(({ value, count, poor_share: poor }) => [value, count, poor]), [['Chrome', 3, 1], ['Safari', 2, 1]]);
   const { code, stderr } = await run([program, 'vitals', '--by', 'page'], { env });
   assert.equal(code, 2);
-  assert.match(stderr, /error: no dimension is named "page"\n.*hint: Dimensions are route, release, environment, variant, browser, os, device, thread, frame\.\n/);
+  assert.match(stderr, /error: no dimension is named "page"\n.*hint: Dimensions are route, release, environment, variant, browser, os, device, thread, frame, traffic\.\n/);
 });
 
 test('vital_hotspots names the function inside slow interactions, and what it costs in fast ones', async () => {

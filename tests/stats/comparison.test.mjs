@@ -35,6 +35,10 @@ const scenarios = {
   'parts longer by half': [{ uploads: 3000, parts: 3, steady: 1 }, { uploads: 2000, parts: 2, visit_ms: 12_000, steady: 1 }],
   'uploads twice as long': [{}, { visit_ms: 16_000 }],
   'one visitor of 60 loads': [{ uploads: 800 }, { uploads: 800, visitor: 60 }],
+  'one visitor of 300 loads': [{ uploads: 800 }, { uploads: 800, visitor: 300 }],
+  'a monitor that one side has': [{ uploads: 800 }, { uploads: 800, visitor: 288, visitor_hours: 24 }],
+  'a monitor that both sides have': [{ uploads: 800, visitor: 288, visitor_hours: 24 }, { uploads: 800, visitor: 288, visitor_hours: 24 }],
+  'offices of 50 page loads': [{ addresses: 40 }, { addresses: 40 }],
   'a rollout, fast machines first': [{}, { slow_first: -1 }],
 };
 /** Without FLEETPROF_LONG: those that take seconds. */

@@ -14,6 +14,8 @@ enum {
     SAMPLES_MAX = 20000,
 };
 
+enum { VISITOR = 1, OTHERS = 1000 }; /* addresses */
+
 #define TYPICAL_MS 8000.0
 
 /* ---- random numbers ---- */
@@ -219,10 +221,12 @@ static void take_visitor(struct fleet *fleet)
 {
     enum { FIRST_HOUR = 10 };
     unsigned first = fleet->side.visitor_hours + FIRST_HOUR > FLEET_HOURS ? 0 : FIRST_HOUR;
-    fleet->visitor_left--;
+    const struct fleet_side *side = &fleet->side;
+    const unsigned before = side->visitor - fleet->visitor_left--;
+    fleet->address = VISITOR;
     fleet->route = 0;
     fleet->is_mobile = fleet->is_other_browser = fleet->is_bot = false;
-    fleet->hour = first + (unsigned)(fleet_uniform(fleet) * fleet->side.visitor_hours);
+    fleet->hour = first + before * side->visitor_hours / side->visitor;
     fleet->speed = 3;
 }
 
@@ -300,6 +304,8 @@ static void begin_load(struct fleet *fleet)
                    fleet->hour_factors[fleet->hour] * side->drift * (fleet->is_bot ? 0.3 : 1);
     draw_unrecorded(fleet);
     fleet->is_visitor = fleet->visitor_left > 0;
+    fleet->address = OTHERS + (side->addresses > 0 ? next(fleet) % side->addresses : fleet->loads);
+    fleet->loads++;
     if (fleet->is_visitor)
         take_visitor(fleet);
     fleet->part = 0;
@@ -461,6 +467,8 @@ void fleet_draw(struct fleet *fleet, struct fp_arena *arena, struct fleet_upload
                     .stacks = fleet->bundle.stacks,
                     .stack_count = fleet->bundle.stack_count},
         .user_agent = user_agent(fleet),
+        .address = fleet->address,
+        .load = fleet->load,
         .hour = fleet->hour,
     };
     for (size_t i = 0; i < sizeof(upload->profile.id.bytes); i++)

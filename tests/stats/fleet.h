@@ -59,6 +59,7 @@ struct fleet_side {
      * time, and over how many hours they spread. */
     unsigned visitor;
     unsigned visitor_hours;
+    unsigned addresses; /* that all others share, as in offices; 0: each page load has its own */
     /* How much more often slow machines have the side than fast ones: a rollout that fast ones
      * get first has -1. 0: all alike. */
     double slow_first;
@@ -77,6 +78,8 @@ struct fleet_side {
 struct fleet_upload {
     struct fp_profile profile; /* in the arena */
     const char *user_agent;
+    uint32_t address;
+    struct fp_uuid load;
     unsigned hour;
 };
 
@@ -95,6 +98,8 @@ struct fleet {
     bool is_cold, is_new_browser, is_heavy;
     double speed, boost;
     unsigned visitor_left;
+    uint32_t address;
+    uint32_t loads;
     double visitor_draws[FLEET_FUNCTIONS_MAX]; /* 0 to 1: whether the visitor uses a function */
     struct fp_uuid load;
 };

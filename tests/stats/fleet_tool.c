@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fleet_tool: fills a database with a fleet's uploads, by the collector's own fold, rollup and
- * store.
+ * store. It also tells sources apart as the collector does.
  *
  *     fleet_tool CONNINFO
  *
@@ -15,14 +15,16 @@
  *                                                Names: uploads, mobile, bots, drift, hour_sigma,
  *                                                function_hour_sigma, parts, visit_ms, pareto,
  *                                                steady, hours, timings, slowdown, visitor,
- *                                                visitor_hours, slow_first, day_curve, rollout,
- *                                                fast_bots, desktop, rare_use, cold, new_browser,
- *                                                heavy, vitals, route0 … route5
+ *                                                visitor_hours, addresses, slow_first, day_curve,
+ *                                                rollout, fast_bots, desktop, rare_use, cold,
+ *                                                new_browser, heavy, vitals, route0 … route5
  *     uniform                                    a random number from 0 to 1
  */
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
+#include "collector/ingest/sources.h"
 #include "collector/profile/fold/fold.h"
+#include "collector/rollup/ids.h"
 #include "collector/rollup/rollup.h"
 #include "collector/store/store.h"
 #include "tests/stats/fleet.h"
@@ -39,6 +41,7 @@ struct tool {
     struct fp_arena arena;
     struct fp_rollup rollup;
     struct fp_store *store;
+    struct fp_sources *sources;
     struct fp_uuid spool_id;
     uint64_t position;
 };
@@ -70,12 +73,27 @@ static void end_window(struct tool *tool)
     tool->position++;
 }
 
+static struct fp_str traffic_of(const struct tool *tool, const struct fleet_upload *upload,
+                                const char *site, int64_t day)
+{
+    const struct fp_source_load load = {
+        .site_id = fp_site_id(fp_str_of(site)),
+        .address = {(const char *)&upload->address, sizeof(upload->address)},
+        .user_agent = fp_str_of(upload->user_agent),
+        .load = upload->load,
+        .is_page = true,
+        .now_us = day * FP_US_PER_DAY,
+    };
+    return fp_sources_is_repeated(tool->sources, &load) ? FP_STR("repeated") : FP_STR("");
+}
+
 static void count(struct tool *tool, const struct fleet_upload *upload, const char *site,
                   int64_t day)
 {
     const struct fp_fold_context context = {
         .site = fp_str_of(site),
         .user_agent = fp_str_of(upload->user_agent),
+        .traffic = traffic_of(tool, upload, site, day),
         .received_us = day * FP_US_PER_DAY + upload->hour * FP_US_PER_HOUR + FP_US_PER_S,
         .body_bytes = 1000,
     };
@@ -147,6 +165,7 @@ static void set_option(struct fleet_side *side, const char *name, double value)
         {"vitals", &side->vitals},
         {"visitor", &side->visitor},
         {"visitor_hours", &side->visitor_hours},
+        {"addresses", &side->addresses},
     };
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         if (strcmp(name, numbers[i].name) == 0) {
@@ -268,7 +287,8 @@ int main(int argc, char **argv)
     fp_arena_init(&tool.arena, ARENA_MAX);
     fp_rollup_init(&tool.rollup, WINDOW_BYTES, 4 * (size_t)WINDOW_BYTES);
     tool.store = fp_store_create(&settings);
-    if (tool.store == NULL || !fp_uuid_random(&tool.spool_id))
+    tool.sources = fp_sources_create();
+    if (tool.store == NULL || tool.sources == NULL || !fp_uuid_random(&tool.spool_id))
         die("memory");
     if (fp_store_connect(tool.store) != FP_STORE_OK ||
         fp_store_read_position(tool.store, &tool.spool_id, &tool.position) != FP_STORE_OK)
@@ -279,6 +299,7 @@ int main(int argc, char **argv)
         fflush(stdout);
     }
     fp_store_close(tool.store);
+    fp_sources_free(tool.sources);
     fp_rollup_release(&tool.rollup);
     fp_arena_release(&tool.arena);
     fp_arena_release(&tool.side_arena);

@@ -31,6 +31,9 @@ const scenarios = {
   'bots come': [{ bots: 0.02 }, { bots: 0.3 }],
   'parts longer by half': [{ uploads: 3000, parts: 3 }, { uploads: 2000, parts: 2 }],
   'one visitor of 60 loads': [{ uploads: 800 }, { uploads: 800, visitor: 60 }],
+  'one visitor of 300 loads': [{ uploads: 800 }, { uploads: 800, visitor: 300 }],
+  'a monitor that one side has': [{ uploads: 800 }, { uploads: 800, visitor: 288, visitor_hours: 24 }],
+  'offices of 50 page loads': [{ addresses: 40 }, { addresses: 40 }],
   // The effect of machines alone is known from functions.
   'a rollout, fast machines first': [{ visit_ms: 8000 }, { visit_ms: 8000, slow_first: -1 }, 100],
 };

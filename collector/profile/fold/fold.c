@@ -94,6 +94,7 @@ static bool describe(struct fp_fold *fold)
                     .device = user_agent.device,
                     .thread = profile->thread,
                     .frame = profile->frame,
+                    .traffic = fold->context->traffic,
                     .rate_ppm = fold->context->rate_ppm},
         .format = profile->format,
         .coverage = profile->coverage,

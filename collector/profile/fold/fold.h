@@ -19,6 +19,7 @@ struct fp_fold_context {
     struct fp_scrub_rules rules; /* the site's */
     struct fp_str referer;    /* header, "" when absent; used when the envelope has no page.url */
     struct fp_str user_agent; /* header */
+    struct fp_str traffic;    /* "repeated": one of many page loads of one client; or "" */
     uint32_t rate_ppm;        /* verified sample rate, 0 = none */
     int64_t received_us;
     uint32_t body_bytes;

@@ -226,6 +226,20 @@ static const char version_5_hex[] =
     "01000002000000000101010907020102066279746520371e01000266666666666666660180c11477"
     "777777777777770400";
 
+/* As version 5, with a kind of traffic. */
+static const char version_6_hex[] =
+    "060102030405060708090a0b0c0d0e0f1007aa00000000000000000000000000000001c0843d0173"
+    "012f01720000064368726f6d65054c696e7578076465736b746f700677696e646f77904e0b73616d"
+    "652d6f726967696e08726570656174656400039c0103612f31c8010103e0d40301a09c01904e0111"
+    "111111111111110e68747470733a2f2f612f622e6a7302222222222222222202676f0104ad020002"
+    "01a09c01c0b802333333333333333300000000010100a09c01a09c0101000201a09c01a09c010200"
+    "00010102000201a09c01010001a09c0101024444444444444444016d010201780780010140015555"
+    "55555555555509622e6f6e636c69636b0a0175016601000a0a0a0001010002c0b80201a09c01d086"
+    "030001000201a09c01a09c01050603312e310a68747470733a2f2f612f4001ac02047a7374640103"
+    "06437573746f6d010e68747470733a2f2f612f622e6a7302010104010201000009a01fc701030101"
+    "010a027b7d0201001801000002000000000101010907020102066279746520371e01000266666666"
+    "666666660180c11477777777777777770400";
+
 /* Content that only version 2 can encode. */
 static void add_measured(struct fp_delta *delta)
 {
@@ -432,25 +446,49 @@ static void bytes_of_version_4_are_still_read(void **state)
     empty_version_4(&example);
 }
 
-static void bytes_of_version_5_never_change(void **state)
+/* Fills in what version 5 can encode. */
+static void fill_version_5(struct fp_delta *example)
+{
+    static struct fp_delta_vital vitals[] = {{0x6666666666666666, FP_VITAL_INP, 336000},
+                                             {0x7777777777777777, FP_VITAL_TTFB, 0}};
+    fill_version_4(example);
+    example->has_load = true;
+    example->segment.frame = FP_STR("same-origin");
+    example->vitals = vitals;
+    example->vital_count = FP_COUNT(vitals);
+}
+
+static void bytes_of_version_5_are_still_read(void **state)
 {
     struct room *room = *state;
     struct fp_delta example;
     struct fp_delta read;
-    struct fp_delta_vital vitals[] = {{0x6666666666666666, FP_VITAL_INP, 336000},
-                                      {0x7777777777777777, FP_VITAL_TTFB, 0}};
-    fill_version_4(&example);
-    example.has_load = true;
-    example.segment.frame = FP_STR("same-origin");
-    example.vitals = vitals;
-    example.vital_count = FP_COUNT(vitals);
+    uint8_t bytes[sizeof(version_5_hex)];
+    size_t len = read_hex(version_5_hex, bytes);
+    fill_version_5(&example);
+    assert_int_equal(fp_delta_decode(bytes, len, &room->arena, &read), FP_DELTA_OK);
+    assert_same_upload(&example, &read);
+    assert_same_measured(&example, &read);
+    assert_int_equal(read.vital_count, 2);
+    assert_int_equal(read.segment.traffic.len, 0);
+    empty_version_4(&example);
+}
+
+static void bytes_of_version_6_never_change(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta example;
+    struct fp_delta read;
+    fill_version_5(&example);
+    example.segment.traffic = FP_STR("repeated");
     encode(room, &example);
     char hex[2048] = "";
     for (size_t i = 0; i < room->bytes.len; i++)
         snprintf(hex + 2 * i, 3, "%02x", room->bytes.data[i]);
-    assert_string_equal(hex, version_5_hex);
+    assert_string_equal(hex, version_6_hex);
     assert_int_equal(fp_delta_decode(room->bytes.data, room->bytes.len, &room->arena, &read),
                      FP_DELTA_OK);
+    assert_true(fp_str_equal(read.segment.traffic, FP_STR("repeated")));
     assert_same_upload(&example, &read);
     assert_same_measured(&example, &read);
     assert_same_timings(&example, &read);
@@ -608,7 +646,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(bytes_of_version_3_are_still_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bytes_of_version_4_are_still_read, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bytes_of_version_5_never_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_of_version_5_are_still_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_of_version_6_never_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(vitals_out_of_range_or_without_a_load_are_damage, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(unseen_time_below_zero_is_damage, set_up, tear_down),

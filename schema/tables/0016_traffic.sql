@@ -1,0 +1,9 @@
+-- Kinds of traffic: whether a page load is one of many of the same client, such as a monitor.
+--
+-- What earlier versions counted did not say so.
+
+alter table fleetprof_data.segment add column traffic text not null default '';
+alter table fleetprof_data.cohort add column traffic text not null default '';
+
+comment on column fleetprof_data.segment.traffic is 'repeated: page loads of a client that loaded pages of the site often on that day; empty: others.';
+comment on column fleetprof_data.cohort.traffic is 'The kind of traffic, where the level keeps it.';
