@@ -380,6 +380,7 @@ returns table (
     own_change       double precision,
     own_low          double precision,
     own_high         double precision,
+    at_least         double precision,
     smallest_visible double precision,
     p                double precision,
     verdict          text,
@@ -431,6 +432,7 @@ begin
         own_change,
         own_low,
         own_high,
+        at_least,
         smallest_visible,
         p,
         verdict,
@@ -483,6 +485,7 @@ returns table (
     own_change       double precision,
     own_low          double precision,
     own_high         double precision,
+    at_least         double precision,
     smallest_visible double precision,
     p                double precision,
     verdict          text,
@@ -533,7 +536,10 @@ returns table (
     new              bigint,
     gone             bigint,
     unmatched        bigint,
+    undecided        bigint,
     obstacle         text,
+    decidable_in     double precision,
+    least_uploads    integer,
     by_time          boolean,
     before_uploads   bigint,
     after_uploads    bigint,
@@ -601,8 +607,14 @@ begin
         count(*) filter (where verdict = 'new' and agent.frame_id is null),
         count(*) filter (where verdict = 'gone' and agent.frame_id is null),
         count(*) filter (where verdict = 'unmatched' and agent.frame_id is null),
-        case when least(earlier.uploads, later.uploads) = 0 then 'early'
-            else max(verdict) filter (where verdict in ('early', 'not comparable')) end,
+        count(*) filter (where verdict in ('early', 'not enough data') and agent.frame_id is null),
+        case
+            when least(earlier.uploads, later.uploads) = 0 then 'early'
+            when count(*) filter (where verdict in ('slower', 'faster', 'new', 'gone', 'no change seen')) = 0
+                then max(verdict) filter (where verdict in ('early', 'not enough data', 'not comparable'))
+        end,
+        max(decidable_in),
+        (compared_evidence(sides.before_side, sides.after_side)).least_uploads,
         coalesce(bool_or(by_time), false),
         earlier.uploads,
         later.uploads,
@@ -685,6 +697,7 @@ returns table (
     own_change       double precision,
     own_low          double precision,
     own_high         double precision,
+    at_least         double precision,
     smallest_visible double precision,
     p                double precision,
     verdict          text,
@@ -722,7 +735,7 @@ begin
     return query
     select
         function_key, function, resource, line, column_number, before_self_ms, after_self_ms, before_total_ms,
-        after_total_ms, change, change_low, change_high, own_change, own_low, own_high, smallest_visible, p, verdict, before_uploads, after_uploads, samples,
+        after_total_ms, change, change_low, change_high, own_change, own_low, own_high, at_least, smallest_visible, p, verdict, before_uploads, after_uploads, samples,
         names.previous, names.latest, generated_resource, generated_line, generated_column, is_agent
     from listed_comparison(sides.before_side, sides.after_side, true, '{slower,new}', null)
     where verdict = 'new' or own_change is null or own_change >= regressions.least_change;

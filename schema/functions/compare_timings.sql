@@ -110,6 +110,9 @@ declare
     least_uploads constant double precision := (least_evidence()).uploads;
     least_hours constant integer := (least_evidence()).hours;
     least_share constant double precision := (least_evidence()).share;
+    -- With less uploads, down to these, p must be less by a factor.
+    few_uploads constant integer := 50;
+    few_factor constant double precision := 20;
     -- Hours, or days where hours are gone, with the timing: fewer do not show what values have in common.
     least_blocks constant integer := 3;
     -- The effective number of hours that a difference comes from, and the values of a timing that one side lacks.
@@ -120,12 +123,14 @@ declare
     least_expected constant double precision := 10;
     -- Those with the most values are compared.
     most_timings constant integer := 500;
-    -- Less than the 5 % that are promised: hours show most of what values have in common, not all.
-    false_share constant double precision := 0.03;
+    -- Less than the 5 % that are promised: somebody may look every hour, as long as a release grows, and hours show most of
+    -- what values have in common, not all.
+    false_share constant double precision := 0.006;
     -- By how many standard errors a change must exceed what machines alone would make.
     guard_z constant double precision := 3;
-    -- As in compared_functions.
-    visible_z constant double precision := 3.29 + 1.28;
+    -- As in compared_evidence.
+    visible_z constant double precision := 3.66 + 1.28;
+    few_visible_z constant double precision := 4.42 + 1.28;
     ids bigint[];
     numbers integer[];
     -- By number.
@@ -479,10 +484,11 @@ begin
                     and after_uploads[number] * before_most / after_most >= least_expected then 'new'
                 when after_uploads[number] = 0 and before_uploads[number] >= least_uploads
                     and before_uploads[number] * after_most / before_most >= least_expected then 'gone'
-                when least(before_uploads[number], after_uploads[number]) < least_uploads then 'too few'
+                when least(before_uploads[number], after_uploads[number]) < few_uploads then 'too few'
                 when coalesce(counted.share, 0) < least_share then 'not comparable'
                 when cut.number is not null and hourly.df is null then 'early'
-            end as obstacle
+            end as obstacle,
+            least(before_uploads[number], after_uploads[number]) < least_uploads as is_few
         from observed
         join counted using (number)
         cross join side_hours
@@ -502,9 +508,11 @@ begin
     judged as (
         -- Benjamini and Hochberg.
         select
-            *, p <= max(p) filter (where p <= false_share * place / nullif(functions, 0)) over () as is_changed
+            *, case when is_few then few_visible_z else visible_z end as z,
+            judged_p <= max(judged_p) filter (where judged_p <= false_share * place / nullif(functions, 0)) over () as is_changed
         from (
-            select *, row_number() over (order by p) as place, count(p) over () as functions from tested
+            select *, row_number() over (order by judged_p) as place, count(judged_p) over () as functions
+            from (select *, p * case when is_few then few_factor else 1 end as judged_p from tested) as tested
         ) as ranked
     ),
     measured as (
@@ -516,9 +524,9 @@ begin
             share_value_us(bins, before_shares, percentile / 100.0 + 2 * before_error) as before_high,
             share_value_us(bins, after_shares, percentile / 100.0 - 2 * after_error) as after_low,
             share_value_us(bins, after_shares, percentile / 100.0 + 2 * after_error) as after_high,
-            case when obstacle is null and percentile / 100.0 - visible_z * error / 2 > 0 and percentile / 100.0 + visible_z * error / 2 < 1
-                then share_value_us(bins, shares, percentile / 100.0 + visible_z * error / 2)
-                    / nullif(share_value_us(bins, shares, percentile / 100.0 - visible_z * error / 2), 0) - 1
+            case when obstacle is null and percentile / 100.0 - z * error / 2 > 0 and percentile / 100.0 + z * error / 2 < 1
+                then share_value_us(bins, shares, percentile / 100.0 + z * error / 2)
+                    / nullif(share_value_us(bins, shares, percentile / 100.0 - z * error / 2), 0) - 1
             end as visible
         from judged
         left join distribution using (number)
@@ -573,6 +581,7 @@ begin
             when has_moved and (
                 effective_hours < least_effective_hours or least_left * abs(difference) / error < least_z) then 'too few'
             when has_moved and not is_common then case when difference > 0 then 'slower' else 'faster' end
+            when is_few then 'too few'
             else 'no change seen'
         end,
         before_count::bigint,

@@ -131,6 +131,7 @@ returns table (
     own_change       double precision,
     own_low          double precision,
     own_high         double precision,
+    at_least         double precision,
     smallest_visible double precision,
     p                double precision,
     verdict          text,
@@ -140,7 +141,8 @@ returns table (
     common_change    double precision,
     common_error     double precision,
     comparable_share double precision,
-    by_time          boolean
+    by_time          boolean,
+    decidable_in     double precision
 )
 language plpgsql stable parallel safe rows 1000
 set search_path = fleetprof_data, pg_temp
@@ -155,8 +157,7 @@ declare
     after_segments selection := (compared_functions.after).segments;
     before_hours selection := (compared_functions.before).hours;
     after_hours selection := (compared_functions.after).hours;
-    least_uploads constant double precision := (least_evidence()).uploads;
-    least_hours constant integer := (least_evidence()).hours;
+    evidence record := compared_evidence(compared_functions.before, compared_functions.after);
     least_share constant double precision := (least_evidence()).share;
     least_effective constant double precision := (least_evidence()).effective;
     -- The effective number of hours that a difference comes from, and the cost of a function that only one side has.
@@ -183,10 +184,13 @@ declare
     sure_z constant double precision := 3;
     -- No cost is taken for known better than this.
     least_error constant double precision := 0.001;
+    -- The hours before, and how much they vary.
+    reference compared_side;
     -- A function's prior degrees of freedom: how much it takes the mean of all for its own widening.
     prior_df constant double precision := 46;
-    -- Two-sided p of 0.001, about what Benjamini and Hochberg leave, found in nine of ten cases.
-    visible_z constant double precision := 3.29 + 1.28;
+    -- A change that is worth to wait for, in a function that runs in this share of uploads.
+    awaited constant double precision := ln(1.2);
+    everywhere constant double precision := 0.8;
 begin
     select
         sum(before_uploads) as before_uploads, sum(after_uploads) as after_uploads,
@@ -217,6 +221,12 @@ begin
     -- A side without uploads is no side.
     if coalesce(least(whole.before_uploads, whole.after_uploads), 0) = 0 then
         return;
+    end if;
+    if evidence.takes_reference then
+        reference := compared_reference(
+            compared_functions.before, compared_functions.after, array(select unnest(before_ids) from unnest(strata)));
+        evidence.is_enough := (compared_hours_span(reference.segment_hours)).length >= evidence.least_hours;
+        evidence.takes_reference := evidence.is_enough;
     end if;
     after_weight := whole.common_after / (whole.common_before + whole.common_after);
     longer_us := whole.after_length - whole.before_length;
@@ -385,17 +395,10 @@ begin
         group by is_after, device, bucket
     ),
     obstacle as materialized (
-        select
-            case
-                when least(whole.before_uploads, whole.after_uploads) < least_uploads
-                    or count(*) filter (where hours >= least_hours) < 2 then 'early'
-                when coalesce(whole.share, 0) < least_share then 'not comparable'
-            end as side_verdict
-        from (
-            select sum(length) as hours
-            from (select is_after, max(length) as length from hour_total group by is_after, bucket) as hour
-            group by is_after
-        ) as side
+        select case
+            when not evidence.is_enough then evidence.undecided
+            when coalesce(whole.share, 0) < least_share then 'not comparable'
+        end as side_verdict
     ),
     side_total as materialized (
         select is_after, sum(uploads) as uploads, count(distinct bucket) as hours from hour_total group by is_after
@@ -527,6 +530,58 @@ begin
             group by number
         ) as sides using (number)
     ),
+    -- A side of few hours does not show how much hours differ. The hours before show it: by how much their sums vary more
+    -- than sums of independent uploads, devices apart.
+    reference_hour as materialized (
+        select number, bucket, rate.us as expected, uploads, coalesce(self_us, 0) as self_us
+        from (
+            select number, bucket, sum(rate * uploads) as us, sum(uploads) as uploads
+            from (
+                select device, bucket, sum(uploads) as uploads
+                from compared_hour_totals(reference.segment_hours, false, strata)
+                where evidence.takes_reference
+                group by device, bucket
+            ) as hour
+            join (select number, device, rate from class_cost where not is_after) as class using (device)
+            group by number, bucket
+        ) as rate
+        left join (
+            select part.*
+            from wanted
+            cross join lateral compared_hours(reference.hours, frame_ids, numbers) as part
+            where evidence.takes_reference
+        ) as cost using (number, bucket)
+    ),
+    -- Of one upload, devices apart.
+    square as (
+        select number, sum(squares) / (select sum(uploads) - 2 from class_total) as square from class_cost group by number
+    ),
+    reference_ratio as (
+        select
+            number, hours,
+            sum((self_us - scale * expected) ^ 2) * hours / (hours - 1) / sum(uploads)
+                / nullif(max(square), 0) as ratio,
+            sum(uploads) / hours / (sum(uploads) / hours + 35) * (hours - 1) as own_df
+        from (
+            select
+                *, count(*) over function as hours, sum(self_us) over function / nullif(sum(expected) over function, 0) as scale
+            from reference_hour
+            window function as (partition by number)
+        ) as hour
+        join square using (number)
+        where hours > 1
+        group by number, hours
+    ),
+    reference_noise as (
+        select
+            number,
+            -- Of one hour, beside what independent uploads make of it; as a variance of the logarithm.
+            greatest(1, ratio, (prior_df * mean_ratio + own_df * ratio) / (prior_df + own_df)) as ratio,
+            (hours * square
+                / (select sum(uploads) from (select distinct bucket, uploads from reference_hour) as hour)) as within_variance
+        from (select *, sum(own_df * ratio) over () / nullif(sum(own_df) over (), 0) as mean_ratio from reference_ratio) as function
+        join square using (number)
+    ),
     logarithm as (
         select
             number,
@@ -537,13 +592,23 @@ begin
             before_mean > 0 and after_mean > 0 as is_ratio,
             least_observed,
             -- What never varies would outweigh all others in the common change.
-            greatest(sqrt(variance * widening) / mean, least_error) as error,
+            greatest(sqrt(greatest(variance * widening, hourly_variance)) / mean, least_error) as error,
             -- Of an interval: each side has its own variance, and few uploads show too little of it.
             sqrt(greatest(
                 before_widening * before_variance / nullif(before_mean, 0) ^ 2
                     + after_widening * after_variance / nullif(after_mean, 0) ^ 2,
-                widening * variance / mean ^ 2)) as own_error
-        from widened
+                greatest(variance * widening, hourly_variance) / mean ^ 2)) as own_error
+        from (
+            select
+                widened.*,
+                -- As many uploads, or as many hours, whichever varies more.
+                coalesce(greatest(
+                    variance * noise.ratio,
+                    variance + (noise.ratio - 1) * within_variance * (1 / evidence.before_hours + 1 / evidence.after_hours)), 0)
+                    as hourly_variance
+            from widened
+            left join reference_noise as noise using (number)
+        ) as widened
         where mean > 0
     ),
     -- A function that only one side has is not tested: it is new or gone.
@@ -591,7 +656,8 @@ begin
     judged as materialized (
         select
             *,
-            tail <= coalesce(max(tail) filter (where tail <= 0.05 * place / functions) over (), -1) as is_changed
+            tail <= coalesce(max(tail) filter (where tail <= evidence.false_share * place / functions) over (), -1) as is_changed,
+            tail <= coalesce(max(tail) filter (where tail <= 0.05 * place / functions) over (), -1) as is_likely
         from (
             select *, row_number() over (order by tail) as place, count(*) over () as functions
             from (
@@ -686,6 +752,58 @@ begin
     ),
     fewest_hours as (
         select number, min(effective) as effective, min(least_left) as least_left from excess_hours group by number
+    ),
+    -- The same without any one stratum, where hours are too few to be left out: one visitor has one device and one page.
+    excess_strata as (
+        select number, min(least_left) as least_left
+        from (
+            select
+                number, is_after,
+                min((all_us - us) / nullif(all_us, 0) / nullif(sqrt(greatest(0, 1 - uploads / all_uploads)), 0)) as least_left
+            from (
+                select
+                    *, sum(us) over side as all_us, sum(uploads) over side as all_uploads
+                from (
+                    select
+                        number, is_after, stratum, coalesce(self_us, 0) - rate * uploads as us, uploads
+                    from expected
+                    join (
+                        select is_after, stratum, sum(uploads) as uploads from stratum_hour group by is_after, stratum
+                    ) as total using (is_after, stratum)
+                    left join part using (number, is_after, stratum)
+                ) as stratum
+                window side as (partition by number, is_after)
+            ) as stratum
+            group by number, is_after
+        ) as side
+        group by number
+        having count(least_left) = 2
+    ),
+    spread as (
+        select
+            number,
+            fewest_hours.effective >= least_effective_hours and fewest_hours.least_left * abs(t) >= least_z
+                or evidence.takes_reference and excess_strata.least_left * abs(t) >= least_z as is_spread
+        from judged
+        left join fewest_hours using (number)
+        left join excess_strata using (number)
+    ),
+    -- For how long at this traffic: errors shrink with the root of hours.
+    awaiting as (
+        select
+            case
+                when error <= awaited / evidence.visible_z and (evidence.undecided is null or evidence.is_enough) then null
+                else greatest(0, least(
+                    greatest(evidence.least_hours, evidence.after_hours * (error * evidence.later_visible_z / awaited) ^ 2),
+                    case when evidence.undecided = 'early' and evidence.is_enough
+                        then evidence.after_hours * (error * evidence.visible_z / awaited) ^ 2 end) - evidence.after_hours)
+            end as hours
+        from (
+            select percentile_cont(0.5) within group (order by sqrt(error ^ 2 + reference_error ^ 2)) as error
+            from judged
+            join sums using (number)
+            where before_uploads >= everywhere * whole.before_uploads and after_uploads >= everywhere * whole.after_uploads
+        ) as function
     )
     select
         function_key,
@@ -700,20 +818,26 @@ begin
         case when is_ratio then exp(difference - common) - 1 end,
         case when is_ratio then exp(difference - common - 2 * sqrt(own_error ^ 2 + reference_error ^ 2)) - 1 end,
         case when is_ratio then exp(difference - common + 2 * sqrt(own_error ^ 2 + reference_error ^ 2)) - 1 end,
-        case when side_verdict is null then exp(visible_z * sqrt(error ^ 2 + reference_error ^ 2)) - 1 end,
+        case when is_ratio and is_likely and coalesce(side_verdict, evidence.undecided) in ('early', 'not enough data') then
+            case
+                when difference > common then nullif(greatest(0, exp(difference - common - 2 * sqrt(own_error ^ 2 + reference_error ^ 2)) - 1), 0)
+                else nullif(least(0, exp(difference - common + 2 * sqrt(own_error ^ 2 + reference_error ^ 2)) - 1), 0)
+            end
+        end,
+        case when side_verdict is null then visible end,
         case when side_verdict is null then judged.p end,
         case
             when side_verdict is not null then side_verdict
             when least(before_uploads, after_uploads) = 0 and not is_stable then 'unmatched'
             when known.number is null then 'too few'
             when least(before_uploads, after_uploads) = 0
-                and coalesce(one_sided_hours.effective, 0) < least_effective_hours then 'too few'
+                and coalesce(one_sided_hours.effective, 0) < least_effective_hours then coalesce(evidence.undecided, 'too few')
             when before_uploads = 0 then 'new'
             when after_uploads = 0 then 'gone'
-            when is_changed and (
-                fewest_hours.effective < least_effective_hours or fewest_hours.least_left * abs(judged.t) < least_z) then 'too few'
+            when is_changed and not coalesce(is_spread, false) then coalesce(evidence.undecided, 'too few')
             when is_changed and difference > common then 'slower'
             when is_changed and not compared_functions.one_sided then 'faster'
+            when visible > exp(awaited) - 1 then coalesce(evidence.undecided, 'no change seen')
             else 'no change seen'
         end,
         before_uploads,
@@ -722,13 +846,16 @@ begin
         (select exp(common) - 1 from second_common where common_error > 0),
         (select common_error from second_common),
         coalesce(whole.share, 0),
-        by_length
+        by_length,
+        (select hours from awaiting)
     from sums
     cross join obstacle
     left join known using (number)
     left join one_sided_hours using (number)
-    left join judged using (number)
-    left join fewest_hours using (number);
+    left join (
+        select *, exp(evidence.visible_z * sqrt(error ^ 2 + reference_error ^ 2)) - 1 as visible from judged
+    ) as judged using (number)
+    left join spread using (number);
 end
 $$;
 

@@ -265,7 +265,10 @@ test('regressions says when there is nothing to compare with', async () => {
   assert.match(empty.stderr, /the releases are "early"\n.*hint: Compared were 0 uploads of release "1" and 0 of "2"\./);
   const few = await fleetprof('regressions', '--browser', 'Edge', '--route', '/route5', '--fail-on', 'early');
   assert.equal(few.code, 1, few.stdout);
-  assert.match(few.stderr, /the releases are "early"/);
+  assert.match(few.stderr, /nothing could be judged: not enough data \(\d+ of 200 uploads\)\n.*hint: Compared were \d+ uploads of release "1" and \d+ of "2"\./);
+  const thin = await fleetprof('compare', '1', '2', '--route', '/route4');
+  assert.match(thin.stdout, /^not enough data /m);
+  assert.match(thin.stdout, /^\+20 % of what runs in every load: not within 48 hours at this traffic\.$/m, thin.stdout);
 
   const dictionaries = ['segment', 'cohort'].map((name) => `fleetprof_data.${name}`);
   for (const table of dictionaries) {

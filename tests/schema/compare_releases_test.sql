@@ -80,8 +80,8 @@ select ok(abs(ln((1 + change_high) / (1 + change)) - 2 * sqrt(greatest(
 select ok(abs(ln((1 + change) / (1 + change_low)) - ln((1 + change_high) / (1 + change))) < 1e-9,
     'on both sides alike') from answer where function = 'sort';
 select ok(abs(ln(1 + smallest_visible)
-        - 4.57 * sqrt(variance) / ((360 * before_mean + 600 * after_mean) / 960)) < 1e-4,
-    'the smallest visible change is 4.57 standard errors') from answer, hand where function = 'sort';
+        - 4.94 * sqrt(variance) / ((360 * before_mean + 600 * after_mean) / 960)) < 1e-4,
+    'the smallest visible change is 4.94 standard errors') from answer, hand where function = 'sort';
 select ok(p < 1e-12, 'p of t') from answer where function = 'sort';
 select is(round(change::numeric, 6), -0.5, 'half is -50 %') from answer where function = 'find';
 select is(verdict, 'faster', 'which is faster') from answer where function = 'find';

@@ -98,10 +98,10 @@ select is((select bool_and(abs(change) < 0.01 and before_ms > 1.2 * after_ms) fr
 select is((select abs(before_ms - 100 * ln(2)) < 2 from compared where name = 'slow' and percentile = 50), true, 'the median as observed');
 select is((select abs(before_ms - 100 * ln(4)) < 4 from compared where name = 'slow' and percentile = 75), true, 'the 75th percentile');
 select is((select bool_and(before_count = 240 and after_count = 240) from compared where name = 'slow'), true, 'values are counted');
--- Values are exponential, 240 a side. 4.57 standard errors of a share, half of them on either side of the percentile.
+-- Values are exponential, 240 a side. 4.94 standard errors of a share, half of them on either side of the percentile.
 select is((select bool_and(abs(smallest_visible + 1 - ln(1 - share - reach) / ln(1 - share + reach)) < 0.01)
     from compared cross join lateral (select percentile / 100.0 as share) as s
-    cross join lateral (select 4.57 * sqrt(2 * share * (1 - share) / 240) / 2 as reach) as r
+    cross join lateral (select 4.94 * sqrt(2 * share * (1 - share) / 240) / 2 as reach) as r
     where name = 'same'), true, 'what could have been seen');
 select is((select bool_and(p is null and smallest_visible is null) from compared where verdict in ('too few', 'not comparable', 'new', 'gone')), true, 'what was not tested has no probability');
 select is((select array_agg(verdict) from (select verdict from compared limit 8) as first), '{slower,slower,new,new,faster,faster,gone,gone}', 'what was found comes first');

@@ -20,6 +20,7 @@ const sitesBetweenClearing = 20;
  *
  * @typedef {object} Compared a row of compare_releases
  * @property {number} number of the function; -1: what calls all others
+ * @property {string} [function] its name, of a look
  * @property {number | null} change
  * @property {number | null} change_low
  * @property {number | null} change_high
@@ -124,6 +125,32 @@ export class Fleet {
     // The first of 1970 was a Thursday.
     const first = firstWeekday === undefined ? today - 3 : today - 10 - ((today - 10 + 4 - firstWeekday) % 7 + 7) % 7;
     await this.draw(first + day, release, side);
+  }
+
+  /** Draws a side of some days, each after what was drawn before. @param {Side} side of a day @param {number} days */
+  async sideOfDays(side, days) {
+    const release = await this.side(side);
+    for (let day = 1; day < days; day += 1) {
+      this.release += 1;
+      await this.draw(firstDay + this.release, release, side);
+    }
+    return release;
+  }
+
+  /**
+   * What somebody sees who looks after some hours of a release: the same hours of whole days before are the earlier side.
+   * @param {number} before @param {number} after releases @param {number} hours @param {'releases' | 'timings' | 'vitals'} [what]
+   * @returns {Promise<Compared[]>}
+   */
+  async look(before, after, hours, what = 'releases') {
+    await this.connected;
+    const start = (firstDay + after) * 24;
+    const earlier = start - 24 * Math.ceil(hours / 24);
+    const times = [start, start + hours, earlier, earlier + hours].map((hour) => new Date(hour * 3_600_000));
+    const { rows } = await this.client.query(
+      `select * from fleetprof.compare_${what}($1, $2, $3, since => $4, until => $5, before_since => $6, before_until => $7)`,
+      [`site${this.sites}`, String(before), String(after), ...times]);
+    return rows;
   }
 
   /** @param {number} before @param {number} after releases @returns {Promise<Compared[]>} */
