@@ -144,7 +144,9 @@ void fp_comparison_add(const struct fp_comparison *comparison, struct fp_sql_que
 /* ---- the table ---- */
 
 static const struct fp_shown shown[] = {
-    {.heading = "VERDICT", .cell = FP_CELL_WORD, .sql = "verdict"},
+    {.heading = "VERDICT",
+     .cell = FP_CELL_WORD,
+     .sql = "verdict || coalesce(', at least ' || " FP_COMPARISON_CHANGE("at_least") ", '')"},
     {.name = "function"},
     FP_SHOWN_PLACE,
     {.heading = "BEFORE MS/LOAD", .cell = FP_CELL_MS, .sql = "before_self_ms"},
@@ -189,59 +191,51 @@ void fp_comparison_print(const struct fp_comparison *comparison, const PGresult 
     "to_char(lower(" name ") at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' to ' || "              \
     "to_char(upper(" name ") at time zone 'UTC', 'YYYY-MM-DD HH24:MI')"
 
+/* The obstacle, and what a verdict needs. */
+#define OBSTACLE                                                                                   \
+    "case obstacle when 'early' then 'Too early: each side needs 12 hours and ' || "               \
+    "least_uploads || ' uploads, or a change far beyond noise.' "                                  \
+    "when 'not enough data' then 'Not enough data: ' || least(before_uploads, after_uploads) || "  \
+    "' of ' || least_uploads || ' uploads.' "                                                      \
+    "when 'not comparable' then 'Not comparable: only ' || round(100 * comparable_share) || "      \
+    "' % of the later uploads are of a page, device and browser that both sides have.' "
+#define COUNTS                                                                                     \
+    "slower || ' slower, ' || faster || ' faster, ' || new || ' new, ' || gone || ' gone, ' || "   \
+    "unchanged || ' without a change that could be seen, ' || too_few || "                         \
+    "' with too few uploads to tell, ' || unmatched || ' without a name to find them again.'"
+#define COMMON                                                                                     \
+    "case when obstacle is null and abs(common_change) >= 0.005 then 'Everything together: ' "     \
+    "|| " FP_COMPARISON_CHANGE(                                                                    \
+        "common_change") " || '. That is taken off before a function is judged.' end"
+#define LENGTHS                                                                                    \
+    "case when by_time then 'Uploads of one side are longer, so functions are compared as if all " \
+    "were equally long.' end"
+#define SEEN                                                                                       \
+    "case when seen_differs then 'Seen: ' || round(100 * before_seen_share) || "                   \
+    "' % of the earlier side''s time, ' || round(100 * after_seen_share) || "                      \
+    "' % of the later one''s. What the browser did not see is missing, most on the side with "     \
+    "less.' end"
+#define PLACEBO                                                                                    \
+    "case when placebo_tested > 0 then 'Placebo: ' || placebo_flags || ' of ' || placebo_tested "  \
+    "|| ' functions differ between two halves of the earlier side' || "                            \
+    "case when placebo_flags > 0.05 * placebo_tested then ': do not trust the verdicts.' "         \
+    "else '.' end when obstacle is null then 'No placebo: each half of the earlier side needs "    \
+    "12 hours and 200 uploads.' end"
+
 /* One line per row; null ones are left out. */
 static const char summary_lines[] =
     "select line from summary cross join lateral unnest(array["
     "'Before: ' || before_uploads || ' uploads in the hours from ' || " HOURS(
         "before_hours") " || ' (UTC).', "
                         "'After: ' || after_uploads || ' uploads in the hours from ' || " HOURS(
-                            "after_hours") " || ' (UTC).', "
-                                           "case obstacle when 'early' then "
-                                           "'Too early: a side has less than 12 hours or less than "
-                                           "200 uploads.' "
-                                           "when 'not comparable' then 'Not comparable: only ' || "
-                                           "round(100 * comparable_share) || "
-                                           "' % of the later uploads are of a page, device and "
-                                           "browser that both sides have.' "
-                                           "else slower || ' slower, ' || faster || ' faster, ' || "
-                                           "new || ' new, ' || gone || ' gone, ' || "
-                                           "unchanged || ' without a change that could be seen, ' "
-                                           "|| too_few || ' with too few uploads to tell, ' || "
-                                           "unmatched || ' without a name to find them again.' "
-                                           "end, "
-                                           "case when obstacle is null and abs(common_change) >= "
-                                           "0.005 then 'Everything together: ' "
-                                           "|| " FP_COMPARISON_CHANGE(
-                                               "common_change") " || '. That is taken off before a "
-                                                                "function is judged.' end, "
-                                                                "case when by_time then 'Uploads "
-                                                                "of one side are longer, so "
-                                                                "functions are compared as if all "
-                                                                "were equally long.' end, "
-                                                                "case when seen_differs then "
-                                                                "'Seen: ' "
-                                                                "|| round(100 * before_seen_share) "
-                                                                "|| ' % of the earlier side''s "
-                                                                "time, ' || "
-                                                                "round(100 * after_seen_share) || "
-                                                                "' % of the later one''s. What the "
-                                                                "browser did not see is missing, "
-                                                                "most on the side with less.' "
-                                                                "end, "
-                                                                "case when placebo_tested > 0 then "
-                                                                "'Placebo: ' || placebo_flags || ' "
-                                                                "of ' || placebo_tested || "
-                                                                "' functions differ between two "
-                                                                "halves of the earlier side' || "
-                                                                "case when placebo_flags > 0.05 * "
-                                                                "placebo_tested then ': do not "
-                                                                "trust the verdicts.' else '.' end "
-                                                                "when obstacle is null then "
-                                                                "'No placebo: each half of the "
-                                                                "earlier side needs 12 hours and "
-                                                                "200 "
-                                                                "uploads.' end"
-                                                                "]) as line where line is not null";
+                            "after_hours") " || ' (UTC).', " OBSTACLE "else " COUNTS " end, "
+                                           "case when obstacle is null and undecided > 0 then 'Too "
+                                           "little is known of ' || undecided || "
+                                           "' of them: each side needs 12 hours and ' || "
+                                           "least_uploads || ' uploads.' end, "
+                                           "nullif(" FP_COMPARISON_WAIT ", ''), " COMMON
+                                           ", " LENGTHS ", " SEEN ", " PLACEBO
+                                           "]) as line where line is not null";
 
 static void add_release(struct fp_sql_query *query, const char *name, const char *value)
 {

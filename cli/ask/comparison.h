@@ -46,6 +46,14 @@ void fp_comparison_select(struct fp_sql_query *query);
     "else to_char(100 * " value ", 'FMSG9990') || ' %' end"
 
 /* Columns for people: a change, its interval, and what would have been seen. */
+/* A row of compare_summary as a sentence on when a change of 20 % could be found; '' if it could
+ * now. */
+#define FP_COMPARISON_WAIT                                                                         \
+    "case when decidable_in is null then '' else '+20 % of what runs in every load: ' || "         \
+    "case when decidable_in + extract(epoch from upper(after_hours) - lower(after_hours)) / 3600 " \
+    "> 48 then 'not within 48 hours' else 'in about ' || ceil(decidable_in) || ' h' end || "       \
+    "' at this traffic.' end"
+
 #define FP_SHOWN_CHANGE(title, change, low, high)                                                  \
     {.heading = (title), .cell = FP_CELL_WORD, .sql = FP_COMPARISON_CHANGE(change)},               \
         {.heading = "95 % BETWEEN",                                                                \

@@ -34,7 +34,7 @@ struct regressions_options {
 
 static const struct argp_option options[] = {
     {"fail-on", OPTION_FAIL_ON, "VERDICTS", 0,
-     "exit with 1 if there is such a verdict: slower, new, or early (nothing could be compared "
+     "exit with 1 if there is such a verdict: slower, new, or early (too little is known "
      "yet); several with commas",
      0},
     {"least-change", OPTION_LEAST_CHANGE, "PERCENT", 0,
@@ -300,13 +300,19 @@ static enum fp_exit explain_lone_release(const struct regressions_options *given
     return given->fail_on_early ? FP_EXIT_NO : FP_EXIT_FINE;
 }
 
+/* The columns of ask_obstacle. */
+enum { OBSTACLE, BEFORE_UPLOADS, AFTER_UPLOADS, UNDECIDED, WAIT };
+
 /* Asks whether it is too early, or the sides are too unlike, to find anything. */
 static PGresult *ask_obstacle(const struct regressions_options *given, const char *before,
                               const char *after)
 {
     struct fp_sql_query query;
-    fp_sql_init(&query, "select obstacle, before_uploads, after_uploads "
-                        "from fleetprof.compare_summary(");
+    fp_sql_init(&query, "select case obstacle when 'not enough data' then 'not enough data (' || "
+                        "least(before_uploads, after_uploads) || ' of ' || least_uploads || "
+                        "' uploads)' else 'the releases are \"' || obstacle || '\"' end, "
+                        "before_uploads, after_uploads, undecided, " FP_COMPARISON_WAIT
+                        " from fleetprof.compare_summary(");
     fp_comparison_add(&given->comparison, &query);
     fp_sql_add(&query, ", before => fleetprof_data.literal_filter(");
     fp_sql_value(&query, "text", before);
@@ -339,17 +345,22 @@ static enum fp_exit explain_no_finding(const struct regressions_options *given, 
     PGresult *answer = ask_obstacle(given, before, after);
     if (answer == NULL)
         return FP_EXIT_TROUBLE;
-    bool is_obstacle = PQgetisnull(answer, 0, 0) == 0;
+    bool is_obstacle = PQgetisnull(answer, 0, OBSTACLE) == 0;
     if (is_obstacle) {
-        fp_message_notice("nothing could be judged: the releases are \"%s\"",
-                          PQgetvalue(answer, 0, 0));
+        fp_message_notice("nothing could be judged: %s", PQgetvalue(answer, 0, OBSTACLE));
         fp_message_hint("Compared were %s uploads of release \"%s\" and %s of \"%s\".",
-                        PQgetvalue(answer, 0, 1), before, PQgetvalue(answer, 0, 2), after);
+                        PQgetvalue(answer, 0, BEFORE_UPLOADS), before,
+                        PQgetvalue(answer, 0, AFTER_UPLOADS), after);
     } else {
         print_count(given, 0, before, after);
     }
+    bool is_undecided = strcmp(PQgetvalue(answer, 0, UNDECIDED), "0") != 0;
+    if (is_undecided && !is_obstacle)
+        fp_message_notice("too little is known of %s functions", PQgetvalue(answer, 0, UNDECIDED));
+    if (PQgetvalue(answer, 0, WAIT)[0] != '\0' && (is_obstacle || is_undecided))
+        fp_message_hint("%s", PQgetvalue(answer, 0, WAIT));
     PQclear(answer);
-    return is_obstacle && given->fail_on_early ? FP_EXIT_NO : FP_EXIT_FINE;
+    return (is_obstacle || is_undecided) && given->fail_on_early ? FP_EXIT_NO : FP_EXIT_FINE;
 }
 
 static enum fp_exit print_regressions(const struct regressions_options *given,

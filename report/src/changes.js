@@ -39,9 +39,9 @@ export function successors(releases, after) {
   return at > 0 ? { before: names[at - 1], after: names[at] } : null;
 }
 
-/** @param {string} verdict of compare_releases @param {number | null} [by] the change of what is slower or faster */
-export const verdictBadge = (verdict, by) => h('span', { class: `badge ${verdict.replaceAll(' ', '-')}` },
-  `${verdictLook(verdict).sign} ${visible(verdict)}${typeof by === 'number' && ['slower', 'faster'].includes(verdict) ? ` ${change(by)}` : ''}`.trim());
+/** @param {string} verdict of compare_releases @param {number | null} [by] the change of what is slower or faster @param {number | null} [least] at_least */
+export const verdictBadge = (verdict, by, least) => h('span', { class: `badge ${verdict.replaceAll(' ', '-')}` },
+  `${verdictLook(verdict).sign} ${visible(verdict)}${typeof least === 'number' ? `, at least ${change(least)}` : ''}${typeof by === 'number' && ['slower', 'faster'].includes(verdict) ? ` ${change(by)}` : ''}`.trim());
 
 /**
  * Returns a column with the verdict on each function, and a note on the compared sides; nothing in a saved file, or if
@@ -63,7 +63,7 @@ export function changeColumn(page, state) {
   /** @param {string} key */
   const badgeOf = (key) => {
     const row = verdicts?.get(key);
-    return row ? verdictBadge(row.verdict, row.own_change) : '';
+    return row ? verdictBadge(row.verdict, row.own_change, row.at_least) : '';
   };
   async function compare() {
     running = new AbortController();

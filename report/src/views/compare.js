@@ -91,17 +91,29 @@ function placebo({ placebo_tested: tested, placebo_flags: flags }) {
     flags / tested > 0.05 ? ', which is too many: do not trust the verdicts' : ''}.`;
 }
 
+/** Returns when a change of 20 % could be found; null if it could now. @param {import('../api.js').Row} row of compare_summary */
+function wait(row) {
+  if (typeof row.decidable_in !== 'number') return null;
+  const hours = hasHours(row, 'after') ? (Date.parse(row.after_hours[1]) - Date.parse(row.after_hours[0])) / 3_600_000 : 0;
+  return `A slowdown of 20 % in what runs in every load would be found ${
+    row.decidable_in + hours > 48 ? 'not within 48 hours' : `in about ${count(Math.ceil(row.decidable_in))} h`} at this traffic.`;
+}
+
 /** @param {import('../api.js').Row} row of compare_summary @param {import('../api.js').Row[]} rows @param {State} state @param {import('../main.js').Page} page */
 function inWords(row, rows, state, page) {
   const parts = [
     `${count(row.slower)} slower`, `${count(row.faster)} faster`, row.new > 0 && `${count(row.new)} new`, row.gone > 0 && `${count(row.gone)} gone`,
     `${count(row.unchanged)} without a change that could be seen`, `${count(row.too_few)} with too few uploads or too little time to tell`,
     row.unmatched > 0 && `${count(row.unmatched)} without a name to find them again`,
+    row.undecided > 0 && `${count(row.undecided)} of which too little is known`,
   ].filter(Boolean).join(', ');
-  const obstacle = row.obstacle === 'early' ? 'It is too early to tell: each side needs 200 uploads and 12 hours.'
+  const least = Math.min(row.before_uploads, row.after_uploads);
+  const obstacle = row.obstacle === 'early' ? `It is too early to tell: each side needs ${count(row.least_uploads)} uploads and 12 hours, or a change far beyond noise.`
+    : row.obstacle === 'not enough data' ? `There is not enough data: ${count(least)} of ${count(row.least_uploads)} uploads.`
     : row.obstacle ? 'The sides are not comparable: less than half of the later uploads are of pages, devices and browsers that both sides have.' : null;
   const sides = `${nameOf(state, 'after')} against ${nameOf(state, 'before')}`;
   const method = [
+    wait(row),
     !obstacle && row.common_change === null && 'What all functions changed by in common is not known: it takes 30.',
     !obstacle && row.common_change && `Everything together changed by ${change(row.common_change)}; that is taken off the changes below.`,
     typeof row.comparable_share === 'number' && `${percent(row.comparable_share)} of the later uploads are comparable.`,
@@ -188,7 +200,7 @@ export const compare = {
     const list = tableView(main, page, first, {
       name: 'compare', caption: 'Functions', rows, search: ['function', 'resource', 'verdict'], empty: 'No function is on a side.',
       columns: [
-        { name: 'verdict', label: 'Verdict', cell: ({ verdict }) => verdictBadge(verdict) },
+        { name: 'verdict', label: 'Verdict', cell: ({ verdict, at_least: least }) => verdictBadge(verdict, null, least) },
         { name: 'function', label: 'Function', cell: (row) => functionCell(page, row) },
         { name: 'before_self_ms', label: 'Before ms/load', kind: 'number' }, { name: 'after_self_ms', label: 'After ms/load', kind: 'number' },
         { name: 'own_change', label: 'Own change, 95 % between', kind: 'number', cell: interval, title: 'Of self time, for the same mix of visitors on both sides, without what all functions changed by' },
