@@ -176,8 +176,9 @@ struct fp_profile {
     enum fp_coverage coverage;
     int64_t start_us; /* 0 if it does not say, like the next */
     int64_t duration_us;
-    struct fp_str thread; /* "window", "worker", "" */
-    struct fp_str frame;  /* "same-origin", "cross-origin"; "" is a page at the top */
+    struct fp_str thread;  /* "window", "worker", "" */
+    struct fp_str frame;   /* "same-origin", "cross-origin"; "" is a page at the top */
+    struct fp_str machine; /* "low", "mid", "high", "" */
     struct fp_str agent_name;
     struct fp_str agent_version;
     struct fp_str release;

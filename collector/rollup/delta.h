@@ -41,6 +41,7 @@ struct fp_segment {
     struct fp_str thread;  /* "window", "worker" or empty */
     struct fp_str frame;   /* "same-origin", "cross-origin"; empty: a page at the top */
     struct fp_str traffic; /* "repeated": one of many page loads of one client; or empty */
+    struct fp_str machine; /* "low", "mid", "high"; empty: unknown */
     uint32_t rate_ppm;     /* verified sample rate, parts per million; 0 = none */
 };
 

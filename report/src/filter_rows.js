@@ -12,4 +12,5 @@ export const rows = [
   { name: 'marker', of: 'samples', help: 'what the main thread did: script, gc, style, layout, paint, other; (none), or an empty text: samples without a marker' },
   { name: 'frame', of: 'loads', help: 'pages in frames: top, same-origin or cross-origin; % is all of them' },
   { name: 'traffic', of: 'loads', help: 'kinds of traffic: repeated page loads of one client; an empty text: all others' },
+  { name: 'machine', of: 'loads', help: 'machine classes: low, mid or high; an empty text: unknown' },
 ];

@@ -26,6 +26,7 @@ const examples = {
   marker: { value: 'layout' },
   frame: { value: 'cross-origin', envelope: { frame: 'cross-origin' } },
   traffic: { value: 'repeated', envelope: { load: randomUUID() } },
+  machine: { value: 'low', envelope: { machine: 'low' } },
 };
 /** All filters are asked about both uploads. */
 const everything = filters.filter((filter) => filter.default !== 'null').map(({ name }) => name);

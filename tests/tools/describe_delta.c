@@ -19,9 +19,9 @@ static void print_segment(const struct fp_segment *segment)
            FP_STR_ARG(segment->browser));
     printf("\"os\": \"%.*s\", \"device\": \"%.*s\", \"thread\": \"%.*s\", ",
            FP_STR_ARG(segment->os), FP_STR_ARG(segment->device), FP_STR_ARG(segment->thread));
-    printf("\"frame\": \"%.*s\", \"traffic\": \"%.*s\", \"rate_ppm\": %u}",
+    printf("\"frame\": \"%.*s\", \"traffic\": \"%.*s\", \"machine\": \"%.*s\", \"rate_ppm\": %u}",
            FP_STR_ARG(segment->frame.len > 0 ? segment->frame : FP_STR("top")),
-           FP_STR_ARG(segment->traffic), segment->rate_ppm);
+           FP_STR_ARG(segment->traffic), FP_STR_ARG(segment->machine), segment->rate_ppm);
 }
 
 static void print_upload(const struct fp_delta *delta)

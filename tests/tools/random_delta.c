@@ -65,6 +65,7 @@ static void describe(const struct random_delta_settings *settings, uint64_t *sta
     static const char *const browsers[] = {"Chrome", "Edge", ""};
     static const char *const frames[] = {"", "", "", "", "same-origin", "cross-origin"};
     static const char *const traffic[] = {"", "", "repeated"};
+    static const char *const machines[] = {"", "low", "mid", "high"};
     delta->id = uuid(state);
     delta->has_load = below(state, 2) == 0;
     if (delta->has_load) /* some loads have several parts */
@@ -83,6 +84,7 @@ static void describe(const struct random_delta_settings *settings, uint64_t *sta
         .thread = dimension(settings, state, arena, "window"),
         .frame = fp_str_of(frames[below(state, 6)]),
         .traffic = fp_str_of(traffic[below(state, 3)]),
+        .machine = fp_str_of(machines[below(state, 4)]),
         .rate_ppm = below(state, settings->values > 0 ? 3 : 2) * 10000,
     };
     delta->format = (enum fp_upload_format)below(state, FP_UPLOAD_FORMAT_COUNT);

@@ -89,6 +89,7 @@ static const struct said_dimension {
     {"variant", offsetof(struct fp_profile, variant), NULL, {NULL}},
     {"thread", offsetof(struct fp_profile, thread), NULL, {"window", "worker"}},
     {"frame", offsetof(struct fp_profile, frame), "top", {"top", "same-origin", "cross-origin"}},
+    {"machine", offsetof(struct fp_profile, machine), NULL, {"low", "mid", "high"}},
 };
 
 static const struct said_dimension *find_dimension(struct fp_str name)
@@ -275,6 +276,7 @@ static const struct {
     {"environment", read_dimension},
     {"thread", read_dimension},
     {"frame", read_dimension},
+    {"machine", read_dimension},
     {"sampleInterval", read_interval},
     {"requestedInterval", check_number},
     {"maxBufferSize", check_number},

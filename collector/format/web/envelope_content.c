@@ -158,6 +158,7 @@ static const struct shape envelope_members[] = {
     SCALAR("environment"),
     SCALAR("thread"),
     SCALAR("frame"),
+    SCALAR("machine"),
     NUMBER("sampleInterval"),
     NUMBER("requestedInterval"),
     NUMBER("maxBufferSize"),

@@ -95,6 +95,7 @@ static bool describe(struct fp_fold *fold)
                     .thread = profile->thread,
                     .frame = profile->frame,
                     .traffic = fold->context->traffic,
+                    .machine = profile->machine,
                     .rate_ppm = fold->context->rate_ppm},
         .format = profile->format,
         .coverage = profile->coverage,

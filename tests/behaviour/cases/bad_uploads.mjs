@@ -139,6 +139,7 @@ bad('a negative part', 422, '/part', /whole number/, trace({}, { part: -1 }));
 bad('a part that is a fraction', 422, '/part', /whole number/, trace({}, { part: 0.5 }));
 bad('an unknown coverage', 422, '/coverage', /no-policy/, { coverage: 'maybe' });
 bad('an unknown thread', 422, '/thread', /window/, trace({}, { thread: 'service' }));
+bad('an unknown machine class', 422, '/machine', /low/, trace({}, { machine: 'fast' }));
 bad('an unknown frame', 422, '/frame', /top/, trace({}, { frame: 'iframe' }));
 bad('an interval of zero', 422, '/sampleInterval', /above 0/, trace({}, { sampleInterval: 0 }));
 bad('a negative interval', 422, '/sampleInterval', /above 0/, trace({}, { sampleInterval: -10 }));
