@@ -16,7 +16,7 @@ const room = path.dirname(fileURLToPath(import.meta.url));
 const target = ['chrome94', 'firefox91', 'safari15'];
 
 /** Names of our own that no browser has: they are shortened in the core. */
-const ownNames = /^(cover|copier|cut|decision|done|end|extra|flush|handle|hurry|isAway|isLast|jsonSize|labels|problem|profiler|send|sliceMs|spend|take|taken|tell|text|took)$/;
+const ownNames = /^(begin|begun|copier|cover|cut|decision|done|end|extra|flush|halt|handle|hurry|interval|isAway|isLast|jsonSize|labels|packed|problem|profiler|send|sliceMs|spend|take|taken|tell|text|took)$/;
 
 /**
  * @param {string} entry

@@ -83,7 +83,7 @@ export function install(startExtra) {
     const isCovered = reason ? decision === '0' && coverage === 'all' : coverage !== 'off';
     if (`${profile}` === 'false') reason ??= ['disabled', DEBUG ? 'the page has turned profiling off' : ''];
     try {
-      if (!reason) load.profile();
+      if (!reason) load.begin();
     } catch (error) {
       const text = `${error}`;
       if (!/** @type {any} */ (globalThis).Profiler) reason = ['unsupported', DEBUG ? 'this browser has no Profiler' : ''];

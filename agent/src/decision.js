@@ -11,10 +11,8 @@ const maxUsed = 200;
 /**
  * Returns the decision; undefined if there is none. A 304 replaces the decision of a stored page.
  */
-export function serverDecision() {
-  const [navigation] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
-  return navigation?.serverTiming?.find(({ name }) => name === 'fleetprof')?.description;
-}
+export const serverDecision = () => /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'))[0]
+  ?.serverTiming?.find(({ name }) => name === 'fleetprof')?.description;
 
 /**
  * Returns the decision's reason not to profile.

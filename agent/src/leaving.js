@@ -5,7 +5,8 @@
 
 import { addEventListener } from './natives.js';
 
-const unseen = { capture: true, passive: true };
+/** @param {string} type @param {(event: any) => void} listener @param {EventTarget} [target] */
+const listen = (type, listener, target = globalThis) => addEventListener.call(target, type, listener, { capture: true, passive: true });
 
 /**
  * @param {(act: (event: any) => void) => (event: any) => void} guard
@@ -18,17 +19,17 @@ export function watchLeaving(guard, onHint, onLeave) {
     if (event.composedPath().some((target) => /** @type {HTMLAnchorElement} */ (target).href)) onHint();
   };
   // A key on a link also makes a click; a finger that scrolls makes none of these events.
-  addEventListener.call(globalThis, 'mousedown', guard(onPress), unseen);
-  addEventListener.call(globalThis, 'click', guard(onPress), unseen);
-  addEventListener.call(globalThis, 'submit', guard(onHint), unseen);
+  listen('mousedown', guard(onPress));
+  listen('click', guard(onPress));
+  listen('submit', guard(onHint));
   addEventListener.call(document, 'mouseleave', guard(onHint), { passive: true });
-  addEventListener.call(globalThis, 'beforeunload', guard(onLeave), unseen);
+  listen('beforeunload', guard(onLeave));
   // A page may have a variable of this name.
   const { navigation } = /** @type {{ navigation?: unknown }} */ (/** @type {unknown} */ (globalThis));
   if (!(navigation instanceof EventTarget)) return;
-  addEventListener.call(navigation, 'navigate', guard(({ destination }) => {
+  listen('navigate', guard(({ destination }) => {
     if (!destination.sameDocument) onLeave();
-  }), unseen);
+  }), navigation);
 }
 
 /** A service worker loses requests that a page makes while it ends, because the worker's side is gone by then. */

@@ -38,7 +38,7 @@ import { version } from './version.js';
  * @typedef {{ url?: string, route?: string, release?: string }} Labels
  *
  * @typedef {object} Part
- * @property {number} start ms since timeOrigin
+ * @property {number} begun ms since timeOrigin
  * @property {number} end
  * @property {Labels} labels
  * @property {ReturnType<typeof makeTrace>} trace
@@ -182,11 +182,13 @@ export function openLoad(options, tell, decision, startExtra) {
     if (!recorder || goOn && (outcome || sender.isAway)) return;
     clearTimeout(timer);
     recorder.cut({ isLast, labels }, goOn);
-    if (goOn) wind();
+    if (goOn) wind(pace.sliceMs);
   }
 
-  function wind() {
-    timer = setTimeout(guard(() => cut(false, true)), pace.sliceMs);
+  /** Lets the slice end after a time. @param {number} [ms] */
+  function wind(ms) {
+    clearTimeout(timer);
+    timer = setTimeout(guard(() => cut(false, true)), ms);
   }
 
   /** Returns how long a part may be. */
@@ -196,12 +198,12 @@ export function openLoad(options, tell, decision, startExtra) {
   }
 
   /** @param {import('./recorder.js').Slice} slice */
-  function take({ trace, start, end, labels: own, isLast }) {
-    let into = part ??= openPart(start, own);
+  function take({ trace, begun, end, labels: own, isLast }) {
+    let into = part ??= openPart(begun, own);
     let copy = into.trace.copier(trace);
     for (const sample of trace.samples) {
       const { timestamp } = sample;
-      if (!(timestamp >= start && timestamp < end)) continue;
+      if (!(timestamp >= begun && timestamp < end)) continue;
       if (--samplesLeft < 0) break;
       if (into.trace.jsonSize() > maxPartSize) {
         into.end = timestamp;
@@ -212,15 +214,15 @@ export function openLoad(options, tell, decision, startExtra) {
       copy(sample);
     }
     into.end = end;
-    recordedMs += end - start;
+    recordedMs += end - begun;
     const size = trace.samples.length * 45 + trace.stacks.length * 30 + trace.frames.length * 90;
-    if (pace.took(end - start, size) && !outcome) {
+    if (pace.took(end - begun, size) && !outcome) {
       isOverloaded = true;
       cutShort('overload');
     }
     // The event of a full buffer may come too late.
     if (samplesLeft <= 0 || parts >= maxParts || trace.samples.length >= samplesMax) cutShort('profile');
-    if (isLast || isLarge() || end - into.start >= partMs()) close(end);
+    if (isLast || isLarge() || end - into.begun >= partMs()) close(end);
     // Where the page is too busy for timers, the next slice is long enough already.
     if (performance.now() - end > pace.sliceMs) cut(false, true);
     if (isCutShort || recordedMs >= within(maxDuration, 60_000)) finish();
@@ -241,9 +243,9 @@ export function openLoad(options, tell, decision, startExtra) {
     return size > maxPartSize;
   }
 
-  /** @param {number} start @param {Labels} own @returns {Part} */
-  function openPart(start, own) {
-    return { start, end: start, labels: own, trace: makeTrace() };
+  /** @param {number} begun @param {Labels} own @returns {Part} */
+  function openPart(begun, own) {
+    return { begun, end: begun, labels: own, trace: makeTrace() };
   }
 
   /**
@@ -253,7 +255,7 @@ export function openLoad(options, tell, decision, startExtra) {
   function close(time) {
     // The last uploads are for vitals, of any view.
     if (VITALS && time === Infinity && parts >= maxUploads - vitalsUploads) extra?.handOver();
-    const { start, end, labels: own, trace: { trace, jsonSize } } = part ?? openPart(lastEnd, labels);
+    const { begun, end, labels: own, trace: { trace, jsonSize } } = part ?? openPart(lastEnd, labels);
     part = undefined;
     lastEnd = end;
     const entries = timings?.take(time) ?? [];
@@ -273,8 +275,8 @@ export function openLoad(options, tell, decision, startExtra) {
       const some = [];
       while (entries[0] && (room -= entries[0][1]) > 0) some.push(/** @type {any} */ (entries.shift())[0]);
       emit(own, {
-        start,
-        duration: end - start,
+        start: begun,
+        duration: end - begun,
         ...first,
         ...timings && {
           marks: some.filter(({ entryType }) => entryType === 'mark'), measures: some.filter(({ entryType }) => entryType !== 'mark'),
@@ -303,8 +305,11 @@ export function openLoad(options, tell, decision, startExtra) {
       variant: text(variant),
       thread: WORKER ? 'worker' : 'window',
       ...!WORKER && { frame },
+      // The class is all that leaves the device. Of cores and GB the scarcer one counts: cheap phones have eight cores.
+      machine: [, 'low', 'mid', 'mid', 'high'][/** @type {any} */ (navigator).cpuPerformance || (VITALS || WORKER)
+        && Math.ceil(Math.min(4, /** @type {any} */ (navigator).deviceMemory / 2, navigator.hardwareConcurrency / 2))],
       ...recorder && {
-        sampleInterval: recorder.sampleInterval, requestedInterval, maxBufferSize: samplesMax,
+        sampleInterval: recorder.interval, requestedInterval, maxBufferSize: samplesMax,
       },
       ...leftOut.size && { truncated: true, leftOut: [...leftOut.values()] },
       timeOrigin: performance.timeOrigin,
@@ -344,8 +349,7 @@ export function openLoad(options, tell, decision, startExtra) {
   /** The page may be about to end. Hands the slice over soon, but not at once, so that the visitor's action is not held up. */
   function onHint() {
     pace.hurry();
-    clearTimeout(timer);
-    timer = setTimeout(guard(() => cut(false, true)));
+    wind();
   }
 
   /** The page is about to end: samples that are handed over now can still be sent. */
@@ -395,22 +399,18 @@ export function openLoad(options, tell, decision, startExtra) {
 
   async function conclude() {
     try {
-      await concludeParts();
+      tell(DEBUG && !sender.problem ? `profiling has ended${isOverloaded ? ': the agent took too much of a busy device' : ''}` : '', 'sending');
+      cut(true, false);
+      await recorder?.taken();
+      close(Infinity);
+      hasEnded = true;
+      await sender.done();
+      isWhole &&= !sender.problem;
+      tell('', isWhole ? 'sent' : 'failed');
     } catch (error) {
       fail(error);
     }
     return isWhole;
-  }
-
-  async function concludeParts() {
-    tell(DEBUG && !sender.problem ? `profiling has ended${isOverloaded ? ': the agent took too much of a busy device' : ''}` : '', 'sending');
-    cut(true, false);
-    await recorder?.taken();
-    close(Infinity);
-    hasEnded = true;
-    await sender.done();
-    isWhole &&= !sender.problem;
-    tell('', isWhole ? 'sent' : 'failed');
   }
 
   if (!WORKER) {
@@ -424,7 +424,7 @@ export function openLoad(options, tell, decision, startExtra) {
   return {
     ...VITALS ? { isObserving: Boolean(extra) } : {},
     /** Starts profiling; throws as the constructor of Profiler does. */
-    profile() {
+    begin() {
       if (WORKER && !('Profiler' in globalThis)) {
         // Nothing says when a worker ends.
         timings = collectTimings(() => { if (isLarge()) close(Infinity); }, guard, leaveOut);
@@ -441,7 +441,7 @@ export function openLoad(options, tell, decision, startExtra) {
       }, guard, leaveOut);
       tell(DEBUG ? 'profiling' : '', 'profiling');
       if (!WORKER && document.hidden) onVisibility();
-      else wind();
+      else wind(pace.sliceMs);
       if (WORKER) return;
       watchLeaving(guard, onHint, onLeave);
       if (!(VITALS && extra)) watch();
@@ -450,8 +450,8 @@ export function openLoad(options, tell, decision, startExtra) {
         return;
       }
       const endLater = () => setTimeout(finish, /** @type {number} */ (afterLoad));
-      if (document.readyState === 'complete') endLater();
       addEventListener('load', endLater);
+      if (document.readyState === 'complete') endLater();
     },
     /** @param {string} reason why there is no profile */
     cover(reason) {
@@ -463,7 +463,7 @@ export function openLoad(options, tell, decision, startExtra) {
       stop: async () => {
         isEnding = true;
         const isSent = await finish();
-        timings?.stop();
+        timings?.halt();
         if (VITALS) extra = undefined;
         return isSent;
       },

@@ -12,7 +12,7 @@
  * One profiler's recording.
  * @typedef {object} Slice
  * @property {import('./trace.js').Trace} trace
- * @property {number} start ms since timeOrigin, after what the start itself leaves in the trace
+ * @property {number} begun ms since timeOrigin, after what the start itself leaves in the trace
  * @property {number} end before what the end leaves in it
  * @property {boolean} isLast whether its part ends with it
  * @property {import('./load.js').Labels} labels
@@ -29,18 +29,17 @@ export function record(options, take, onFull, onError) {
   const { Profiler } = /** @type {{ Profiler: ProfilerConstructor }} */ (/** @type {unknown} */ (globalThis));
   /** @type {Promise<void> | undefined} */
   let taken;
-  /** @type {{ profiler: Profiler, start: number } | undefined} */
+  /** @type {{ profiler: Profiler, begun: number } | undefined} */
   let current = open();
-  const { sampleInterval } = current.profiler;
 
   function open() {
     const profiler = new Profiler(options);
     profiler.addEventListener('samplebufferfull', onFull);
-    return { profiler, start: performance.now() };
+    return { profiler, begun: performance.now() };
   }
 
   return {
-    sampleInterval,
+    interval: current.profiler.sampleInterval,
     /** Fulfilled when each slice that has ended is taken. */
     taken: () => taken,
     /**
@@ -52,9 +51,9 @@ export function record(options, take, onFull, onError) {
       const last = current;
       current = goOn ? open() : undefined;
       if (!last) return;
-      const { profiler, start } = last;
-      const end = current?.start ?? performance.now();
-      taken = takeAfter(taken, profiler.stop(), (trace) => take({ trace, start, end, ...about }), onError);
+      const { profiler, begun } = last;
+      const end = current?.begun ?? performance.now();
+      taken = takeAfter(taken, profiler.stop(), (trace) => take({ trace, begun, end, ...about }), onError);
     },
   };
 }

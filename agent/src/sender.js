@@ -19,7 +19,7 @@ const maxProblemLength = 500;
  * A body travels with its request. Not a Blob, whose data can get lost when the page ends.
  * @typedef {string | ArrayBuffer} Body a string is text/plain, which needs no preflight either
  *
- * @typedef {{ text: string, body?: Body }} Upload
+ * @typedef {{ text: string, packed?: Body }} Upload
  * @typedef {object} Sender
  * @property {(text: string) => void} send queues an envelope
  * @property {() => void} flush sends all at once that nobody has answered for; for a page that may end
@@ -43,9 +43,9 @@ export function makeSender(endpoint, log, giveUp) {
   let working;
   let wake = () => {};
 
+  addEventListener('online', () => wake());
   /** @type {Sender} */
   const sender = { send, flush, done };
-  addEventListener('online', () => wake());
   return sender;
 
   /** @param {string} text */
@@ -69,8 +69,8 @@ export function makeSender(endpoint, log, giveUp) {
     }
     waiting = waiting.filter((upload) => {
       // An upload that is too large for the browser's remaining room must not hold up the others.
-      if (upload === inFlight || !sendBeacon(endpoint, upload.body ?? upload.text)) return true;
-      if (DEBUG) log(`left to the browser to send (${kilobytes(upload.body ?? upload.text)})`);
+      if (upload === inFlight || !sendBeacon(endpoint, upload.packed ?? upload.text)) return true;
+      if (DEBUG) log(`left to the browser to send (${kilobytes(upload.packed ?? upload.text)})`);
       return false;
     });
   }
@@ -85,13 +85,13 @@ export function makeSender(endpoint, log, giveUp) {
 
   async function work() {
     for (let upload = waiting[0]; upload; upload = waiting[0]) {
-      upload.body ??= await compress(upload.text);
+      upload.packed ??= await compress(upload.text);
       if (waiting[0] !== upload) continue; // a beacon has it
       inFlight = upload;
-      const [status, detail, retryAfterMs] = await post(endpoint, upload.body);
+      const [status, detail, retryAfterMs] = await post(endpoint, upload.packed);
       inFlight = undefined;
       if (status === 204) {
-        if (DEBUG) log(`sent (${kilobytes(upload.body)}, 204)`);
+        if (DEBUG) log(`sent (${kilobytes(upload.packed)}, 204)`);
         attempts = 0;
         waiting.shift();
         continue;
@@ -171,6 +171,5 @@ async function describe(reply) {
  * @returns {number} ms, less than 0 for a time that has passed; 0 when it says nothing
  */
 function retryAfter(header) {
-  const ms = Number(header) * 1000 || Date.parse(/** @type {string} */ (header)) - Date.now();
-  return ms || 0;
+  return Number(header) * 1000 || Date.parse(/** @type {string} */ (header)) - Date.now() || 0;
 }

@@ -23,7 +23,7 @@ const maxDetailDepth = 32; // the collector refuses an upload that is nested too
  * @property {(end: number) => [entry: Entry, size: number][]} take gives away the entries that began before a time,
  *   each with the length of its JSON
  * @property {() => number} jsonSize length of the JSON of those that are here
- * @property {() => void} stop
+ * @property {() => void} halt
  */
 
 /**
@@ -46,17 +46,14 @@ export function collectTimings(onMore, guard, leaveOut) {
       if (count > 1 || counts.size < maxNames) counts.set(name, count);
       const shortName = name.slice(0, maxNameLength);
       const isOften = count > maxOfName;
-      if (isOften || sizeLeft < 0) {
+      if (sizeLeft < 0 || isOften) {
         leaveOut(entryType, 1, isOften ? shortName : undefined);
         continue;
       }
       const text = boundedJson(detail, Math.min(maxDetailLength, sizeLeft - reservedSize));
-      const entry = {
-        name: shortName, entryType, startTime, duration, detail: text && JSON.parse(text),
-      };
-      const length = new TextEncoder().encode(entry.name + text).length + 80;
+      const length = new TextEncoder().encode(shortName + text).length + 80;
       sizeLeft -= length;
-      kept.push([entry, length]);
+      kept.push([{ name: shortName, entryType, startTime, duration, detail: text && JSON.parse(text) }, length]);
     }
   };
 
@@ -73,7 +70,7 @@ export function collectTimings(onMore, guard, leaveOut) {
       return taken;
     },
     jsonSize: () => kept.reduce((sum, [, length]) => sum + length, 0),
-    stop: () => observer.disconnect(),
+    halt: () => observer.disconnect(),
   };
 }
 

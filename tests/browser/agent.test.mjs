@@ -159,7 +159,7 @@ test('fills the envelope, and with nothing else', async () => {
     release: 'r1', environment: 'test', variant: 'b', route: '/page/:id', 'sample-interval': 13, 'max-buffer-size': 500,
   }), { path: '/page?token=secret#secret' });
   const { envelope } = await firstUpload();
-  const { id, load, timeOrigin, start, duration, trace, marks, measures, ...rest } = envelope;
+  const { id, load, timeOrigin, start, duration, trace, marks, measures, machine, ...rest } = envelope;
   const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
   assert.match(id, uuid);
   assert.match(load, uuid);
@@ -171,6 +171,7 @@ test('fills the envelope, and with nothing else', async () => {
   assert.ok(start > 0 && start < 60_000);
   assert.deepEqual(Object.keys(trace).sort(), ['frames', 'resources', 'samples', 'stacks']);
   assert.deepEqual([marks, measures], [[], []]);
+  assert.ok([undefined, 'low', 'mid', 'high'].includes(machine), machine);
   assert.deepEqual(rest, {
     version: 1,
     part: 0,
@@ -184,6 +185,34 @@ test('fills the envelope, and with nothing else', async () => {
     requestedInterval: 13,
     maxBufferSize: 500,
   });
+});
+
+/** What a browser says, and the class: of the core, of the vitals build. @type {[object, string | undefined, string | undefined][]} */
+const machines = [
+  [{ cpuPerformance: 1, deviceMemory: 8, hardwareConcurrency: 8 }, 'low', 'low'],
+  [{ cpuPerformance: 2 }, 'mid', 'mid'],
+  [{ cpuPerformance: 3 }, 'mid', 'mid'],
+  [{ cpuPerformance: 4, deviceMemory: 1 }, 'high', 'high'],
+  [{ cpuPerformance: 0, deviceMemory: 32, hardwareConcurrency: 16 }, undefined, 'high'],
+  [{ deviceMemory: 0.25, hardwareConcurrency: 8 }, undefined, 'low'],
+  [{ deviceMemory: 2, hardwareConcurrency: 8 }, undefined, 'low'],
+  [{ deviceMemory: 4, hardwareConcurrency: 8 }, undefined, 'mid'],
+  [{ deviceMemory: 8, hardwareConcurrency: 4 }, undefined, 'mid'],
+  [{ hardwareConcurrency: 8 }, undefined, undefined],
+];
+
+test('says of the machine only its class', async () => {
+  for (const [said, ...classes] of machines) {
+    const init = `for (const name of ['cpuPerformance', 'deviceMemory', 'hardwareConcurrency'])
+      Object.defineProperty(navigator, name, { value: (${JSON.stringify(said)})[name] });`;
+    for (const [i, build] of ['fleetprof.js', 'fleetprof.vitals.js'].entries()) {
+      site.reset();
+      await visit(tag({}, build), { init });
+      const { envelope } = await firstUpload();
+      assert.equal(envelope.machine, classes[i], `${JSON.stringify(said)} ${build}`);
+      assert.doesNotMatch(JSON.stringify(envelope), /cpuPerformance|deviceMemory|hardwareConcurrency/);
+    }
+  }
 });
 
 test('leaves out the dimensions it was not given', async () => {
