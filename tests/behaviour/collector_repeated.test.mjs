@@ -23,7 +23,7 @@ after(async () => {
 });
 
 const browser = (/** @type {string} */ version) => `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.0.0 Safari/537.36`;
-/** What proxies in front say: the first word is the client's own. @param {string} address */
+/** The headers of a browser behind two proxies; the first address is the client's own word. @param {string} address */
 const via = (address) => ({ origin: 'https://shop.example', 'user-agent': browser('140'), 'x-forwarded-for': `6.6.6.6, ${address}, 10.0.0.1` });
 
 const trace = { resources: ['https://shop.example/app.js'], frames: [{ name: 'work', resourceId: 0, line: 1, column: 1 }], stacks: [{ frameId: 0 }],
