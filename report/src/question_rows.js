@@ -18,6 +18,8 @@ export const filterSets = {
   flamegraph_columns: 'filters of samples',
   compare_releases: 'filters of each side',
   compare_summary: 'filters of each side',
+  compare_costs: 'filters of each side',
+  change_parts: 'filters of each side',
   regressions: 'filters of both sides',
   compare_timings: 'filters of each side',
   compare_vitals: 'filters of each side',

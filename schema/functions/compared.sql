@@ -130,7 +130,12 @@ $$;
 comment on function fleetprof_data.compared_strata is
     'Returns the strata of two sides: segments that agree in the site and in all dimensions but the release, those of apart and os, and in os where that leaves enough uploads in strata that both sides have.';
 
-create or replace function fleetprof_data.compared_sums(before fleetprof_data.selection, after fleetprof_data.selection)
+create or replace function fleetprof_data.compared_sums(
+    before fleetprof_data.selection,
+    after  fleetprof_data.selection,
+    by     text default null,
+    own    text[] default null
+)
 returns table (
     function_key    bigint,
     is_stable       boolean,
@@ -194,6 +199,12 @@ begin
         from sums
         join original_frame using (frame_id)
         left join script using (resource_id)
+        where compared_sums.by is null
+        union all
+        select sums.*, true, hashtextextended(coalesce(name, ''), 0)
+        from sums
+        join frame_groups(
+            compared_sums.by, array(select frame_id from sums where compared_sums.by is not null), compared_sums.own) using (frame_id)
     )
     select
         function_key,
@@ -208,22 +219,23 @@ begin
         sum(before_total_us),
         sum(after_total_us),
         -- Places of one function may share uploads: the most that the root of their squares' sum can be.
-        sum(before_spread),
-        sum(after_spread)
+        case when compared_sums.by is null then sum(before_spread) else sqrt(sum(before_spread ^ 2)) end,
+        case when compared_sums.by is null then sum(after_spread) else sqrt(sum(after_spread ^ 2)) end
     from named
     group by function_key;
 end
 $$;
 
 comment on function fleetprof_data.compared_sums is
-    'Returns the functions of two sides, by function_key: sums over each side, in microseconds. frame_ids: all their frames; frame_id: the one to show, that with the most self time after. is_stable: the key holds across releases. spread: root of the sum over uploads of self time squared, at most. uploads: of functions with several frames, at most.';
+    'Returns the functions of two sides, by function_key, or their groups (by and own: as frame_groups has them): sums over each side, in microseconds. frame_ids: all their frames; frame_id: the one to show, that with the most self time after. is_stable: the key holds across releases. spread: root of the sum over uploads of self time squared, at most. uploads: of functions with several frames, at most.';
 
 create or replace function fleetprof_data.compared_parts(
     is_after     boolean,
     side         fleetprof_data.selection,
     strata       fleetprof_data.stratum[],
     frame_ids    bigint[],
-    numbers      integer[]
+    numbers      integer[],
+    of_groups    boolean default false
 )
 returns table (number integer, stratum integer, self_us double precision, spread double precision, product double precision)
 language plpgsql stable parallel safe rows 10000
@@ -251,7 +263,14 @@ begin
         return;
     end if;
     return query
-    select number, stratum, sum(self_us), sum(spread), sum(product)
+    select
+        number, stratum, sum(self_us),
+        case when compared_parts.of_groups
+            -- Functions of a group as if they were independent; hours show what they have in common.
+            then sqrt(sum(self_us) ^ 2 / max(uploads) + sum(greatest(0, spread ^ 2 - self_us ^ 2 / uploads)))
+            else sum(spread)
+        end,
+        sum(product)
     from (
         -- Sums of floating point are exact up to 285 years, and faster than those of bigint.
         select
@@ -284,13 +303,18 @@ begin
         group by frame_id, stratum
     ) as part
     join unnest(compared_parts.frame_ids, compared_parts.numbers) as wanted (frame_id, number) using (frame_id)
+    join (
+        select place::integer as stratum, case when compared_parts.is_after then after_uploads else before_uploads end as uploads
+        from unnest(compared_parts.strata) with ordinality as listed (
+            before_ids, after_ids, device, before_uploads, after_uploads, b2, a2, b3, a3, b4, a4, place)
+    ) as layer using (stratum)
     group by number, stratum
     having sum(spread) > 0;
 end
 $$;
 
 comment on function fleetprof_data.compared_parts is
-    'Returns one side''s sums by function and stratum, both as numbers from 1: self time, microseconds; spread, as in compared_sums; sum over uploads of self time times profiled time, microseconds squared. frame_ids and numbers, in parallel, say which frames make up each function.';
+    'Returns one side''s sums by function and stratum, both as numbers from 1: self time, microseconds; spread, as in compared_sums; sum over uploads of self time times profiled time, microseconds squared. frame_ids and numbers, in parallel, say which frames make up each function. of_groups: these are groups of functions, whose spread adds up as if functions were independent.';
 
 create or replace function fleetprof_data.compared_hours(
     side      fleetprof_data.selection,

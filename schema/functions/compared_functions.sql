@@ -116,7 +116,10 @@ comment on function fleetprof_data.judged_change is
 create or replace function fleetprof_data.compared_functions(
     before    fleetprof_data.compared_side,
     after     fleetprof_data.compared_side,
-    one_sided boolean
+    one_sided boolean,
+    by        text default null,
+    own       text[] default null,
+    machines  double precision[] default null
 )
 returns table (
     function_key     bigint,
@@ -166,7 +169,7 @@ declare
     least_z constant double precision := 2;
     -- How many functions are tested at most, and of how many frames: those with the most self time.
     most_functions constant integer := 1000;
-    most_frames constant integer := 2000;
+    most_frames constant integer := case when compared_functions.by is null then 2000 else 1000000 end;
     strata stratum[] := array(
         select stratum from compared_strata(before_segments, after_segments, (compared_functions.before).apart) as stratum);
     whole record; -- totals of both sides
@@ -187,7 +190,8 @@ declare
     -- The hours before, and how much they vary.
     reference compared_side;
     -- A function's prior degrees of freedom: how much it takes the mean of all for its own widening.
-    prior_df constant double precision := 46;
+    -- The functions of a group run together, each group in its own way.
+    prior_df constant double precision := case when compared_functions.by is null then 46 else 2 end;
     -- A change that is worth to wait for, in a function that runs in this share of uploads.
     awaited constant double precision := ln(1.2);
     everywhere constant double precision := 0.8;
@@ -246,7 +250,7 @@ begin
             -- Under-estimates nothing that could be enough once strata are known.
             ((before_self_us + after_self_us) / nullif(sqrt(before_spread ^ 2 + after_spread ^ 2), 0)) ^ 2
                 >= least_effective as may_do
-        from compared_sums(before_whole, after_whole)
+        from compared_sums(before_whole, after_whole, compared_functions.by, compared_functions.own)
     ),
     wanted as materialized (
         select array_agg(frame_id) as frame_ids, array_agg(number) as numbers
@@ -277,11 +281,11 @@ begin
     part as materialized (
         select false as is_after, part.*
         from wanted
-        cross join lateral compared_parts(false, before_segments, strata, frame_ids, numbers) as part
+        cross join lateral compared_parts(false, before_segments, strata, frame_ids, numbers, compared_functions.by is not null) as part
         union all
         select true, part.*
         from wanted
-        cross join lateral compared_parts(true, after_segments, strata, frame_ids, numbers) as part
+        cross join lateral compared_parts(true, after_segments, strata, frame_ids, numbers, compared_functions.by is not null) as part
     ),
     paired as (
         select
@@ -621,6 +625,9 @@ begin
     first_common as (
         select *
         from common_change((select array_agg(difference) from tested), (select array_agg(error) from tested))
+        where compared_functions.machines is null
+        union all
+        select machines[1], machines[2] where compared_functions.machines is not null
     ),
     first_judged as materialized (
         select
@@ -645,6 +652,9 @@ begin
         from common_change(
             (select array_agg(difference) from first_judged where not is_changed),
             (select array_agg(error) from first_judged where not is_changed))
+        where compared_functions.machines is null
+        union all
+        select machines[1], machines[2] where compared_functions.machines is not null
     ),
     -- What nothing records, such as another browser, moves functions that did not change apart.
     unchanged as materialized (
@@ -840,8 +850,8 @@ begin
             when visible > exp(awaited) - 1 then coalesce(evidence.undecided, 'no change seen')
             else 'no change seen'
         end,
-        before_uploads,
-        after_uploads,
+        least(before_uploads, whole.before_uploads::bigint),
+        least(after_uploads, whole.after_uploads::bigint),
         samples,
         (select exp(common) - 1 from second_common where common_error > 0),
         (select common_error from second_common),
@@ -860,7 +870,7 @@ end
 $$;
 
 comment on function fleetprof_data.compared_functions is
-    'Compares two sides; a row per function that either has. Columns as in fleetprof.compare_releases, and: frame_id, the frame to show; common_change and comparable_share as in compare_summary; common_error: standard error of common_change, as a logarithm; by_time: functions were compared as if the uploads of both sides were equally long, since they are not. one_sided: looks for slower functions only.';
+    'Compares two sides; a row per function that either has. Columns as in fleetprof.compare_releases, and: frame_id, the frame to show; common_change and comparable_share as in compare_summary; common_error: standard error of common_change, as a logarithm; by_time: functions were compared as if the uploads of both sides were equally long, since they are not. one_sided: looks for slower functions only. by, own: compares groups of functions, as frame_groups has them; frame_id is one of the group. machines: the common change (a logarithm) and its error, instead of that of what is compared.';
 
 revoke execute on function
     fleetprof_data.p_of_t, fleetprof_data.common_change, fleetprof_data.change_scatter, fleetprof_data.judged_change, fleetprof_data.compared_functions

@@ -117,6 +117,7 @@ const needs = {
   sites: '', values: 'site=shop&field=browser', measure_hotspots: 'site=shop&measure_name=render',
   vital_hotspots: 'site=shop&vital=INP', callers: `site=shop&function_name=${encodeURIComponent('<%')}`.replace('%253C', '%25'),
   callees: 'site=shop&function_name=outer', compare_releases: 'site=shop&before=r1&after=r2',
+  compare_costs: 'by=host&site=shop&before=r1&after=r2', change_parts: 'site=shop&before=r1&after=r2',
   compare_summary: 'site=shop&before=r1&after=r2', compare_timings: 'site=shop&before=r1&after=r2',
   compare_vitals: 'site=shop&before=r1&after=r2', trend: 'site=shop&by=function&key=outer&step=hour', change_point: 'site=shop&by=function&key=outer',
   function_by: 'site=shop&by=route&key=1', function_origin: 'site=shop&generated_resource=/app.js&generated_line=1&generated_column=1',

@@ -63,7 +63,7 @@ select is_empty(
 select is_empty(
     $$ select name, member from member
        where pg_temp.entry(name) !~ format('`%s`|\m%s (integer|double precision) =', member, member)
-           and (select split_part(split_part(page, E'\n## Filters', 2), E'\n## ', 1) from manual) !~ format('\n\| `%s` ', regexp_replace(member, '^exclude_', ''))
+           and (select split_part(split_part(page, E'\n## Filters', 2), E'\n## ', 1) from manual) !~ format('\n\| `%s` ', regexp_replace(member, '^(exclude|before|after)_', ''))
            and (select split_part(split_part(page, E'\n## Views', 2), E'\n### ', 1) from manual) !~ format('`%s`', member) $$,
     'every column and parameter is explained there');
 -- A function's heading says which filters it takes.
