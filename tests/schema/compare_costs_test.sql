@@ -64,7 +64,7 @@ select is((select array_agg(name || ' ' || verdict) from compare_costs('resource
 select results_eq(
     $$ select name, round(before_self_ms::numeric, 6), round(change::numeric, 9), verdict, before_uploads, after_uploads
        from compare_costs('device', 'shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B') order by name $$,
-    $$ values ('desktop', 45.000000, round(1 / 6.0, 9), 'slower', 240::bigint, 240::bigint), ('mobile', 120.000000, round(1 / 6.0, 9), 'early', 120, 360) $$,
+    $$ values ('desktop', 45.000000, round(1 / 6.0, 9), 'slower', 240::bigint, 240::bigint), ('mobile', 120.000000, round(1 / 6.0, 9), 'slower', 120, 360) $$,
     'the values of a dimension, per page load that has the value');
 select is((select array_agg(name) from compare_costs('route', 'shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B')), '{/cart}', 'routes');
 
