@@ -192,27 +192,39 @@ begin
         group by is_after, segment_id, number, bin
         having sum(count) > 0
     ),
-    -- Strata with the operating system where that takes few values out of what both sides have.
+    -- Strata with the machine class and the operating system where that takes few values out of what both sides have.
     grouped as (
         select
-            with_os, array_agg(segment_id) as segment_ids,
+            with_os, with_machine, array_agg(segment_id) as segment_ids,
             coalesce(sum(count) filter (where is_after), 0) as after_count, count(distinct is_after) = 2 as is_common
         from entry
         join segment using (segment_id)
-        cross join (values (true), (false)) as choice (with_os)
+        cross join (values (true), (false)) as os_choice (with_os)
+        cross join (values (true), (false)) as machine_choice (with_machine)
         group by
-            with_os, site,
-            -- {{each but release, os: case when '$name' <> all((compared_timings.before).apart) then $name else '' end,}}
-            case when with_os and 'os' <> all((compared_timings.before).apart) then os end
+            with_os, with_machine, site,
+            -- {{each but release, os, machine: case when '$name' <> all((compared_timings.before).apart) then $name else '' end,}}
+            case when with_os and 'os' <> all((compared_timings.before).apart) then os end,
+            case when with_machine and 'machine' <> all((compared_timings.before).apart) then machine end
+    ),
+    common as (
+        select with_os, with_machine, sum(after_count) filter (where is_common) as count
+        from grouped
+        group by with_os, with_machine
     ),
     stratum as materialized (
         select unnest(segment_ids) as segment_id, number as stratum
         from (
             select segment_ids, row_number() over () as number
             from grouped
-            where with_os = coalesce(
-                (select sum(after_count) from grouped where with_os and is_common)
-                >= 0.95 * (select sum(after_count) from grouped where not with_os and is_common), false)
+            join (
+                select with_os, with_machine
+                from common
+                where not with_os and not with_machine
+                    or count >= 0.95 * (select count from common where not with_os and not with_machine)
+                order by with_machine desc, with_os desc
+                limit 1
+            ) as choice using (with_os, with_machine)
         ) as chosen
     ),
     -- segment_ids repeat a segment for each of its entries.

@@ -89,10 +89,10 @@ begin
         group by is_after, segment_id
         having sum(uploads) > 0
     ),
-    -- Strata with the operating system, and without.
+    -- Strata with the operating system and the machine class, and without.
     grouped as materialized (
         select
-            with_os,
+            with_os, with_machine,
             array_agg(segment_id) filter (where not is_after) as before_ids,
             array_agg(segment_id) filter (where is_after) as after_ids,
             case when 'device' <> all(compared_strata.apart) then device else '' end as device,
@@ -106,29 +106,39 @@ begin
             coalesce(sum(us2) filter (where is_after), 0) as after_us2
         from total
         join segment using (segment_id)
-        cross join (values (true), (false)) as choice (with_os)
+        cross join (values (true), (false)) as os_choice (with_os)
+        cross join (values (true), (false)) as machine_choice (with_machine)
         group by
-            with_os, site,
-            -- {{each but release, os: case when '$name' <> all(compared_strata.apart) then $name else '' end,}}
-            case when with_os and 'os' <> all(compared_strata.apart) then os end
+            with_os, with_machine, site,
+            -- {{each but release, os, machine: case when '$name' <> all(compared_strata.apart) then $name else '' end,}}
+            case when with_os and 'os' <> all(compared_strata.apart) then os end,
+            case when with_machine and 'machine' <> all(compared_strata.apart) then machine end
     ),
     common as (
-        select with_os, sum(after_uploads) filter (where least(before_uploads, after_uploads) >= 2) as uploads
+        select with_os, with_machine, sum(after_uploads) filter (where least(before_uploads, after_uploads) >= 2) as uploads
         from grouped
-        group by with_os
+        group by with_os, with_machine
+    ),
+    -- Each counts if the two take few uploads out of what both sides have; the machine class first. While it is new on one
+    -- side, no stratum with it is on both.
+    chosen as (
+        select with_os, with_machine
+        from common
+        where not with_os and not with_machine
+            or uploads >= 0.95 * (select uploads from common where not with_os and not with_machine)
+        order by with_machine desc, with_os desc
+        limit 1
     )
     select
         before_ids, after_ids, device, before_uploads, after_uploads, before_loads, after_loads, before_us, after_us,
         before_us2, after_us2
     from grouped
-    -- The operating system counts if it takes few uploads out of what both sides have.
-    where with_os = coalesce(
-        (select uploads from common where with_os) >= 0.95 * (select uploads from common where not with_os), false);
+    join chosen using (with_os, with_machine);
 end
 $$;
 
 comment on function fleetprof_data.compared_strata is
-    'Returns the strata of two sides: segments that agree in the site and in all dimensions but the release, those of apart and os, and in os where that leaves enough uploads in strata that both sides have.';
+    'Returns the strata of two sides: segments that agree in the site and in all dimensions but the release, those of apart, os and machine, and in os and machine where that leaves enough uploads in strata that both sides have.';
 
 create or replace function fleetprof_data.compared_sums(
     before fleetprof_data.selection,

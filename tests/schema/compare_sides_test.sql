@@ -34,7 +34,7 @@ select
 from hour
 join cost using (variant, device, browser);
 select pg_temp.pack() \g /dev/null
-select plan(18);
+select plan(20);
 
 create temp table answer as select * from compare_releases('shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B');
 select results_eq(
@@ -82,6 +82,17 @@ select throws_ok($$ select from compare_vitals('shop', before_variant => 'A', af
 select throws_ok($$ select from compare_releases('shop', before_variant => 'C', after_variant => 'A') $$, '22023', 'no page load is on the earlier side', 'either side');
 select is_empty($$ select from compare_releases('shop', before_variant => 'A', after_variant => 'B', since => '2026-02-01Z') $$, 'nothing happened later');
 select throws_like($$ select from compare_releases('shop', 'v1', 'v9', before_variant => 'A', after_variant => 'B') $$, 'no page load is on the later side', 'nor in a release that is not known');
+
+-- The same devices, told apart by the machine class alone.
+update fleetprof_data.segment set machine = case device when 'mobile' then 'low' else 'high' end, device = 'desktop';
+select results_eq(
+    $$ select function, round(change::numeric, 9) from compare_releases('shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B') order by 1 $$,
+    $$ values ('same', 0.000000000), ('sort', 0.500000000) $$, 'machines of one class are compared');
+update fleetprof_data.segment set machine = '' where variant = 'A';
+select results_eq(
+    $$ select comparable_share, (select round(change::numeric, 9) from compare_releases('shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B') where function = 'same')
+       from compare_summary('shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B') $$,
+    $$ values (1::float8, round(30 / (70.0 / 3) - 1, 9)) $$, 'a class that one side does not know is no stratum');
 
 select * from finish();
 rollback;
