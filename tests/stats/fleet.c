@@ -17,6 +17,7 @@ enum {
 enum { VISITOR = 1, OTHERS = 1000 }; /* addresses */
 
 #define TYPICAL_MS 8000.0
+#define GOLDEN 0.6180339887498949 /* its multiples are spread evenly from 0 to 1 */
 
 /* ---- random numbers ---- */
 
@@ -194,7 +195,7 @@ void fleet_begin_side(struct fleet *fleet, const struct fleet_side *side, struct
         fleet->hour_factors[hour] = lognormal(fleet, side->hour_sigma);
     fleet->visitor_left = side->visitor;
     for (unsigned i = 0; i < fleet->site.function_count; i++) {
-        fleet->visitor_draws[i] = side->visitor > 0 ? fleet_uniform(fleet) : 0;
+        fleet->visitor_draws[i] = fmod((i + 1) * GOLDEN, 1); /* on each side the same visitor */
         for (unsigned hour = 0; hour < FLEET_SIDE_HOURS; hour++)
             fleet->function_hours[i][hour] = lognormal(fleet, side->function_hour_sigma);
     }
