@@ -187,7 +187,7 @@ test('fills the envelope, and with nothing else', async () => {
   });
 });
 
-/** What a browser says, and the class: of the core, of the vitals build. @type {[object, string | undefined, string | undefined][]} */
+/** Facts that a browser gives, and the class: of the core, of the vitals build. @type {[object, string | undefined, string | undefined][]} */
 const machines = [
   [{ cpuPerformance: 1, deviceMemory: 8, hardwareConcurrency: 8 }, 'low', 'low'],
   [{ cpuPerformance: 2 }, 'mid', 'mid'],

@@ -138,7 +138,7 @@ export class Fleet {
   }
 
   /**
-   * What somebody sees who looks after some hours of a release: the same hours of whole days before are the earlier side.
+   * Compares as somebody does who looks after some hours of a release: the same hours of whole days before are the earlier side.
    * @param {number} before @param {number} after releases @param {number} hours @param {'releases' | 'timings' | 'vitals'} [what]
    * @returns {Promise<Compared[]>}
    */
