@@ -14,7 +14,7 @@ struct fp_trouble {
     const char *parameter; /* the one at fault, static; NULL: none */
     char unknown[81];      /* the name of a parameter that there is not; "": none; not escaped */
     char detail[640];      /* a sentence; not escaped */
-    char hint[384];        /* what to do; "": nothing to say; not escaped */
+    char hint[1024];       /* what to do; "": nothing to say; not escaped */
 };
 
 /* Seconds for `Retry-After`. */
