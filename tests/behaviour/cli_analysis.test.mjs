@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 
 import { binDir, run, startStack, temporaryDir, waitFor } from './stack.mjs';
+import { sendStep, stepBack } from './step.mjs';
 
 const program = path.join(binDir, 'fleetprof');
 const dir = temporaryDir('cli-analysis');
@@ -41,7 +42,7 @@ before(async () => {
   stack = await startStack({
     config: { sites: [{ name: 'shop', key: 'pk_shop', routes: ['/cart'] }, { name: 'blog', key: 'pk_blog' },
       { name: 'lab', key: 'pk_lab' }, { name: 'only', key: 'pk_only' }, { name: 'sheet', key: 'pk_sheet' }, { name: 'wide', key: 'pk_wide' },
-      { name: 'starved', key: 'pk_starved' }, { name: 'framed', key: 'pk_framed' }, { name: 'widget', key: 'pk_widget' },
+      { name: 'starved', key: 'pk_starved' }, { name: 'framed', key: 'pk_framed' }, { name: 'widget', key: 'pk_widget' }, { name: 'stepped', key: 'pk_stepped' },
       { name: 'own', key: 'pk_own', origins: ['https://www.own.example', 'http://127.0.0.1:8080'], first_party: ['owncdn.example'], ignore: ['https://tag.example.net/*'] }] },
   });
   env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
@@ -536,6 +537,20 @@ test('trend follows a function, a group or a timing', async () => {
     const wrong = await fleetprof('trend', ...args);
     assert.equal(wrong.code, 2);
     assert.match(wrong.stderr, message);
+  }
+});
+
+test('trend says since when a level is another one, and with which release', async () => {
+  const body = (/** @type {string} */ release, /** @type {number} */ samples) => ({
+    ...upload, release, marks: [], measures: [],
+    trace: { ...upload.trace, samples: Array.from({ length: samples }, (_, i) => ({ timestamp: 10 * i, stackId: 0 })) },
+  });
+  await sendStep(stack, { site: 'stepped', key: 'pk_stepped', agent: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36' }, [body('1', 20), body('2', 30)]);
+  const [{ begins }] = await stack.sql(`select to_char((date_trunc('hour', now()) - interval '${stepBack} hours') at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as begins`);
+  const [{ function_key: key }] = await json('top', '--site', 'stepped', '--since', '7d');
+  for (const name of [['outer'], ['--key', key]]) {
+    const { stdout, stderr } = await fleetprof('trend', ...name, '--site', 'stepped', '--since', '7d', '--since-when');
+    assert.equal(stdout.split('\n').at(-2), `Higher by 50 % since ${begins} UTC (between ${begins} and ${begins}), release 2 began ${begins}.`, stderr);
   }
 });
 
