@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Charts on a canvas: the strip of page loads with its releases, a trend with its interval, a histogram. */
-import { count, counted, duration, number, stepTime, time, visible } from './format.js';
+import { change as signed, count, counted, duration, number, sinceWhen, stepTime, time, visible } from './format.js';
 import { h } from './h.js';
 
 /**
@@ -208,19 +208,36 @@ export function strip(hours, releases, choose, sides = []) {
 }
 
 /**
- * Returns a trend: values, the interval in which they lie, releases.
+ * Draws a change point: a line at the first hour of the new level, its label, and a band where that hour may lie.
+ * @param {Row} change a row of change_point @param {Pen} pen
+ */
+function drawChange({ change, begins, begins_from: from, begins_until: until }, { context, x, y, colour }) {
+  const [at, low, high] = [begins, from, until].map((time) => Math.round(x(Date.parse(time) / 1000)));
+  const label = `${signed(change)} from here`;
+  context.fillStyle = colour('--faded');
+  context.fillRect(low, above, Math.max(1, high - low), y(0) - above);
+  context.fillStyle = colour('--text');
+  context.fillRect(at - 1, above, 2, y(0) - above);
+  const isLeft = at - gutter > context.measureText(label).width + 8;
+  context.textAlign = isLeft ? 'right' : 'left';
+  context.fillText(label, at + (isLeft ? -5 : 5), above + 22); // below the names of releases
+}
+
+/**
+ * Returns a trend: values, the interval in which they lie, releases, the change point.
  * @param {Row[]} rows of trend
  * @param {Row[]} releases
  * @param {string} label
  * @param {(value: number) => string} [write] where values are not ms
  * @param {string} zone whose days the steps are
+ * @param {Row} [change] a row of change_point
  */
-export function trend(rows, releases, label, write, zone = 'UTC') {
+export function trend(rows, releases, label, write, zone = 'UTC', change) {
   const places = rows.map(({ bucket }) => Date.parse(bucket) / 1000);
   const shown = /** @type {[number, number]} */ ([places[0] - hour / 2, places[places.length - 1] + hour / 2]);
   const known = rows.flatMap((row, i) => (row.value_ms === null || row.value_ms === undefined ? [] : [{ at: places[i], value: row.value_ms, low: row.low_ms ?? row.value_ms, high: row.high_ms ?? row.value_ms }]));
   const most = Math.max(0.001, ...known.flatMap(({ value, high }) => [value, high])) * 1.12;
-  return plot({ class: 'trend', 'aria-label': `${label}, from ${stepTime(rows[0]?.bucket, zone).join(' ')} to ${stepTime(rows[rows.length - 1]?.bucket, zone).join(' ')}. The table below has the values.` }, {
+  return plot({ class: 'trend', 'aria-label': `${label}, from ${stepTime(rows[0]?.bucket, zone).join(' ')} to ${stepTime(rows[rows.length - 1]?.bucket, zone).join(' ')}.${change ? ` ${sinceWhen(change)}` : ''} The table below has the values.` }, {
     height: 210, x: shown, most, ticks: zone === 'UTC' ? ticksOf(...shown) : dayTicks(places, zone), zone, ...write ? { write } : {},
     at: (x) => {
       const [near] = [...known].sort((a, b) => Math.abs(a.at - x) - Math.abs(b.at - x));
@@ -228,6 +245,7 @@ export function trend(rows, releases, label, write, zone = 'UTC') {
     },
     draw(pen) {
       const { context, x, y, colour } = pen;
+      if (change) drawChange(change, pen);
       context.fillStyle = colour('--band');
       context.beginPath();
       for (const { at, high } of known) context.lineTo(x(at), y(high));

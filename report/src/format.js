@@ -71,6 +71,12 @@ export function time(time) {
   return Number.isNaN(date.getTime()) ? String(time) : date.toISOString().slice(0, 16).replace('T', ' ');
 }
 
+/** Returns a row of change_point as fleetprof trend says it. @param {Record<string, any>} row */
+export function sinceWhen({ change, begins, begins_from: from, begins_until: until, nearest_release: release, release_began: began }) {
+  return `${change > 0 ? 'Higher' : 'Lower'} by ${Math.round(100 * Math.abs(change))} % since ${time(begins)} UTC (between ${time(from)} and ${time(until)})${
+    release === null ? '' : `, release ${visible(release || '(none)', 80)} began ${time(began)}`}.`;
+}
+
 /** Returns a time to the minute by the clock of a zone. @param {string | number} time @param {string} zone */
 function localTime(time, zone) {
   const parts = new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })

@@ -12,6 +12,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 import { binDir, freePort, run, startPostgres, startProcess, temporaryDir, waitFor } from '../behaviour/stack.mjs';
+import { stepBack } from '../behaviour/step.mjs';
 import { launchChromium } from './chromium.mjs';
 import { hostileNames, startFleet } from './report_fleet.mjs';
 
@@ -253,6 +254,42 @@ test('a function that is too small for the graph has its numbers, callers and tr
   assert.match(await text('main'), /checkout/);
   assert.equal(await page.locator('.trend').count(), 1);
   assert.deepEqual(complaints, []);
+});
+
+test('a trend with a step says since when, by a mark and in words, and one without says nothing', async () => {
+  const sentence = /Higher by 50 % since \S+ \S+ UTC \(between [^)]+\), release 2 began \S+ \S+\.$/;
+  const [{ key }] = await sql("function_key as key from fleetprof.hotspots('stepped', since => now() - interval '7d') where function = 'slow'");
+  const [point] = await sql(`begins, nearest_release from fleetprof.change_point('function', '${key}', 'stepped', since => now() - interval '7d')`);
+  assert.equal(Date.parse(point.begins), Math.floor(Date.now() / 3_600_000 - stepBack) * 3_600_000);
+  /** @type {string[]} */
+  const asked = [];
+  page.on('request', (request) => { if (request.url().includes('/api/v1/change_point?')) asked.push(request.url()); });
+  /** The darkest line of the chart: how far to the right it is, as a share of the width. */
+  const markAt = () => page.locator('.trend canvas').last().evaluate((element) => {
+    const canvas = /** @type {HTMLCanvasElement} */ (element);
+    const { data } = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).getImageData(0, 30, canvas.width, 150);
+    const colour = getComputedStyle(canvas).getPropertyValue('--text').match(/[0-9a-f]{2}/g)?.map((part) => parseInt(part, 16)) ?? [];
+    const has = (/** @type {number} */ x) => Array.from({ length: 150 }, (_, y) => 4 * (y * canvas.width + x)).filter((at) => colour.every((part, i) => data[at + i] === part)).length > 100;
+    const found = Array.from({ length: canvas.width }, (_, x) => x).filter(has);
+    return found.length === 0 ? null : found[0] / canvas.width;
+  });
+  for (const address of [`function/${key}`, 'timing/work', 'vital/INP']) {
+    asked.length = 0;
+    await open(`/stepped/${address}?since=7d`);
+    assert.equal(asked.length, 1, address);
+    assert.match(await text('.since'), sentence, address);
+    assert.match(await page.locator('.trend').last().getAttribute('aria-label') ?? '', /\. Higher by 50 % since .* began .*\. The table below has the values\.$/, address);
+    const at = await markAt();
+    assert.ok(at !== null && at > 0.45 && at < 0.6, `${address}: ${at}`);
+  }
+  await page.route('**/api/v1/change_point?**', (route) => route.fulfill({ status: 503, contentType: 'application/problem+json', json: { title: 'The query took too long' } }));
+  await open(`/stepped/function/${key}?since=8d`);
+  assert.match(await text('main'), /^A part of this view is missing: The query took too long\./);
+  assert.equal(await page.locator('.since').count(), 0);
+  await page.unroute('**/api/v1/change_point?**');
+  await open('/shop/vital/LCP?since=2d');
+  assert.equal(await page.locator('.since').count(), 0);
+  assert.equal(await markAt(), null);
 });
 
 test('what a filter by marker leaves as it is says so', async () => {

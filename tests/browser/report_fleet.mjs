@@ -10,6 +10,7 @@ import path from 'node:path';
 
 import { Trace, batches, chrome, hours, interval, random, visit } from '../../demo/shop.mjs';
 import { repository, startStack, waitFor } from '../behaviour/stack.mjs';
+import { sendStep } from '../behaviour/step.mjs';
 
 /** Names that a page may make up, and that must not do anything here. */
 export const hostileNames = [
@@ -61,6 +62,17 @@ function agentVisit(release) {
   };
 }
 
+/** A page load whose every cost is so many ms. @param {string} release @param {number} ms */
+function steppedVisit(release, ms) {
+  const trace = new Trace();
+  trace.run([['slow', 'https://stepped.example/app.js', 1, 1]], ms);
+  return {
+    version: 1, page: { url: 'https://stepped.example/' }, release, sampleInterval: interval, trace: trace.json(),
+    measures: [{ name: 'work', entryType: 'measure', startTime: 0, duration: ms }],
+    vitals: [{ name: 'INP', value: ms, target: 'button', start: 0, duration: ms }],
+  };
+}
+
 /** As a page in the origin trial of markers sends it. @param {ReturnType<typeof visit>} body */
 function withMarker(body) {
   const samples = body.trace.samples.map((sample) => (sample.stackId === undefined ? { ...sample, marker: 'layout' } : sample));
@@ -102,7 +114,7 @@ function hostileTrace() {
  */
 export async function startFleet({ perHour = 16, hostile = true, sessions = false } = {}) {
   const stack = await startStack({ config: {
-    sites: [{ name: 'shop', key: 'pk_shop', routes: ['/product/:id', '/cart', '/search'] }, { name: 'hostile', key: 'pk_hostile' }, { name: 'quiet', key: 'pk_quiet' }, { name: 'bundled', key: 'pk_bundled' }, { name: 'lab', key: 'pk_lab' }, { name: 'kept', key: 'pk_kept', sample_keep: '100%' }],
+    sites: [{ name: 'shop', key: 'pk_shop', routes: ['/product/:id', '/cart', '/search'] }, { name: 'hostile', key: 'pk_hostile' }, { name: 'quiet', key: 'pk_quiet' }, { name: 'bundled', key: 'pk_bundled' }, { name: 'lab', key: 'pk_lab' }, { name: 'stepped', key: 'pk_stepped' }, { name: 'kept', key: 'pk_kept', sample_keep: '100%' }],
     ceilings: { routes: 10_000, releases: 10_000, segments: 100_000, frames: 100_000 },
   } });
   let sent = 0;
@@ -131,6 +143,8 @@ export async function startFleet({ perHour = 16, hostile = true, sessions = fals
     await moveBack(stack, back, now);
   }
   if (sessions) {
+    await sendStep(stack, { site: 'stepped', key: 'pk_stepped', agent: chrome }, [steppedVisit('1', 200), steppedVisit('2', 300)]);
+    sent += 2;
     for (const [name, format] of keptFiles) await upload(`pk_kept?format=${format}`, fs.readFileSync(path.join(repository, 'tests/data', name), 'utf8'), chrome);
     await upload('pk_kept?format=speed-tracer', hostileDump(), chrome);
     await upload('pk_kept', withMarker(visit({ release: '2.3.0', route: 0, draw })), chrome);

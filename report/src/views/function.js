@@ -2,9 +2,8 @@
 /** One function: who calls it, what it calls, how it went over time, where it runs. */
 import { ask, question } from '../api.js';
 import { columnsOf } from '../columns.js';
-import { trend } from '../chart.js';
 import { colour, partiesOf } from '../colours.js';
-import { count, counted, percent, visible, webAddress, zoneOf } from '../format.js';
+import { count, counted, percent, visible, webAddress } from '../format.js';
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
 import { facts, functionColumn, none, perLoad, placeLink, tabs, withoutMarker } from '../parts.js';
@@ -13,7 +12,7 @@ import { table } from '../table.js';
 import { functionsOf, inverted, namesOf, transformed } from '../tree.js';
 import { builtTree, isDark, labelsOf, rowOf } from './flame.js';
 import { maxNodes } from './functions.js';
-import { steps, trendAsks, trendTable } from './timings.js';
+import { trendAsks, trendSection } from './timings.js';
 
 /** @typedef {import('../tree.js').Tree} Tree */
 
@@ -86,8 +85,7 @@ export const oneFunction = {
     if (!isInGraph && callees.rows.length > 0) asks['listed?'] = question('hotspots', state, { top: mostSearched });
     return asks;
   },
-  mount(main, { tree: answer, callers, callees, trend: trended, zone, releases, hosts, parts, measures, listed }, page, first) {
-    const { rows: values } = trended;
+  mount(main, { tree: answer, callers, callees, hosts, parts, measures, listed, ...answers }, page, first) {
     const whole = builtTree(answer);
     const places = placesOf(whole, first.item);
     const cost = costOf(callees.rows);
@@ -163,8 +161,8 @@ export const oneFunction = {
       h('p', { class: 'row' }, h('a', { class: 'button', href: page.link({ view: 'flame', focus: first.item }) }, 'Focus in the flame graph'),
         h('a', { class: 'button', href: page.link({ view: 'flame', hide: first.item }) }, 'Flame graph without it')),
       withoutMarker(first, 'the trend, where it runs and the measures') ?? '',
-      values.length > 0 ? h('section', null, h('h3', null, 'Self time, ms per page load, and where it lies with a probability of 95 %'), steps(page, first),
-        trend(values, releases.rows, `Self time of ${visible(name, 100)}, ms per page load`, undefined, zoneOf(zone)), trendTable(values, 'Trend', undefined, zoneOf(zone))) : none(trended, 'No trend: no hour of this period has the function.'),
+      answers.trend.rows.length > 0 ? trendSection(page, first, answers, {
+        heading: 'Self time, ms per page load, and where it lies with a probability of 95 %', label: `Self time of ${visible(name, 100)}, ms per page load` }) : none(answers.trend, 'No trend: no hour of this period has the function.'),
       breakdown, omitted ? h('p', { class: 'note' }, omitted) : '',
       h('section', { class: 'sandwich' },
         h('div', null, h('h3', null, 'Callers'), ...halves[0]?.elements ?? [], edges(callers.rows, 'Callers')),

@@ -3,7 +3,7 @@
 import { question } from '../api.js';
 import { columnsOf } from '../columns.js';
 import { trend } from '../chart.js';
-import { count, percent, stepTime, visible, zoneOf } from '../format.js';
+import { count, percent, sinceWhen, stepTime, visible, zoneOf } from '../format.js';
 import { h } from '../h.js';
 import { tableView, tabs, valuesChart, withoutAgent, withoutMarker } from '../parts.js';
 import { table } from '../table.js';
@@ -42,11 +42,12 @@ export const timings = {
 };
 
 /** Returns links for hours or days. @param {import('../main.js').Page} page @param {import('../state.js').State} state */
-export const steps = (page, state) => tabs('Step', [['hours', page.link({ step: null }), state.params.step !== 'day'], ['days', page.link({ step: 'day' }), state.params.step === 'day']]);
+const steps = (page, state) => tabs('Step', [['hours', page.link({ step: null }), state.params.step !== 'day'], ['days', page.link({ step: 'day' }), state.params.step === 'day']]);
 
-/** Asks for a trend, and by day for the time zone of its days. @param {import('../state.js').State} state @param {string} by @returns {Record<string, import('../api.js').Question>} */
+/** Asks for a trend and its change point, and by day for the time zone of its days. @param {import('../state.js').State} state @param {string} by @returns {Record<string, import('../api.js').Question>} */
 export const trendAsks = (state, by) => ({
   'trend?': question('trend', state, { by, key: state.item, step: state.params.step ?? 'hour' }),
+  'change?': question('change_point', state, { by, key: state.item }),
   ...state.params.step === 'day' ? { 'zone?': { name: 'timezone_of', address: `/api/v1/timezone_of?${new URLSearchParams({ site: state.site })}` } } : {},
 });
 
@@ -55,11 +56,23 @@ export const trendAsks = (state, by) => ({
  * @param {import('../api.js').Row[]} rows @param {string} label @param {(value: number) => string} [write] where values are not ms
  * @param {string} zone whose days the steps are
  */
-export const trendTable = (rows, label, write, zone = 'UTC') => h('details', null, h('summary', null, `Values of the trend (${rows.length})`),
+const trendTable = (rows, label, write, zone = 'UTC') => h('details', null, h('summary', null, `Values of the trend (${rows.length})`),
   table({ caption: label, rows, onsort: () => {}, most: 800, columns: [
     { name: 'bucket', label: `From (${zone})`, cell: ({ bucket }) => stepTime(bucket, zone).filter((part) => part !== zone).join(' ') }, ...[['value_ms', write ? 'Value' : 'ms'], ['low_ms', 'At least'], ['high_ms', 'At most']].map(([name, title]) =>
       /** @type {import('../table.js').Column} */ ({ name, label: title, kind: 'number', ...write ? { cell: (row) => (row[name] === null ? '' : write(row[name])) } : {} })),
     { name: 'uploads', label: 'Uploads', kind: 'count' }] }));
+
+/**
+ * Returns a trend with its releases and its change point, in words too, and its table.
+ * @param {import('../main.js').Page} page @param {import('../state.js').State} state
+ * @param {Record<string, import('../api.js').Answer>} answers of trendAsks and releases
+ * @param {{ heading: string, label: string, caption?: string, write?: (value: number) => string }} texts write: where values are not ms
+ */
+export function trendSection(page, state, { trend: { rows }, zone, change, releases }, { heading, label, caption = 'Trend', write }) {
+  const [found] = change.rows;
+  return h('section', null, h('h3', null, heading), steps(page, state), trend(rows, releases.rows, label, write, zoneOf(zone), found),
+    found ? h('p', { class: 'since' }, sinceWhen(found)) : null, trendTable(rows, caption, write, zoneOf(zone)));
+}
 
 /** @param {import('../state.js').State} state */
 const kindOf = ({ params }) => (params.kind === 'mark' ? 'mark' : 'measure');
@@ -81,11 +94,11 @@ export const timing = {
       'releases?': question('releases', state),
     };
   },
-  mount(main, { rows, trend: { rows: values } = { rows: [] }, zone, bins, releases }, page, state) {
+  mount(main, { rows, bins, ...answers }, page, state) {
     const name = visible(state.item);
     const before = h('div', null, h('h2', { class: 'name' }, name), rows && bins ? withoutMarker(state, 'values and the trend') : null,
       bins ? valuesChart(bins, name) : null,
-      values.length > 0 ? h('section', null, h('h3', null, 'Median, and where it lies with a probability of 95 %'), steps(page, state), trend(values, releases.rows, `Median of ${name}`, undefined, zoneOf(zone)), trendTable(values, 'Median', undefined, zoneOf(zone))) : null,
+      answers.trend?.rows.length > 0 ? trendSection(page, state, answers, { heading: 'Median, and where it lies with a probability of 95 %', label: `Median of ${name}`, caption: 'Median' }) : null,
       rows ? h('h3', null, 'What ran inside it') : h('p', { class: 'note' }, 'A mark is a point in time: nothing runs inside it.'));
     if (!rows) {
       main.append(before);

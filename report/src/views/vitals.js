@@ -3,14 +3,13 @@
 import { question } from '../api.js';
 import { verdictBadge } from '../changes.js';
 import { columnsOf } from '../columns.js';
-import { duration, number, percent, visible, zoneOf } from '../format.js';
+import { duration, number, percent, visible } from '../format.js';
 import { h } from '../h.js';
-import { trend } from '../chart.js';
 import { functionColumn, tableView, tabs, valuesChart, withoutAgent, withoutMarker } from '../parts.js';
 import { dimensions, literal } from '../state.js';
 import { table } from '../table.js';
 import { rows as vitalRows } from '../vital_rows.js';
-import { steps, trendAsks, trendTable } from './timings.js';
+import { trendAsks, trendSection } from './timings.js';
 
 const empty = 'No page load of these filters sends vitals. They come from pages with the agent’s vitals build.';
 
@@ -61,7 +60,7 @@ export const vital = {
     ...trendAsks(state, 'vital'),
     'releases?': question('releases', state),
   }),
-  mount(main, { rows, by: { rows: all }, bins, trend: { rows: points }, zone, releases }, page, state) {
+  mount(main, { rows, by: { rows: all }, bins, ...answers }, page, state) {
     const name = visible(state.item, 80);
     const score = isScore(state.item) ? (/** @type {number} */ value) => number(value / 1000) : undefined;
     const [good, poor] = thresholds[state.item] ?? [];
@@ -69,8 +68,8 @@ export const vital = {
     const values = all.filter(({ name }) => name === state.item);
     const before = h('div', null, h('h2', { class: 'name' }, name), withoutMarker(state, 'values, the trend and for whom'),
       valuesChart(bins, name, score ?? duration, good ? [[good, 'good until here'], [poor, 'poor from here']] : []),
-      points.length > 0 ? h('section', null, h('h3', null, `75th percentile${score ? '' : ', ms'}, and where it lies with a probability of 95 %`), steps(page, state),
-        trend(points, releases.rows, `75th percentile of ${name}`, score, zoneOf(zone)), trendTable(points, 'Trend', score, zoneOf(zone))) : null,
+      answers.trend.rows.length > 0 ? trendSection(page, state, answers, {
+        heading: `75th percentile${score ? '' : ', ms'}, and where it lies with a probability of 95 %`, label: `75th percentile of ${name}`, ...score ? { write: score } : {} }) : null,
       h('section', null, h('h3', null, 'For whom'), tabs('By', dimensions.map((name) => [name, page.link({ by: name }), name === dimension, question('vitals_by', state, { dimension: name })])),
         values.length === 0 ? h('p', { class: 'empty' }, empty) : table({ caption: `${visible(state.item, 80)} by ${dimension}`, rows: values, onsort: () => {}, most: 100, columns: [
           { name: 'value', label: dimension, cell: (row) => h('a', { href: page.link({ [dimension]: literal(row.value) }) }, row.value === '' ? '(none)' : visible(row.value, 120)) }, ...columns()] })),
