@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fleetprof compare: two releases, values of a dimension or periods, function by function.
+ * fleetprof compare: two releases, values of a dimension or periods, function by function or in
+ * other rows.
  */
-#include "cli/ask/comparison.h"
-#include "cli/ask/timing_comparison.h"
+#include "cli/ask/compared.h"
 #include "cli/kit/command.h"
 #include "cli/kit/message.h"
 #include "cli/kit/options.h"
 
-enum { OPTION_TOP = FP_OPTION_FIRST, OPTION_TIMINGS, OPTION_VITALS, OPTION_AGENT };
+enum {
+    OPTION_TOP = FP_OPTION_FIRST,
+    OPTION_TIMINGS,
+    OPTION_VITALS,
+    OPTION_BY,
+    OPTION_PARTS,
+    OPTION_AGENT,
+};
 
 struct compare_options {
     struct fp_comparison comparison;
@@ -16,7 +23,8 @@ struct compare_options {
     const char *before; /* NULL: not given, as the next one */
     const char *after;
     bool with_agent;
-    int what; /* 0: functions; OPTION_TIMINGS, OPTION_VITALS */
+    const char *by; /* of OPTION_BY */
+    int what;       /* 0: functions; OPTION_TIMINGS, OPTION_VITALS, OPTION_BY, OPTION_PARTS */
 };
 
 static const struct argp_option options[] = {
@@ -24,6 +32,12 @@ static const struct argp_option options[] = {
     {"agent", OPTION_AGENT, NULL, 0, "also list the functions of fleetprof's own agent", 0},
     {"timings", OPTION_TIMINGS, NULL, 0, "marks and measures, instead of functions", 0},
     {"vitals", OPTION_VITALS, NULL, 0, "web vitals, instead of functions", 0},
+    {"by", OPTION_BY, "WHAT", 0,
+     "package, party, entity, host, resource, source or a dimension such as route, instead of "
+     "functions",
+     0},
+    {"parts", OPTION_PARTS, NULL, 0,
+     "how much of the difference is code, and how much another mix of page loads", 0},
     {0},
 };
 
@@ -40,8 +54,13 @@ static error_t parse_compare(int key, char *arg, struct argp_state *state)
             argp_error(state, "--top takes a number from 1 on, not \"%s\"", arg);
         given->top = arg;
         return 0;
+    case OPTION_BY:
+        given->by = arg;
+        given->what = key;
+        return 0;
     case OPTION_TIMINGS:
     case OPTION_VITALS:
+    case OPTION_PARTS:
         given->what = key;
         return 0;
     case OPTION_AGENT:
@@ -78,7 +97,8 @@ static const struct argp compare_argp = {
     .options = options,
     .parser = parse_compare,
     .args_doc = "[BEFORE AFTER]",
-    .doc = "Which functions, timings or vitals one release, or any other side, made slower or "
+    .doc = "Which functions, timings, vitals or packages one release, or any other side, made "
+           "slower or "
            "faster than another, as far as that is more than noise. What was found comes first; "
            "then the functions that "
            "cost most, or the timings with the most values.",
@@ -144,12 +164,30 @@ static bool explain_nothing(const struct compare_options *given)
                                  given->what == 0 ? "functions" : "such values");
 }
 
-static bool print_timings(const struct compare_options *given)
+static enum fp_compared compared(int option)
 {
-    const char *const releases[] = {given->before, given->after};
+    switch (option) {
+    case OPTION_VITALS:
+        return FP_COMPARED_VITALS;
+    case OPTION_BY:
+        return FP_COMPARED_COSTS;
+    case OPTION_PARTS:
+        return FP_COMPARED_PARTS;
+    default:
+        return FP_COMPARED_TIMINGS;
+    }
+}
+
+static bool print_compared(const struct compare_options *given)
+{
+    const struct fp_compared_question question = {
+        .what = compared(given->what),
+        .by = given->what == OPTION_BY ? given->by : NULL,
+        .releases = {given->before, given->after},
+        .top = given->top != NULL ? given->top : "20",
+    };
     int rows = 0;
-    if (!fp_timing_comparison_print(&given->comparison, given->what == OPTION_VITALS, releases,
-                                    given->top != NULL ? given->top : "20", &rows))
+    if (!fp_compared_print(&given->comparison, &question, &rows))
         return false;
     return rows > 0 || explain_nothing(given);
 }
@@ -187,7 +225,7 @@ enum fp_exit fp_compare_command(int argc, char **argv)
     fp_command_parse(&compare_argp, argc, argv, &given);
     if (!fp_comparison_open(&given.comparison))
         return FP_EXIT_TROUBLE;
-    bool fine = given.what == 0 ? print_functions(&given) : print_timings(&given);
+    bool fine = given.what == 0 ? print_functions(&given) : print_compared(&given);
     fp_comparison_close(&given.comparison);
     return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
 }

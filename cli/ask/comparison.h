@@ -45,7 +45,6 @@ void fp_comparison_select(struct fp_sql_query *query);
     "when " value " >= 8.995 then to_char(1 + " value ", 'FM9990') || ' times' "                   \
     "else to_char(100 * " value ", 'FMSG9990') || ' %' end"
 
-/* Columns for people: a change, its interval, and what would have been seen. */
 /* A row of compare_summary as a sentence on when a change of 20 % could be found; '' if it could
  * now. */
 #define FP_COMPARISON_WAIT                                                                         \
@@ -54,6 +53,7 @@ void fp_comparison_select(struct fp_sql_query *query);
     "> 48 then 'not within 48 hours' else 'in about ' || ceil(decidable_in) || ' h' end || "       \
     "' at this traffic.' end"
 
+/* Columns for people: a change, its interval, and what would have been seen. */
 #define FP_SHOWN_CHANGE(title, change, low, high)                                                  \
     {.heading = (title), .cell = FP_CELL_WORD, .sql = FP_COMPARISON_CHANGE(change)},               \
         {.heading = "95 % BETWEEN",                                                                \

@@ -73,6 +73,8 @@ const questions = [
   ['compare v1 v2', "select * from fleetprof.compare_releases('shop', 'v1', 'v2')"],
   ['compare --timings v1 v2', "select * from fleetprof.compare_timings('shop', 'v1', 'v2')"],
   ['compare --vitals v1 v2', "select * from fleetprof.compare_vitals('shop', 'v1', 'v2')"],
+  ['compare --by host v1 v2', "select * from fleetprof.compare_costs('host', 'shop', 'v1', 'v2')"],
+  ['compare --parts v1 v2', "select * from fleetprof.change_parts('shop', 'v1', 'v2')"],
   ['vitals', "select * from fleetprof.vitals('shop')"],
   ['vitals --by route', "select * from fleetprof.vitals_by('route', 'shop')"],
   ['interactions', "select * from fleetprof.interactions('shop')"],

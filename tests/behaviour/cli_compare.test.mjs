@@ -176,6 +176,19 @@ test('compare --timings and --vitals judge percentiles', async () => {
   assert.match(periods.stderr, /^fleetprof: the earlier side has no matching uploads in its period\n/);
 });
 
+test('compare --by and --parts judge groups, and split the difference', async () => {
+  const hosts = await json('compare', '1', '2', '--by', 'host');
+  assert.deepEqual(hosts, await fleet.postgres.sql("select * from fleetprof.compare_costs('host', 'site1', '1', '2')"));
+  const { stdout } = await fleetprof('compare', '1', '2', '--by', 'route', '--top', '1');
+  assert.match(stdout, /^VERDICT +NAME +BEFORE MS\/LOAD +AFTER MS\/LOAD +OWN CHANGE .*\n.*\n$/);
+  const parts = await json('compare', '1', '2', '--parts');
+  assert.deepEqual(parts.slice(0, 2).map((/** @type {any} */ { part }) => part), ['(all)', '(code)']);
+  const sum = parts.slice(1).reduce((/** @type {number} */ all, /** @type {any} */ { ms }) => all + ms, 0);
+  assert.ok(Math.abs(sum - parts[0].ms) < 1e-9, JSON.stringify(parts));
+  const unknown = await fleetprof('compare', '1', '2', '--by', 'colour');
+  assert.match(unknown.stderr, /costs cannot be compared by "colour"/);
+});
+
 test('compare takes two periods', async () => {
   const { code, stderr } = await fleetprof('compare', '--before-since', '30d', '--before-until', '20d', '--since', '19d');
   assert.equal(code, 0);
