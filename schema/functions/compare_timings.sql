@@ -192,6 +192,12 @@ begin
         group by is_after, segment_id, number, bin
         having sum(count) > 0
     ),
+    -- Repeated page loads may be those of one client, and of another client on the other side.
+    mostly as materialized (
+        select 2 * sum(count) filter (where traffic = 'repeated') > sum(count) as repeated
+        from entry
+        join segment using (segment_id)
+    ),
     -- Strata with the machine class and the operating system where that takes few values out of what both sides have.
     grouped as (
         select
@@ -201,6 +207,7 @@ begin
         join segment using (segment_id)
         cross join (values (true), (false)) as os_choice (with_os)
         cross join (values (true), (false)) as machine_choice (with_machine)
+        where traffic <> 'repeated' or (select repeated from mostly)
         group by
             with_os, with_machine, site,
             -- {{each but release, os, machine: case when '$name' <> all((compared_timings.before).apart) then $name else '' end,}}

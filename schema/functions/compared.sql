@@ -89,6 +89,12 @@ begin
         group by is_after, segment_id
         having sum(uploads) > 0
     ),
+    -- Repeated page loads may be those of one client, and of another client on the other side.
+    mostly as materialized (
+        select 2 * sum(uploads) filter (where traffic = 'repeated') > sum(uploads) as repeated
+        from total
+        join segment using (segment_id)
+    ),
     -- Strata with the operating system and the machine class, and without.
     grouped as materialized (
         select
@@ -108,6 +114,7 @@ begin
         join segment using (segment_id)
         cross join (values (true), (false)) as os_choice (with_os)
         cross join (values (true), (false)) as machine_choice (with_machine)
+        where traffic <> 'repeated' or (select repeated from mostly)
         group by
             with_os, with_machine, site,
             -- {{each but release, os, machine: case when '$name' <> all(compared_strata.apart) then $name else '' end,}}
@@ -138,7 +145,7 @@ end
 $$;
 
 comment on function fleetprof_data.compared_strata is
-    'Returns the strata of two sides: segments that agree in the site and in all dimensions but the release, those of apart, os and machine, and in os and machine where that leaves enough uploads in strata that both sides have.';
+    'Returns the strata of two sides: segments that agree in the site and in all dimensions but the release, those of apart, os and machine, and in os and machine where that leaves enough uploads in strata that both sides have; without repeated page loads, unless most are.';
 
 create or replace function fleetprof_data.compared_sums(
     before fleetprof_data.selection,

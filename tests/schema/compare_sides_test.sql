@@ -34,7 +34,7 @@ select
 from hour
 join cost using (variant, device, browser);
 select pg_temp.pack() \g /dev/null
-select plan(20);
+select plan(22);
 
 create temp table answer as select * from compare_releases('shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B');
 select results_eq(
@@ -93,6 +93,16 @@ select results_eq(
     $$ select comparable_share, (select round(change::numeric, 9) from compare_releases('shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B') where function = 'same')
        from compare_summary('shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B') $$,
     $$ values (1::float8, round(30 / (70.0 / 3) - 1, 9)) $$, 'a class that one side does not know is no stratum');
+
+-- Repeated page loads of one side only.
+update fleetprof_data.segment set traffic = 'repeated' where variant = 'B' and segment_id = 4;
+select is(
+    (select comparable_share from compare_summary('shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B')), 1::float8,
+    'repeated page loads do not count');
+update fleetprof_data.segment set traffic = 'repeated' where segment_id <> 3;
+select is(
+    (select comparable_share from compare_summary('shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B')), 360 / 600::float8,
+    'unless most are');
 
 select * from finish();
 rollback;
