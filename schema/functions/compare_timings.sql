@@ -198,26 +198,29 @@ begin
         from entry
         join segment using (segment_id)
     ),
-    -- Strata with the machine class and the operating system where that takes few values out of what both sides have.
+    -- Strata with the machine class, the operating system and whether the page load was drawn for a profile, which costs
+    -- time: where that takes few values out of what both sides have.
     grouped as (
         select
-            with_os, with_machine, array_agg(segment_id) as segment_ids,
+            with_os, with_machine, with_draw, array_agg(segment_id) as segment_ids,
             coalesce(sum(count) filter (where is_after), 0) as after_count, count(distinct is_after) = 2 as is_common
         from entry
         join segment using (segment_id)
         cross join (values (true), (false)) as os_choice (with_os)
         cross join (values (true), (false)) as machine_choice (with_machine)
+        cross join (values (true), (false)) as draw_choice (with_draw)
         where traffic <> 'repeated' or (select repeated from mostly)
         group by
-            with_os, with_machine, site,
+            with_os, with_machine, with_draw, site,
             -- {{each but release, os, machine: case when '$name' <> all((compared_timings.before).apart) then $name else '' end,}}
             case when with_os and 'os' <> all((compared_timings.before).apart) then os end,
-            case when with_machine and 'machine' <> all((compared_timings.before).apart) then machine end
+            case when with_machine and 'machine' <> all((compared_timings.before).apart) then machine end,
+            case when with_draw then rate_ppm > 0 end
     ),
     common as (
-        select with_os, with_machine, sum(after_count) filter (where is_common) as count
+        select with_os, with_machine, with_draw, sum(after_count) filter (where is_common) as count
         from grouped
-        group by with_os, with_machine
+        group by with_os, with_machine, with_draw
     ),
     stratum as materialized (
         select unnest(segment_ids) as segment_id, number as stratum
@@ -225,13 +228,13 @@ begin
             select segment_ids, row_number() over () as number
             from grouped
             join (
-                select with_os, with_machine
+                select with_os, with_machine, with_draw
                 from common
-                where not with_os and not with_machine
-                    or count >= 0.95 * (select count from common where not with_os and not with_machine)
-                order by with_machine desc, with_os desc
+                where not with_os and not with_machine and not with_draw
+                    or count >= 0.95 * (select count from common where not with_os and not with_machine and not with_draw)
+                order by with_draw desc, with_machine desc, with_os desc
                 limit 1
-            ) as choice using (with_os, with_machine)
+            ) as choice using (with_os, with_machine, with_draw)
         ) as chosen
     ),
     -- segment_ids repeat a segment for each of its entries.

@@ -3,7 +3,7 @@
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, fleetprof_data, pg_catalog;
 
-select plan(32);
+select plan(33);
 
 select is((select count(*) from generate_series(0, 1500) as bin
            where bin_middle_us(bin::smallint) not between bin_start_us(bin::smallint) and bin_start_us((bin + 1)::smallint)), 0::bigint,
@@ -49,6 +49,16 @@ insert into pg_temp.segment (segment_id, site, release) values
     (17, 'negative', 'v1'), (18, 'negative', 'v2');
 insert into pg_temp.segment (segment_id, site, release, os) values
     (21, 'systems', 'v1', 'Windows'), (22, 'systems', 'v2', 'Windows'), (23, 'systems', 'v1', 'Android'), (24, 'systems', 'v2', 'Android');
+-- A later release whose page loads are drawn more often: what is drawn costs more.
+insert into pg_temp.segment (segment_id, site, release, rate_ppm) values
+    (25, 'draws', 'v1', 10000), (26, 'draws', 'v2', 200000), (27, 'draws', 'v1', 0), (28, 'draws', 'v2', 0);
+insert into timing_value (segment_id, bucket, upload, name, us)
+select
+    segment_id, '2026-01-05 00:00Z'::timestamptz + hour * interval '1 hour' + case segment_id % 2 when 0 then interval '12 hours' else '0' end,
+    number, 'mix', (-1e5 * factor * ln(((number * 7 % count) + 0.5) / count))::bigint
+from (values (25, 10, 2), (26, 60, 2), (27, 90, 1), (28, 60, 1)) as given (segment_id, count, factor)
+cross join lateral generate_series(0, count - 1) as number
+cross join generate_series(0, 11) as hour;
 insert into timing_value (segment_id, bucket, upload, kind, name, us)
 select
     segment_id, '2026-01-05 00:00Z'::timestamptz + hour * interval '1 hour' + case segment_id % 2 when 0 then interval '12 hours' else '0' end,
@@ -138,6 +148,7 @@ select is((select array_agg(distinct verdict) from compare_timings('shop', 'v1',
 select is(pg_temp.verdicts('hours', 'v1', 'v2'),
     'base no change seen, base no change seen, burst early, burst early, five early, five early, once early, once early, outage early, outage early, six new, six new, thrice too few, thrice too few, twice early, twice early', 'a difference needs six hours');
 select is(pg_temp.verdicts('systems', 'v1', 'v2'), 'mix no change seen, mix no change seen', 'another mix of operating systems is no change');
+select is(pg_temp.verdicts('draws', 'v1', 'v2'), 'mix no change seen, mix no change seen', 'nor is another sampling rate');
 select is(pg_temp.verdicts('negative', 'v1', 'v2'), 'base no change seen, base no change seen, turned not comparable, turned not comparable',
     'a timing is not new if all of its values were negative before');
 
