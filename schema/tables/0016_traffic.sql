@@ -3,7 +3,7 @@
 -- What earlier versions counted did not say so.
 
 alter table fleetprof_data.segment add column traffic text not null default '';
-alter table fleetprof_data.cohort add column traffic text not null default '';
+alter table fleetprof_data.cohort add column traffic text;
 
 comment on column fleetprof_data.segment.traffic is 'repeated: page loads of a client that loaded pages of the site often on that day; empty: others.';
-comment on column fleetprof_data.cohort.traffic is 'The kind of traffic, where the level keeps it.';
+comment on column fleetprof_data.cohort.traffic is 'Kind of traffic; null: all.';

@@ -7,6 +7,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
 import zlib from 'node:zlib';
+import { dimensions } from '../../tools/filters.mjs';
 import { everyCommand } from './commands.mjs';
 import { binDir, repository, run, temporaryDir } from './stack.mjs';
 
@@ -65,8 +66,9 @@ test('every command, and every command of a command, knows the options that all 
   }
 });
 
-/** The options in a text. @param {string} text */
-const optionsIn = (text) => [...text.matchAll(/--[a-z][a-z-]*/g)].map(([option]) => option);
+const ofSide = new RegExp(`^--(before|after)-(${dimensions.join('|')})$`);
+/** The options in a text. Those of each dimension, of one side, are --before-NAME and --after-NAME in the manual. @param {string} text */
+const optionsIn = (text) => [...text.matchAll(/--[a-z][a-z-]*(?:NAME)?/g)].map(([option]) => option.replace(ofSide, '--$1-NAME'));
 
 test('every option in --help has an entry in the manual', () => {
   for (const { name, help } of every) {

@@ -229,6 +229,7 @@ static void take_visitor(struct fleet *fleet)
     fleet->is_mobile = fleet->is_other_browser = fleet->is_bot = false;
     fleet->hour = first + before * side->visitor_hours / side->visitor;
     fleet->speed = 3;
+    fleet->machine = fleet->side.machine_noise == 0 ? FP_STR("") : FP_STR("low");
 }
 
 enum { TRIES = 1000 };
@@ -261,6 +262,17 @@ static bool has_release(struct fleet *fleet, double deviate)
     return fleet_uniform(fleet) < (side->rollout < 0 ? 1 - chance : chance);
 }
 
+/* Returns the class that the browser says: thirds, seen with noise. */
+static struct fp_str machine_class(struct fleet *fleet, double deviate)
+{
+    double noise = fleet->side.machine_noise;
+    if (noise == 0)
+        return FP_STR("");
+    double seen = (deviate + noise * normal(fleet)) / sqrt(1 + noise * noise);
+    const double third = 0.43;
+    return seen > third ? FP_STR("low") : seen > -third ? FP_STR("mid") : FP_STR("high");
+}
+
 /* Draws the hour, and how slow the machine is. */
 static double draw_machine(struct fleet *fleet)
 {
@@ -272,6 +284,7 @@ static double draw_machine(struct fleet *fleet)
         if (has_release(fleet, deviate))
             break;
     }
+    fleet->machine = machine_class(fleet, deviate);
     return exp(sigma * deviate - sigma * sigma / 2);
 }
 
@@ -284,8 +297,7 @@ static void draw_unrecorded(struct fleet *fleet)
     fleet->is_new_browser = side->new_browser > 0 && fleet_uniform(fleet) < side->new_browser;
     fleet->is_heavy = side->heavy > 0 && fleet_uniform(fleet) < side->heavy;
     fleet->is_fast_bot = side->fast_bots > 0 && fleet->hour >= FIRST_HOUR &&
-                         fleet->hour < FIRST_HOUR + HOURS &&
-                         fleet_uniform(fleet) < side->fast_bots;
+                         fleet->hour < FIRST_HOUR + HOURS && fleet_uniform(fleet) < side->fast_bots;
     if (fleet->is_fast_bot)
         fleet->speed = 0.4;
     else if (!fleet->is_mobile)
@@ -460,6 +472,7 @@ void fleet_draw(struct fleet *fleet, struct fp_arena *arena, struct fleet_upload
                     .page_route = print_text(arena, "/route", fleet->route, ""),
                     .thread = FP_STR("window"),
                     .environment = FP_STR("production"),
+                    .machine = fleet->machine,
                     .release = fp_str_of(fleet->side.release),
                     .resources = fleet->bundle.resources,
                     .resource_count = fleet->bundle.resource_count,

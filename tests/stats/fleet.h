@@ -66,10 +66,13 @@ struct fleet_side {
     /* 1: the later release of a rollout from 1 to 100 % in a day; -1: what the earlier one keeps.
      * slow_first holds for the later one, as odds. 0: no rollout. */
     double rollout;
-    double fast_bots; /* share of automated browsers that look ordinary, for six hours */
-    double desktop;   /* costs on desktops: times this */
-    double rare_use;  /* how often a fifth of the rare functions runs: times this */
-    double cold;      /* share of page loads with a cold cache: half of the functions cost more */
+    /* How wrong machine classes are, in standard deviations of the logarithm of speed; 0: uploads
+     * do not say a class. */
+    double machine_noise;
+    double fast_bots;   /* share of automated browsers that look ordinary, for six hours */
+    double desktop;     /* costs on desktops: times this */
+    double rare_use;    /* how often a fifth of the rare functions runs: times this */
+    double cold;        /* share of page loads with a cold cache: half of the functions cost more */
     double new_browser; /* share of a browser in which each function costs up to 6 % more or less */
     double heavy;       /* share of heavy products: up to twice as dear, by function */
     const char *release;
@@ -97,6 +100,7 @@ struct fleet {
     bool is_mobile, is_other_browser, is_bot, is_fast_bot, is_visitor;
     bool is_cold, is_new_browser, is_heavy;
     double speed, boost;
+    struct fp_str machine;
     unsigned visitor_left;
     uint32_t address;
     uint32_t loads;

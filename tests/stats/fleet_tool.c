@@ -16,9 +16,9 @@
  *                                                function_hour_sigma, parts, visit_ms, pareto,
  *                                                steady, hours, timings, slowdown, visitor,
  *                                                visitor_hours, addresses, slow_first, day_curve,
- *                                                rollout, fast_bots, desktop, rare_use, cold,
- *                                                new_browser, heavy, vitals, route0 … route5
- *     uniform                                    a random number from 0 to 1
+ *                                                rollout, machine_noise, fast_bots, desktop,
+ *                                                rare_use, cold, new_browser, heavy, vitals, route0
+ * … route5 uniform                                    a random number from 0 to 1
  */
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
@@ -143,6 +143,7 @@ static void set_option(struct fleet_side *side, const char *name, double value)
         {"slow_first", &side->slow_first},
         {"day_curve", &side->day_curve},
         {"rollout", &side->rollout},
+        {"machine_noise", &side->machine_noise},
         {"fast_bots", &side->fast_bots},
         {"desktop", &side->desktop},
         {"rare_use", &side->rare_use},

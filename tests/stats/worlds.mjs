@@ -27,11 +27,11 @@ const many = 4000;
 /** @param {string} name @param {DatedSide} before @param {DatedSide} after @param {Partial<World>} [more] @returns {World} */
 const pair = (name, before, after, more = {}) => ({ name, before: [{ ...ordinary, ...before }], after: { ...ordinary, day: 1, ...after }, ...more });
 
-/** @param {string} name @param {number} uploads of a side @param {Partial<World>} [more] @returns {World} */
-const rollout = (name, uploads, more = {}) => ({
+/** @param {string} name @param {number} uploads of a side @param {Partial<World>} [more] @param {Partial<DatedSide>} [side] @returns {World} */
+const rollout = (name, uploads, more = {}, side = {}) => ({
   name,
-  before: [{ ...ordinary, uploads: 2 * uploads }, { ...ordinary, uploads, day: 1, rollout: -1, slow_first: -1 }],
-  after: { ...ordinary, uploads, day: 1, rollout: 1, slow_first: -1 },
+  before: [{ ...ordinary, ...side, uploads: 2 * uploads }, { ...ordinary, ...side, uploads, day: 1, rollout: -1, slow_first: -1 }],
+  after: { ...ordinary, ...side, uploads, day: 1, rollout: 1, slow_first: -1 },
   ...more,
 });
 
@@ -41,7 +41,6 @@ const weekend = (name, uploads) => {
   return {
     name,
     firstWeekday: 6,
-    todo: 'weekends are compared with weekdays',
     before: [free, { ...ordinary, uploads, hours: 48, mobile: 0.45, day: 5 }],
     after: { ...free, day: 7 },
   };
@@ -51,10 +50,11 @@ const weekend = (name, uploads) => {
 export const worlds = [
   pair('nothing', {}, {}),
   ...[20, 60, 300].map((visitor) => pair(`a visitor of ${visitor} loads in three hours`, { uploads: 800 }, { uploads: 800, visitor })),
-  pair('a monitor of 288 loads all day', { uploads: 800 }, { uploads: 800, visitor: 288, visitor_hours: 24 }, { todo: 'visitors have no source' }),
+  pair('a monitor of 288 loads all day', { uploads: 800 }, { uploads: 800, visitor: 288, visitor_hours: 24 }),
   rollout('a rollout, fast machines first', 750),
   rollout('a rollout, five functions changed', 1750, { effects: { 0: 1.3, 4: 1.3, 8: 0.75, 12: 1.3, 16: 2 } }),
   rollout('a rollout, 6,000 uploads', 6000),
+  rollout('a rollout, machine classes known', 1500, {}, { machine_noise: 0.5 }),
   pair('fast bots for six hours', {}, { uploads: 600, fast_bots: 0.2 }),
   pair('profiles twice as long', {}, { visit_ms: 16_000 }),
   pair('20 functions, machines 8 % slower', { uploads: 1000 }, { uploads: 1000, drift: 1.08 }, { functions: 20 }),
