@@ -81,6 +81,7 @@ struct fp_sealer {
     int64_t backoff_us;
     bool is_unit;   /* the last failure was that of one hour or block, which is now left out */
     uint64_t tries; /* failures since the last success */
+    unsigned cuts;  /* see fp_store_was_cut */
     int64_t logged_us;
 };
 
@@ -366,6 +367,7 @@ static void note_success(struct fp_sealer *sealer)
         fp_log(FP_LOG_INFO, "sealing works again", "tries=%llu", (unsigned long long)sealer->tries);
     sealer->tries = 0;
     sealer->backoff_us = 0;
+    sealer->cuts = 0;
 }
 
 /* Waits longer after every failure, plus a random part. */
@@ -403,7 +405,7 @@ static void *run(void *argument)
                 note_success(sealer);
             rest(sealer);
             wait_until(sealer, next_moment(sealer));
-        } else if (result != FP_STORE_STOPPED) {
+        } else if (result != FP_STORE_STOPPED && !fp_store_was_cut(result, &sealer->cuts)) {
             note_failure(sealer, result);
             if (!sealer->is_unit)
                 back_off(sealer);

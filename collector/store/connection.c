@@ -178,6 +178,8 @@ static const char *const passing[] = {"08", "25006", "40", "53", "55P03", "57"};
 /* Classifies an error of the server by its SQLSTATE. */
 static enum fp_store_result judge(const struct fp_failure_place *place, const char *state)
 {
+    if (strcmp(state, "57P05") == 0) /* idle_session_timeout */
+        return FP_STORE_CUT;
     if (in_class(state, "22"))
         return FP_STORE_REFUSED;
     /* A row without a partition is a check violation too, but names no constraint, and the row is

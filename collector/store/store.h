@@ -25,7 +25,7 @@ struct fp_retention {
 enum fp_store_result {
     FP_STORE_OK = 0,
     FP_STORE_MOVED,   /* the spool's position differs from the flush's start: read it again */
-    FP_STORE_CUT,     /* the server ended the session before the transaction began: try again */
+    FP_STORE_CUT,     /* the server ended the session, which was idle: nothing was done */
     FP_STORE_DOWN,    /* not connected, or the server cannot now; a commit may have happened */
     FP_STORE_REFUSED, /* the database refuses a row as data (SQLSTATE class 22 or 23) */
     FP_STORE_TROUBLE, /* any other failure, such as a missing table; see fp_store_message */
@@ -233,6 +233,11 @@ fp_store_share_kept(struct fp_store *store,
  * session since it was last used, as idle_session_timeout does.
  */
 enum fp_store_result fp_store_begin(struct fp_store *store) FP_MUST_CHECK;
+
+/* Whether to try again at once: the session was cut, and not many times in a row. *cuts counts
+ * them. */
+bool fp_store_was_cut(enum fp_store_result result, unsigned *cuts);
+
 enum fp_store_result fp_store_end(struct fp_store *store) FP_MUST_CHECK;
 
 /*

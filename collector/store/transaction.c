@@ -59,6 +59,13 @@ enum fp_store_result fp_store_begin(struct fp_store *store)
     return fp_pg_run(&store->connection, (const char *)store->begin.data);
 }
 
+bool fp_store_was_cut(enum fp_store_result result, unsigned *cuts)
+{
+    enum { CUTS_MAX = 5 };
+    *cuts = result == FP_STORE_CUT ? *cuts + 1 : 0;
+    return *cuts > 0 && *cuts <= CUTS_MAX;
+}
+
 enum fp_store_result fp_store_end(struct fp_store *store)
 {
     PGresult *answer;

@@ -93,7 +93,7 @@ struct fp_writer {
 
     enum fp_database_state state; /* as published */
     uint64_t tries;               /* failed tries since the last success */
-    bool was_cut;                 /* the latest try: FP_STORE_CUT */
+    unsigned cuts;                /* see fp_store_was_cut */
     int64_t failing_us;           /* monotonic: the first failed try */
     int64_t logged_us;            /* monotonic: the last log line about them */
 };

@@ -314,7 +314,7 @@ static void note_success(struct fp_writer *writer)
                (unsigned long long)writer->tries);
     writer->tries = 0;
     writer->backoff_us = 0;
-    writer->was_cut = false;
+    writer->cuts = 0;
     show_state(writer, fp_store_state(writer->store), true);
 }
 
@@ -390,15 +390,6 @@ static void back_off(struct fp_writer *writer)
     pause_us(writer, writer->backoff_us / 2 + writer->backoff_us / 2 * drawn.bytes[0] / 255);
 }
 
-/* Whether to try again at once. A session that the server ended while it was idle is no failure,
- * unless it happens twice in a row. */
-static bool begins_anew(struct fp_writer *writer, enum fp_store_result result)
-{
-    bool is_second = writer->was_cut;
-    writer->was_cut = result == FP_STORE_CUT;
-    return result == FP_STORE_MOVED || (writer->was_cut && !is_second);
-}
-
 static void note_failure(struct fp_writer *writer, enum fp_store_result result)
 {
     if (result == FP_STORE_STOPPED)
@@ -425,7 +416,7 @@ static void *run(void *argument)
         }
         /* A commit whose reply was lost may have moved the position. */
         writer->position_known = false;
-        if (begins_anew(writer, result))
+        if (fp_store_was_cut(result, &writer->cuts) || result == FP_STORE_MOVED)
             continue;
         note_failure(writer, result);
         if (result == FP_STORE_STOPPED || stopping)
