@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * ./check cannot be green by mistake: what it tests is built first, a step without a test fails, and a name that it does not
- * know fails. In a small project of its own, with the tools that ./check calls there; and against this tree's rooms.
+ * know fails. In a small project of its own, with the tools that ./check calls there.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -138,22 +138,6 @@ test('runs the tests of a room, of a source file, of a file of tests, of several
   assert.deepEqual([counts.get('unit'), counts.get('behaviour')], [[1, 0], [1, 0]]);
 });
 
-test('runs all tests of a room for a file that its unit tests do not have, and the tests that read a page of the manual', () => {
-  const real = (/** @type {string} */ word) => spawnSync('./check', ['--plan', word], { cwd: repository, encoding: 'utf8' }).stdout;
-  for (const [file, has, hasNot] of /** @type {[string, RegExp, RegExp][]} */ ([
-    ['collector/store/transaction.c', /store_faults.test.mjs/, /^browser/m],
-    ['collector/store/diagnosis.c', /store_diagnosis/, /^behaviour/m],
-    ['cli/completion/bash', /cli_completion.test.mjs/, /^browser/m],
-    ['config/fleetprof.yaml', /setup.test.mjs/, /^browser/m],
-    ['docs/cookbook.md', /cookbook.test.mjs/, /^unit/m],
-    ['tests/data/README.md', /^prose$/m, /^browser|^quickstart/m],
-  ])) {
-    assert.ok(fs.existsSync(path.join(repository, file)), file);
-    assert.match(real(file), has, file);
-    assert.doesNotMatch(real(file), hasNot, file);
-  }
-});
-
 test('refuses a name of nothing that has tests, and lists what has', () => {
   for (const name of ['units', 'collector/spol', 'tests/behaviour/missing.test.mjs', 'p.c', '../etc', '']) {
     const { status, stderr } = check('unit', name);
@@ -180,24 +164,4 @@ test('counts what each runner prints', () => {
   assert.equal(count('lines', 'ok text_fuzz: 9 inputs\nnot ok http_fuzz: status 1\n'), '1 1 0');
   assert.equal(count('lines', 'nothing\n'), '');
   assert.equal(count('one', ''), '1 0 0');
-});
-
-test('each room of CONTRIBUTING.md has tests, each pattern of tests/rooms finds one, each unit test has the name of its file', () => {
-  const rooms = fs.readFileSync(path.join(repository, 'tests/rooms'), 'utf8');
-  const real = (/** @type {string[]} */ ...words) => spawnSync('./check', ['--plan', ...words], { cwd: repository, encoding: 'utf8' }).stdout;
-  const table = [...fs.readFileSync(path.join(repository, 'CONTRIBUTING.md'), 'utf8').matchAll(/^\| `(?!tests)([a-z_/]+)\/`/gm)].map(([, room]) => room);
-  assert.ok(table.length > 20);
-  for (const room of table) assert.match(real(room), /^((unit|behaviour|browser)\n {4}|schema$|packages-|containers$)/m, room);
-  for (const [, room, patterns] of rooms.matchAll(/^([a-z_/]+): (.*)$/gm)) {
-    assert.ok(fs.existsSync(path.join(repository, room)), room);
-    for (const pattern of patterns.split(' ').filter((word) => !word.startsWith('step:'))) {
-      const { stdout } = spawnSync('bash', ['-c', `ls -d tests/${pattern}`], { cwd: repository, encoding: 'utf8' });
-      assert.ok(stdout.includes('.test.mjs'), `${room}: ${pattern}`);
-      assert.equal(spawnSync('bash', ['-c', `ls -d tests/${pattern}`], { cwd: repository }).status, 0, `${room}: ${pattern}`);
-    }
-  }
-  const files = fs.readdirSync(path.join(repository, 'tests/unit'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('_test.c'));
-  const tests = JSON.parse(fs.readFileSync(path.join(repository, 'build/trees/plain/meson-info/intro-tests.json'), 'utf8'));
-  const names = tests.filter((/** @type {{suite: string[]}} */ { suite }) => suite.some((name) => name.endsWith('unit'))).map((/** @type {{name: string}} */ { name }) => name);
-  assert.deepEqual(new Set(files.map((file) => file.replace('_test.c', '').replaceAll('/', '_'))), new Set(names));
 });
