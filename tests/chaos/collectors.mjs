@@ -81,7 +81,7 @@ export async function startPlace({ name, database, onSmallDisk }) {
     // Late uploads are kept all the same.
     retention: { hours: '100d', facts: '100d', upload_log: '100d', sessions: '100d' },
     ceilings,
-    // Uploads without an id are told apart by their pages.
+    // The page tells uploads without an id apart.
     privacy: { keep_path_hashes: true, keep_path_numbers: true, keep_path_tokens: true },
     sites,
   };
