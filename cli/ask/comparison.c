@@ -220,7 +220,7 @@ void fp_comparison_print(const struct fp_comparison *comparison, const PGresult 
     "|| ' functions differ between two halves of the earlier side' || "                            \
     "case when placebo_flags > 0.05 * placebo_tested then ': do not trust the verdicts.' "         \
     "else '.' end when obstacle is null then 'No placebo: each half of the earlier side needs "    \
-    "12 hours and 200 uploads.' end"
+    "12 hours and ' || least_uploads || ' uploads.' end"
 
 /* One line per row; null ones are left out. */
 static const char summary_lines[] =

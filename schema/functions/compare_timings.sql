@@ -110,15 +110,13 @@ declare
     least_uploads constant double precision := (least_evidence()).uploads;
     least_hours constant integer := (least_evidence()).hours;
     least_share constant double precision := (least_evidence()).share;
-    -- With less uploads, down to these, p must be less by a factor.
-    few_uploads constant integer := 50;
+    -- With few uploads, p must be less by a factor.
+    few_uploads constant double precision := (least_evidence()).few_uploads;
     few_factor constant double precision := 20;
     -- Hours, or days where hours are gone, with the timing: fewer do not show what values have in common.
     least_blocks constant integer := 3;
-    -- The effective number of hours that a difference comes from, and the values of a timing that one side lacks.
-    least_effective_hours constant double precision := 6;
-    -- As in compared_functions.
-    least_z constant double precision := 2;
+    least_effective_hours constant double precision := (least_evidence()).effective_hours;
+    least_z constant double precision := (least_evidence()).z_left;
     -- Uploads with a new timing that the earlier side would have had, and the other way round.
     least_expected constant double precision := 10;
     -- Those with the most values are compared.
@@ -128,9 +126,8 @@ declare
     false_share constant double precision := 0.006;
     -- By how many standard errors a change must exceed what machines alone would make.
     guard_z constant double precision := 3;
-    -- As in compared_evidence.
-    visible_z constant double precision := 3.66 + 1.28;
-    few_visible_z constant double precision := 4.42 + 1.28;
+    visible_z constant double precision := (least_evidence()).visible_z;
+    few_visible_z constant double precision := (least_evidence()).few_visible_z;
     ids bigint[];
     numbers integer[];
     -- By number.

@@ -6,15 +6,21 @@
 
 create or replace function fleetprof_data.least_evidence(
     out uploads         double precision,
+    out few_uploads     double precision,
     out hours           integer,
     out share           double precision,
-    out effective       double precision
+    out effective       double precision,
+    out effective_hours double precision,
+    out z_left          double precision,
+    out visible_z       double precision,
+    out few_visible_z   double precision
 )
 language sql immutable parallel safe
-return (200::double precision, 12, 0.5::double precision, 10::double precision);
+return (200::double precision, 50::double precision, 12, 0.5::double precision, 10::double precision, 6::double precision,
+    2::double precision, 3.66::double precision + 1.28, 4.42::double precision + 1.28);
 
 comment on function fleetprof_data.least_evidence is
-    'Returns how much evidence a verdict takes: uploads and hours of each side, the share of uploads in strata that both sides have, the effective number of uploads that a function''s cost comes from, on each side.';
+    'Returns how much evidence a verdict takes. uploads, hours: of each side; few_uploads: those with which a change far beyond noise is found; share: of uploads in strata that both sides have; effective: number of uploads that a function''s cost comes from, on each side; effective_hours: number of hours that a difference comes from, or what one side lacks; z_left: standard errors of a difference that are left without any three hours; visible_z, few_visible_z: those of a change that is found in nine of ten cases, with enough and with few uploads.';
 
 create or replace function fleetprof_data.compared_side(
     given   fleetprof_data.filters,
@@ -490,23 +496,24 @@ declare
     uploads constant bigint := least(earlier.uploads, later.uploads);
     -- With less, only a change far beyond noise is found, and it takes so many uploads.
     young_uploads constant integer := 1000;
-    few_uploads constant integer := 50;
+    needed record;
 begin
-    least_hours := (least_evidence()).hours;
-    least_uploads := (least_evidence()).uploads;
+    select * into needed from least_evidence();
+    least_hours := needed.hours;
+    least_uploads := needed.uploads;
     before_hours := earlier.length;
     after_hours := later.length;
     undecided := case
         when least(before_hours, after_hours) < least_hours then 'early'
         when uploads < least_uploads then 'not enough data'
     end;
-    is_enough := case undecided when 'early' then uploads >= young_uploads when 'not enough data' then uploads >= few_uploads else true end;
+    is_enough := case undecided when 'early' then uploads >= young_uploads when 'not enough data' then uploads >= needed.few_uploads else true end;
     takes_reference := is_enough and undecided is not distinct from 'early';
     -- Somebody may look every hour, as long as a release grows: all looks together raise a false alarm in 5 % of releases.
     false_share := case when undecided is null then 0.0125 else 0.0005 end;
     -- What Benjamini and Hochberg leave of that, found in nine of ten cases.
-    later_visible_z := 3.66 + 1.28;
-    visible_z := case when undecided is null then later_visible_z else 4.42 + 1.28 end;
+    later_visible_z := needed.visible_z;
+    visible_z := case when undecided is null then later_visible_z else needed.few_visible_z end;
 end
 $$;
 

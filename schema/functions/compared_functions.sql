@@ -163,10 +163,8 @@ declare
     evidence record := compared_evidence(compared_functions.before, compared_functions.after);
     least_share constant double precision := (least_evidence()).share;
     least_effective constant double precision := (least_evidence()).effective;
-    -- The effective number of hours that a difference comes from, and the cost of a function that only one side has.
-    least_effective_hours constant double precision := 6;
-    -- By how many standard errors a difference must be left without any three hours.
-    least_z constant double precision := 2;
+    least_effective_hours constant double precision := (least_evidence()).effective_hours;
+    least_z constant double precision := (least_evidence()).z_left;
     -- How many functions are tested at most, and of how many frames: those with the most self time.
     most_functions constant integer := 1000;
     most_frames constant integer := case when compared_functions.by is null then 2000 else 1000000 end;
