@@ -5,6 +5,8 @@
  */
 #include "collector/http/client.h"
 
+#include "collector/base/ascii.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -119,15 +121,6 @@ static enum MHD_Result collect(void *cls, enum MHD_ValueKind kind, const char *n
     return MHD_YES;
 }
 
-static struct fp_str trim(struct fp_str text)
-{
-    while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
-        text = (struct fp_str){text.ptr + 1, text.len - 1};
-    while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
-
 /* Cuts the last entry off a line. */
 static struct fp_str cut_last(struct fp_str *line)
 {
@@ -135,7 +128,7 @@ static struct fp_str cut_last(struct fp_str *line)
     const size_t begin = comma != NULL ? (size_t)(comma - line->ptr) + 1 : 0;
     const struct fp_str entry = {line->ptr + begin, line->len - begin};
     line->len = comma != NULL ? begin - 1 : 0;
-    return trim(entry);
+    return fp_str_trim(entry);
 }
 
 /* Returns the nth entry from the end, or the first one if there are fewer; empty if there is none.

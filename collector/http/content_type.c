@@ -4,23 +4,8 @@
  */
 #include "collector/http/content_type.h"
 
+#include "collector/base/ascii.h"
 #include "collector/ingest/multipart.h"
-
-#include <strings.h>
-
-static struct fp_str trim(struct fp_str text)
-{
-    while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
-        text = (struct fp_str){text.ptr + 1, text.len - 1};
-    while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
-
-static bool equals_ignoring_case(struct fp_str a, struct fp_str b)
-{
-    return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
-}
 
 /* Removes and returns the text before the next separator; quoted separators do not count. */
 static struct fp_str take_until(struct fp_str *rest, char separator)
@@ -34,7 +19,7 @@ static struct fp_str take_until(struct fp_str *rest, char separator)
     struct fp_str taken = {rest->ptr, i};
     size_t skipped = i < rest->len ? i + 1 : i;
     *rest = (struct fp_str){rest->ptr + skipped, rest->len - skipped};
-    return trim(taken);
+    return fp_str_trim(taken);
 }
 
 static bool find_boundary(struct fp_str parameters, struct fp_str *boundary)
@@ -42,9 +27,9 @@ static bool find_boundary(struct fp_str parameters, struct fp_str *boundary)
     while (parameters.len > 0) {
         struct fp_str value = take_until(&parameters, ';');
         struct fp_str name = take_until(&value, '=');
-        if (!equals_ignoring_case(name, FP_STR("boundary")))
+        if (!fp_str_equal_nocase(name, FP_STR("boundary")))
             continue;
-        value = trim(value);
+        value = fp_str_trim(value);
         if (value.len >= 2 && value.ptr[0] == '"' && value.ptr[value.len - 1] == '"')
             value = (struct fp_str){value.ptr + 1, value.len - 2};
         *boundary = value;
@@ -65,10 +50,10 @@ enum fp_content_type fp_content_type_read(struct fp_str header, struct fp_str *b
     if (type.len == 0)
         return FP_CONTENT_PLAIN;
     for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
-        if (equals_ignoring_case(type, plain[i]))
+        if (fp_str_equal_nocase(type, plain[i]))
             return FP_CONTENT_PLAIN;
     }
-    if (!equals_ignoring_case(type, FP_STR("multipart/form-data")))
+    if (!fp_str_equal_nocase(type, FP_STR("multipart/form-data")))
         return FP_CONTENT_UNSUPPORTED;
     return find_boundary(header, boundary) ? FP_CONTENT_MULTIPART : FP_CONTENT_MULTIPART_BROKEN;
 }
