@@ -23,7 +23,7 @@ struct compare_options {
     const char *before; /* NULL: not given, as the next one */
     const char *after;
     bool with_agent;
-    const char *by; /* of OPTION_BY */
+    const char *by; /* NULL: not OPTION_BY */
     int what;       /* 0: functions; OPTION_TIMINGS, OPTION_VITALS, OPTION_BY, OPTION_PARTS */
 };
 
@@ -55,13 +55,13 @@ static error_t parse_compare(int key, char *arg, struct argp_state *state)
         given->top = arg;
         return 0;
     case OPTION_BY:
-        given->by = arg;
-        given->what = key;
-        return 0;
     case OPTION_TIMINGS:
     case OPTION_VITALS:
     case OPTION_PARTS:
+        if (given->what != 0 && given->what != key)
+            argp_error(state, "--timings, --vitals, --by and --parts exclude each other");
         given->what = key;
+        given->by = arg; /* NULL of others than --by */
         return 0;
     case OPTION_AGENT:
         given->with_agent = true;
@@ -182,7 +182,7 @@ static bool print_compared(const struct compare_options *given)
 {
     const struct fp_compared_question question = {
         .what = compared(given->what),
-        .by = given->what == OPTION_BY ? given->by : NULL,
+        .by = given->by,
         .releases = {given->before, given->after},
         .top = given->top != NULL ? given->top : "20",
     };

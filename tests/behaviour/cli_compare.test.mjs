@@ -220,6 +220,7 @@ test('compare refuses what is no comparison', async () => {
     [['compare', '1', '2', '3'], 'two releases, not more'],
     [['compare', '1', '1'], 'before and after are the same'],
     [['compare', '1', '2', '--top', '0'], '--top takes a number'],
+    [['compare', '1', '2', '--by', 'host', '--vitals'], '--timings, --vitals, --by and --parts exclude each other'],
     [['compare', '%', '2'], 'before and after share uploads'],
     [['compare', '1', '2', '--since', '2099-01-01'], '--since: 2099-01-01 00:00:00+00 is in the future'],
     [['compare', '1', '2', '--before-since', '7'], '--before-since: 7 has no unit'],
