@@ -7,14 +7,13 @@
 #include "collector/base/assert.h"
 
 #define COLUMN(row, member, name, kind)                                                            \
-    {name, FP_COLUMN_##kind, false, offsetof(struct row, member), 0, false}
+    {name, FP_COLUMN_##kind, false, false, offsetof(struct row, member), 0}
 #define KEY(row, member, name, kind)                                                               \
-    {name, FP_COLUMN_##kind, true, offsetof(struct row, member), 0, false}
+    {name, FP_COLUMN_##kind, true, false, offsetof(struct row, member), 0}
 #define LEAST(row, member, name, kind)                                                             \
-    {name, FP_COLUMN_##kind, false, offsetof(struct row, member), 0, true}
-#define GIVEN(row, member, given, name, kind)                                                      \
-    {name, FP_COLUMN_##kind, false, offsetof(struct row, member), offsetof(struct row, given),     \
-     false}
+    {name, FP_COLUMN_##kind, false, true, offsetof(struct row, member), 0}
+#define GIVEN(row, member, has, name, kind)                                                        \
+    {name, FP_COLUMN_##kind, false, false, offsetof(struct row, member), offsetof(struct row, has)}
 
 static const struct fp_store_column segment_columns[] = {
     KEY(fp_segment_row, segment_id, "segment_id", BIGINT),

@@ -35,9 +35,9 @@ struct fp_store_column {
     const char *name;
     enum fp_column_kind kind;
     bool is_key;
+    bool keeps_least;    /* of a dictionary: a known row takes a lesser value */
     size_t offset;       /* the member's offset in the row */
     size_t given_offset; /* offset of a bool that is true if there is a value; 0: always */
-    bool keeps_least;    /* of a dictionary: a known row takes a lesser value */
 };
 
 enum fp_store_table_style {
