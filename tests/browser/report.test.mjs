@@ -579,7 +579,7 @@ test('page loads without a release are compared with those of a release', async 
   assert.equal(new URL(page.url()).search, '?after=+r2&before=');
   assert.match(await text('.verdict'), /^ ?r2 against \(none\): It is too early to tell/);
   assert.match(await text('.summary'), /before: 1 upload, .* after: 1 upload,/);
-  assert.deepEqual(await page.locator('form select').evaluateAll((all) => all.map((each) => /** @type {HTMLSelectElement} */ (each).selectedOptions[0]?.text)), ['(none)', 'r2']);
+  assert.deepEqual(await page.locator('form select').evaluateAll((all) => all.map((each) => /** @type {HTMLSelectElement} */ (each).selectedOptions[0]?.text)), ['(none)', 'r2', '(release or period)']);
   await page.selectOption('#choose-before', { label: '(all)' });
   await page.fill('#choose-before_since', '3d');
   assert.deepEqual(complaints, []);
