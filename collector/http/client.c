@@ -62,13 +62,13 @@ static bool write_peer(const struct sockaddr *peer, uint8_t address[FP_CLIENT_AD
 /* Removes the port of `192.0.2.1:80` and `[2001:db8::1]:80`, and the brackets. */
 static struct fp_str without_port(struct fp_str entry)
 {
-    const char *colon = memchr(entry.ptr, ':', entry.len);
-    const char *last = memrchr(entry.ptr, ':', entry.len);
     if (entry.len > 0 && entry.ptr[0] == '[') {
         const char *end = memchr(entry.ptr, ']', entry.len);
         return (struct fp_str){entry.ptr + 1, end != NULL ? (size_t)(end - entry.ptr) - 1 : 0};
     }
-    if (colon != NULL && colon == last)
+    const char *colon = memchr(entry.ptr, ':', entry.len);
+    const char *end = entry.ptr + entry.len;
+    if (colon != NULL && memchr(colon + 1, ':', (size_t)(end - colon) - 1) == NULL)
         entry.len = (size_t)(colon - entry.ptr);
     return entry;
 }
