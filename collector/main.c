@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -41,16 +42,19 @@ enum {
     SPARE_FILES = 64, /* descriptors for everything else: the spool, the database, dead letters */
 };
 
-/* Time limits of the stages of a stop. STOP_S bounds the whole, below what service managers
- * allow. */
+/* Limits of the stages of a stop. STOP_S bounds the whole, below what service managers allow. */
 enum { HEAR_S = 1, DRAIN_S = 10, REPLY_S = 3, LAST_FLUSH_S = 10, STOP_S = 30 };
+
+/* Looks at a count while the process stops. Stages are limited by the number of looks: time in
+ * which a starved machine does not run the process does not count. */
+enum { LOOK_NS = 5000000, LOOKS_PER_S = 1000000000 / LOOK_NS };
 
 /* Interval of the check for refusals to log. */
 #define LOG_EVERY_US (2 * FP_US_PER_S)
 
-/* Number of times in a row that a count must be 0: a request that was just accepted is not counted
- * yet. */
-enum { QUIET_LOOKS = 4 };
+/* Number of looks in a row that must find 0: a request that was just accepted is not counted yet.
+ */
+enum { QUIET_LOOKS = 10 };
 
 struct collector {
     struct fp_config *config;
@@ -277,14 +281,13 @@ static bool start(struct collector *collector, struct fp_buf *detail)
 
 /* ---- stopping ---- */
 
-/* Waits in steps until count(…) stays 0, for at most the given time. */
+/* Waits until count(…) stays 0, for at most so many looks. */
 static void wait_until_none(size_t (*count)(const struct collector *collector),
-                            const struct collector *collector, int64_t timeout_us)
+                            const struct collector *collector, int looks_max)
 {
-    const struct timespec step = {.tv_nsec = 5000000};
-    int64_t deadline_us = fp_clock_monotonic_us() + timeout_us;
+    const struct timespec step = {.tv_nsec = LOOK_NS};
     int quiet = count(collector) == 0;
-    while (quiet < QUIET_LOOKS && fp_clock_monotonic_us() < deadline_us) {
+    for (int looks = 0; quiet < QUIET_LOOKS && looks < looks_max; looks++) {
         nanosleep(&step, NULL);
         quiet = count(collector) == 0 ? quiet + 1 : 0;
     }
@@ -336,13 +339,13 @@ static void stop(struct collector *collector)
     fp_service_stopping();
     if (collector->http != NULL) {
         fp_http_stop_accepting(collector->http);
-        wait_until_none(unheard, collector, HEAR_S * FP_US_PER_S);
-        wait_until_none(in_flight, collector, DRAIN_S * FP_US_PER_S);
+        wait_until_none(unheard, collector, HEAR_S * LOOKS_PER_S);
+        wait_until_none(in_flight, collector, DRAIN_S * LOOKS_PER_S);
         fp_spool_stop_appends(collector->spool);
-        wait_until_none(committing, collector, INT64_MAX / 2);
+        wait_until_none(committing, collector, INT_MAX);
         /* Refuses bodies that still wait to be decoded; their clients may get the answer. */
         fp_http_stop_decoding(collector->http);
-        wait_until_none(in_flight, collector, REPLY_S * FP_US_PER_S);
+        wait_until_none(in_flight, collector, REPLY_S * LOOKS_PER_S);
         fp_http_stop(collector->http);
         fp_captures_stop_all(collector->captures);
         fp_ingest_log_refusals(collector->ingest, FP_PENDING_ALL);
