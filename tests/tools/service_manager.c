@@ -110,15 +110,16 @@ static void start_command(struct manager *manager)
     printf("started %d\n", (int)manager->pid);
 }
 
-static void print_notification(const struct manager *manager)
+/* Prints all that have come: those of a command that has ended stand before its end. */
+static void print_notifications(const struct manager *manager)
 {
     char text[1024];
-    ssize_t len = recv(manager->notify, text, sizeof(text) - 1, MSG_DONTWAIT);
-    if (len <= 0)
-        return;
-    text[len] = '\0';
-    for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL;)
-        printf("told %s\n", line);
+    ssize_t len;
+    while ((len = recv(manager->notify, text, sizeof(text) - 1, MSG_DONTWAIT)) > 0) {
+        text[len] = '\0';
+        for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL;)
+            printf("told %s\n", line);
+    }
 }
 
 /* False when all is over. */
@@ -146,12 +147,12 @@ static void serve(struct manager *manager, int signals)
                                  {.fd = signals, .events = POLLIN}};
         if (poll(ready, 2, -1) < 0)
             die("poll");
-        print_notification(manager);
+        print_notifications(manager);
         struct signalfd_siginfo info;
         if (ready[1].revents != 0 && read(signals, &info, sizeof(info)) == sizeof(info))
             more = handle_signal(manager, info.ssi_signo);
     }
-    print_notification(manager);
+    print_notifications(manager);
 }
 
 int main(int argc, char **argv)
