@@ -135,6 +135,11 @@ test('each dimension is a column of each view that has them', async () => {
   for (const { name, columns } of views) assert.deepEqual(dimensions.filter((dimension) => !columns.includes(dimension)), [], name);
 });
 
+test('a level of cohorts may keep each dimension', async () => {
+  const optional = dimensions.filter((name) => !everything.includes(name)); // each cohort has a value of the others
+  await stack.execute(`begin; insert into fleetprof_data.cohort_level (level, dimensions, since) values (99, '{site,${optional}}', 'infinity'); rollback`);
+});
+
 test('the report has a field for each, and asks with those that a question takes', () => {
   assert.deepEqual(reportDimensions, dimensions);
   assert.deepEqual(new Set(fields), new Set(filters.map(({ name }) => name)));
