@@ -124,8 +124,11 @@ declare
     -- Less than the 5 % that are promised: somebody may look every hour, as long as a release grows, and hours show most of
     -- what values have in common, not all.
     false_share constant double precision := 0.006;
-    -- By how many standard errors a change must exceed what machines alone would make.
+    -- By how many standard errors a change must exceed what machines alone would make; also where only the median of few
+    -- functions shows that.
     guard_z constant double precision := 3;
+    few_guard_z constant double precision := 2;
+    least_functions constant integer := 5;
     visible_z constant double precision := (least_evidence()).visible_z;
     few_visible_z constant double precision := (least_evidence()).few_visible_z;
     ids bigint[];
@@ -566,23 +569,31 @@ begin
         from measured
     ),
     -- Machines that are faster or slower move all timings: as far as they moved the functions, nobody knows what did it.
-    machines as materialized (
-        select max(common_change) as change, max(common_error) as error
+    function as materialized (
+        select common_change, common_error, ln(1 + change) as difference, ln((1 + change_high) / (1 + change_low)) / 4 as error
         from compared_functions(compared_timings.before, compared_timings.after, false)
+    ),
+    machines as materialized (
+        select change, error, case when abs(ln(1 + change)) > 2 * error then guard_z end as z
+        from (select max(common_change) as change, max(common_error) as error from function) as known
+        where change is not null
+        union all
+        -- The median of few functions says little about machines, but more than nothing.
+        select exp(common) - 1, few.common_error, few_guard_z
+        from common_change(
+            (select array_agg(difference) from function where error > 0),
+            (select array_agg(error) from function where error > 0), least_functions) as few
+        where few.common_error > 0 and not exists (select from function where common_change is not null)
     ),
     guarded as (
         select
-            *,
-            common_change is not null and change_low > -1
-                and sign(ln(1 + change)) * (ln(1 + change) - ln(1 + common_change))
-                    < guard_z * sqrt((ln((1 + change_high) / (1 + change_low)) / 4) ^ 2 + common_error ^ 2) as is_common
-        from (
-            select
-                *,
-                case when has_moved then (select change from machines where abs(ln(1 + change)) > 2 * error) end as common_change,
-                case when has_moved then (select error from machines) end as common_error
-            from changed
-        ) as changed
+            changed.*, machines.change as common_change,
+            machines.change is not null and change_low > -1
+                and sign(ln(1 + changed.change)) * (ln(1 + changed.change) - ln(1 + machines.change))
+                    < z_of_machines * sqrt((ln((1 + change_high) / (1 + change_low)) / 4) ^ 2 + machines.error ^ 2) as is_common
+        from changed
+        -- Functions are compared only if a timing has moved.
+        left join lateral (select change, error, z as z_of_machines from machines where has_moved and z is not null) as machines on true
     )
     select
         names[number],

@@ -26,6 +26,7 @@ comment on function fleetprof_data.p_of_t is
 create or replace function fleetprof_data.common_change(
     differences      double precision[],
     errors           double precision[],
+    fewest           integer default 30,
     out common       double precision,
     out common_error double precision
 )
@@ -37,7 +38,7 @@ begin
     common := 0;
     common_error := 0;
     -- Of few functions it would be the change of some of them.
-    if coalesce(cardinality(common_change.differences), 0) < 30 then
+    if coalesce(cardinality(common_change.differences), 0) < common_change.fewest then
         return;
     end if;
     select coalesce(min(difference) filter (where up_to >= half), 0), sqrt(pi() / 2 / sum(error ^ -2))
@@ -51,7 +52,7 @@ end
 $$;
 
 comment on function fleetprof_data.common_change is
-    'Returns what functions changed by in common: the median of their changes (logarithms), weighted by precision, and its own error; 0 of less than 30 functions.';
+    'Returns what functions changed by in common: the median of their changes (logarithms), weighted by precision, and its own error; 0 of less functions than fewest.';
 
 create or replace function fleetprof_data.change_scatter(differences double precision[], errors double precision[])
 returns double precision
