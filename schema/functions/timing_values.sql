@@ -21,20 +21,22 @@ create or replace function fleetprof_data.timing_values(
     dimension text default null
 )
 returns table (
-    member   text,
-    kind     fleetprof_data.timing_kind,
-    name     text,
-    source   text,
-    function text,
-    count    bigint,
-    sum_us   double precision,
-    min_us   bigint,
-    max_us   bigint,
-    p50_us   double precision,
-    p75_us   double precision,
-    p95_us   double precision,
-    p98_us   double precision,
-    p99_us   double precision
+    member      text,
+    kind        fleetprof_data.timing_kind,
+    name        text,
+    source      text,
+    function    text,
+    count       bigint,
+    sum_us      double precision,
+    min_us      bigint,
+    max_us      bigint,
+    p50_us      double precision,
+    p75_us      double precision,
+    p95_us      double precision,
+    p98_us      double precision,
+    p99_us      double precision,
+    p75_low_us  double precision,
+    p75_high_us double precision
 )
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
@@ -43,6 +45,8 @@ as $$
 declare
     -- If only a few names are wanted, filtering all entries before they are summed is faster.
     few constant integer := 1000;
+    -- The standard deviation of the 75th percentile's rank is this times the square root of the count.
+    rank_error constant double precision := 1.96 * sqrt(0.75 * 0.25);
     timing_ids bigint[] := array(select timing_id from timing where kind = any(timing_values.kinds) limit few + 1);
 begin
     -- Citus has no plan for the joins below if nothing is selected.
@@ -158,7 +162,10 @@ begin
             min(value_us) filter (where up_to >= 0.75 * binned) as p75_us,
             min(value_us) filter (where up_to >= 0.95 * binned) as p95_us,
             min(value_us) filter (where up_to >= 0.98 * binned) as p98_us,
-            min(value_us) filter (where up_to >= 0.99 * binned) as p99_us
+            min(value_us) filter (where up_to >= 0.99 * binned) as p99_us,
+            min(value_us) filter (where up_to >= greatest(1, floor(0.75 * binned - rank_error * sqrt(binned)))) as p75_low_us,
+            -- Null if too few values are above.
+            min(value_us) filter (where up_to >= ceil(0.75 * binned + rank_error * sqrt(binned)) + 1) as p75_high_us
         from cumulative
         group by member, kind, name, source, function
     ),
@@ -177,13 +184,15 @@ begin
             max(p75_us) as p75_us,
             max(p95_us) as p95_us,
             max(p98_us) as p98_us,
-            max(p99_us) as p99_us
+            max(p99_us) as p99_us,
+            max(p75_low_us) as p75_low_us,
+            max(p75_high_us) as p75_high_us
         from (
             select member, kind, name, source, function, null as count, null as sum_us, null as min_us, null as max_us,
-                p50_us, p75_us, p95_us, p98_us, p99_us
+                p50_us, p75_us, p95_us, p98_us, p99_us, p75_low_us, p75_high_us
             from quantile
             union all
-            select *, null, null, null, null, null
+            select *, null, null, null, null, null, null, null
             from total
         ) as half
         group by member, kind, name, source, function
@@ -203,13 +212,15 @@ begin
         case when p75_us is not null then least(greatest(p75_us, min_us), max_us) end,
         case when p95_us is not null then least(greatest(p95_us, min_us), max_us) end,
         case when p98_us is not null then least(greatest(p98_us, min_us), max_us) end,
-        case when p99_us is not null then least(greatest(p99_us, min_us), max_us) end
+        case when p99_us is not null then least(greatest(p99_us, min_us), max_us) end,
+        case when p75_low_us is not null then least(greatest(p75_low_us, min_us), max_us) end,
+        case when p75_high_us is not null then least(greatest(p75_high_us, min_us), max_us) end
     from whole;
 end
 $$;
 
 comment on function fleetprof_data.timing_values is
-    'Returns count, sum, extremes and nearest-rank percentiles (microseconds, at most 1.6 % off; null for kinds without a histogram, and where all values are negative) of the timings of some kinds, by kind, name, source and function; without by_source by kind and name. dimension: also by this dimension, whose value is member; the selection must keep it apart. Without it member is empty.';
+    'Returns count, sum, extremes and nearest-rank percentiles (microseconds, at most 1.6 % off; null for kinds without a histogram, and where all values are negative) of the timings of some kinds, by kind, name, source and function; without by_source by kind and name. p75_low_us and p75_high_us: where the 75th percentile lies with a probability of 95 %, if values are independent; the upper one is null where too few values are above it. dimension: also by this dimension, whose value is member; the selection must keep it apart. Without it member is empty.';
 
 revoke execute on function
     fleetprof_data.bin_middle_us,

@@ -12,6 +12,8 @@ returns table (
     count                   bigint,
     p50                     double precision,
     p75                     double precision,
+    p75_low                 double precision,
+    p75_high                double precision,
     p95                     double precision,
     good_share              double precision,
     needs_improvement_share double precision,
@@ -32,6 +34,8 @@ begin
         count,
         p50_us / 1000,
         p75_us / 1000,
+        p75_low_us / 1000,
+        p75_high_us / 1000,
         p95_us / 1000,
         good / count::double precision,
         (count - good - poor) / count::double precision,
@@ -46,6 +50,8 @@ begin
             coalesce(max(count) filter (where kind = 'vital_poor'), 0) as poor,
             max(p50_us) as p50_us,
             max(p75_us) as p75_us,
+            max(p75_low_us) as p75_low_us,
+            max(p75_high_us) as p75_high_us,
             max(p95_us) as p95_us
         from timing_values(vital_values.selected, '{vital,vital_good,vital_poor}', dimension => vital_values.dimension)
         group by member, name
@@ -73,6 +79,8 @@ returns table (
     count                   bigint,
     p50                     double precision,
     p75                     double precision,
+    p75_low                 double precision,
+    p75_high                double precision,
     p95                     double precision,
     good_share              double precision,
     needs_improvement_share double precision,
@@ -87,7 +95,7 @@ declare
     selected selection := select_segments(given);
 begin
     return query
-    select name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share
+    select name, unit, count, p50, p75, p75_low, p75_high, p95, good_share, needs_improvement_share, poor_share
     from vital_values(selected)
     order by array_position(vital_names(), name);
 end
@@ -107,6 +115,8 @@ returns table (
     count                   bigint,
     p50                     double precision,
     p75                     double precision,
+    p75_low                 double precision,
+    p75_high                double precision,
     p95                     double precision,
     good_share              double precision,
     needs_improvement_share double precision,
@@ -127,7 +137,7 @@ begin
     end if;
     selected := select_segments(kept_apart(given, vitals_by.dimension));
     return query
-    select member, name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share
+    select member, name, unit, count, p50, p75, p75_low, p75_high, p95, good_share, needs_improvement_share, poor_share
     from vital_values(selected, vitals_by.dimension)
     order by array_position(vital_names(), name), count desc, member collate "C";
 end

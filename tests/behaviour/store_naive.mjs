@@ -488,9 +488,12 @@ export function vitals(store, filters) {
     if (values.length === 0) return [];
     const quantile = (/** @type {number} */ share) => values[Math.ceil(share * values.length - 1e-9) - 1] / 1000;
     const share = (/** @type {(us: number) => boolean} */ has) => values.filter(has).length / values.length;
+    const [rank, error] = [0.75 * values.length, 1.96 * Math.sqrt(0.1875 * values.length)];
+    const ofRank = (/** @type {number} */ place) => (place > values.length ? null : values[Math.max(1, place) - 1] / 1000);
     return [{
       name, unit, count: values.length,
       p50: quantile(0.5), p75: quantile(0.75), p95: quantile(0.95),
+      p75_low: ofRank(Math.floor(rank - error)), p75_high: ofRank(Math.ceil(rank + error) + 1),
       good_share: share((us) => us <= 1000 * good), poor_share: share((us) => us > 1000 * poor),
     }];
   });

@@ -150,11 +150,11 @@ const subjects = {
   vitals: {
     answer: (store, { filters }) => naive.vitals(store, filters),
     from: ({ filters }) => `fleetprof.vitals(${argumentsOf({ ...filters, marker: null })})`,
-    columns: 'name, unit, count, p50, p75, p95, good_share, poor_share',
+    columns: 'name, unit, count, p50, p75, p75_low, p75_high, p95, good_share, poor_share',
     order: ['name'],
     key: ['name'],
     exact: [],
-    binned: ['p50', 'p75', 'p95'],
+    binned: ['p50', 'p75', 'p75_low', 'p75_high', 'p95'],
   },
   flamegraph: {
     answer: (store, { filters, minShare }) => naive.flamegraph(store, filters, minShare),
