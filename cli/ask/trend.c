@@ -274,7 +274,8 @@ static bool print_change(const struct trend_options *given)
         "|| round(100 * abs(change)) || ' % since ' || to_char(begins at time zone 'UTC', shape) "
         "|| ' UTC (between ' || to_char(begins_from at time zone 'UTC', shape) || ' and ' "
         "|| to_char(begins_until at time zone 'UTC', shape) || ')' || coalesce(', release ' "
-        "|| nearest_release || ' began ' || to_char(release_began at time zone 'UTC', shape), '') "
+        "|| coalesce(nullif(nearest_release, ''), '(none)') || ' began ' || to_char(release_began "
+        "at time zone 'UTC', shape), '') "
         "|| '.' "
         "from (values ('YYYY-MM-DD HH24:MI')) as format (shape) cross join "
         "fleetprof.change_point(");

@@ -151,7 +151,9 @@ static const char *value_of(const struct fp_inquiry *inquiry, const char *name)
 static const char *option_of(const struct fp_inquiry *inquiry, size_t place)
 {
     const struct fp_parameter *parameter = inquiry->parameters[place];
-    const char *by = strcmp(inquiry->question->name, "trend") == 0 ? value_of(inquiry, "by") : NULL;
+    const char *command = inquiry->question->command;
+    const bool is_trend = command != NULL && strncmp(command, "trend", strlen("trend")) == 0;
+    const char *by = is_trend ? value_of(inquiry, "by") : NULL;
     if (by != NULL && strcmp(parameter->name, "key") == 0)
         return strcmp(by, "measure") == 0 ? "--measure" : "";
     if (by != NULL && strcmp(parameter->name, "by") == 0 &&

@@ -254,6 +254,7 @@ test('each command asks what its answer shows', async () => {
     ['trend?site=shop&by=function&key=outer&step=day', 'fleetprof trend --step day --site shop outer'],
     ['trend?site=shop&by=host&key=shop.example&step=day', 'fleetprof trend --by host --step day --site shop shop.example'],
     ['trend?site=shop&by=vital&key=LCP&step=day', 'fleetprof trend --by vital --step day --site shop LCP'],
+    ['change_point?site=shop&by=vital&key=LCP', 'fleetprof trend --since-when --by vital --site shop LCP'],
     ['vitals_by?site=shop&dimension=release', 'fleetprof vitals --by release --site shop'],
     ['regressions?site=shop&least_change=0.1', null],
     ['cost_by?site=shop&by=host', 'fleetprof cost --site shop host'],
