@@ -50,7 +50,8 @@ function capital(label) {
 }
 
 /** Questions whose rows a view shows as a table. */
-const shown = ['sites', 'hotspots', 'timings', 'callers', 'function_by', 'cost_by', 'vitals', 'interactions', 'long_frames', 'third_parties'];
+const shown = ['sites', 'hotspots', 'timings', 'callers', 'function_by', 'cost_by', 'vitals', 'interactions', 'long_frames', 'third_parties',
+  'compare_costs', 'change_parts', 'compare_timings', 'compare_vitals'];
 
 /** Its copy of schema/questions: the filters that each question takes, and the headings of its columns. */
 const questionRows = `// SPDX-License-Identifier: Apache-2.0

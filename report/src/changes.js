@@ -43,6 +43,16 @@ export function successors(releases, after) {
 export const verdictBadge = (verdict, by, least) => h('span', { class: `badge ${verdict.replaceAll(' ', '-')}` },
   `${verdictLook(verdict).sign} ${visible(verdict)}${typeof least === 'number' ? `, at least ${change(least)}` : ''}${typeof by === 'number' && ['slower', 'faster'].includes(verdict) ? ` ${change(by)}` : ''}`.trim());
 
+/** Returns a change and its interval, also as a bar around 0. @param {number | null} value @param {number | null} least @param {number | null} most */
+export function interval(value, least, most) {
+  if (typeof least !== 'number' || typeof most !== 'number') return h('span', null, change(value));
+  const at = (/** @type {number} */ place) => 50 + 50 * Math.max(-1, Math.min(1, place));
+  const [low, high] = [at(least), at(most)];
+  return h('span', { class: 'interval' }, h('span', { class: 'amount' }, change(value)),
+    h('span', { class: 'rail', 'aria-hidden': 'true', style: { '--low': `${low}%`, '--wide': `${Math.max(1, high - low)}%`, '--at': `${at(value ?? 0)}%` } }),
+    h('span', { class: 'between' }, `${change(least)} … ${change(most)}`));
+}
+
 /**
  * Returns a column with the verdict on each function, and a note on the compared sides; nothing in a saved file, or if
  * a filter does not apply to comparisons.

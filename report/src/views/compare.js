@@ -6,9 +6,10 @@ import { verdictLook } from '../colours.js';
 import { change, count, counted, number, percent, time, visible } from '../format.js';
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
-import { functionCell, tableView, withoutAgent } from '../parts.js';
+import { functionCell, tableView, tabs, withoutAgent } from '../parts.js';
 import { literal, ofLoads, ofOneSide, readable } from '../state.js';
 import { joined, namesOf } from '../tree.js';
+import { couldHaveSeen, listNames, listOf, listQuestion, ownChange } from './compared.js';
 import { builtTree, isDark, labelsOf } from './flame.js';
 import { maxNodes } from './functions.js';
 
@@ -31,8 +32,18 @@ const isChosen = ({ params }) => both.every((side) => isGiven(params, side)) || 
 
 /** @param {State} state */
 const comparison = (state) => ({
-  summary: question('compare_summary', state, sides(state)), rows: question('compare_releases', state, { ...sides(state), top: mostCompared }),
+  summary: question('compare_summary', state, sides(state)),
+  rows: state.params.by ? listQuestion(state, sides(state)) : question('compare_releases', state, { ...sides(state), top: mostCompared }),
 });
+
+/** Returns links to the tables of the comparison. @param {State} state @param {import('../main.js').Page} page */
+function listTabs(state, page) {
+  const apart = ofLoads.filter((name) => both.some((side) => isGiven(state.params, `${side}_${name}`)));
+  return tabs('Compare', ['', ...listNames(apart)].map((by) => {
+    const then = { ...state, params: { ...state.params, by } };
+    return [by || 'functions', page.link({ by: by || null, sort: null, q: null, sel: null, root: null }), by === (state.params.by ?? ''), comparison(then).rows];
+  }));
+}
 
 /**
  * Returns the tree and the page loads of a side, in the hours that the comparison took.
@@ -75,10 +86,10 @@ function headline({ slower }, rows, state, page) {
   const where = `${nameOf(state, 'after')} than in ${nameOf(state, 'before')}`;
   if (slower === 0) return [`No function was found slower in ${where}.`];
   const named = rows.filter(({ verdict }) => verdict === 'slower').slice(0, mostNamed);
-  return [`${counted(slower, 'function')} ${slower === 1 ? 'is' : 'are'} slower in ${where}: `,
+  return [`${counted(slower, 'function')} ${slower === 1 ? 'is' : 'are'} slower in ${where}${named.length > 0 ? ': ' : '.'}`,
     ...named.flatMap((row, i) => [i > 0 && '; ', h('a', { href: page.link({ view: 'function', item: row.function_key }) }, visible(row.function, 80)),
       `, ${change(row.own_change)}${typeof row.own_low === 'number' ? ` (${change(row.own_low)} … ${change(row.own_high)})` : ''}`]),
-    slower > named.length ? `; and ${count(slower - named.length)} more.` : '.'];
+    named.length === 0 ? null : slower > named.length ? `; and ${count(slower - named.length)} more.` : '.'];
 }
 
 /** Returns a sentence with its first letter as a capital, if that is ours. @param {string} text */
@@ -134,16 +145,6 @@ function inWords(row, rows, state, page) {
 /** True if a side has uploads, and so a first and a last hour. @param {import('../api.js').Row | undefined} row @param {'before' | 'after'} side */
 const hasHours = (row, side) => typeof row?.[`${side}_hours`]?.[0] === 'string';
 
-/** Returns the interval of a change as a bar around 0. @param {import('../api.js').Row} row */
-function interval({ own_change: own, own_low: least, own_high: most }) {
-  if (typeof least !== 'number') return h('span', null, change(own));
-  const at = (/** @type {number} */ value) => 50 + 50 * Math.max(-1, Math.min(1, value));
-  const [low, high] = [at(least), at(most)];
-  return h('span', { class: 'interval' }, h('span', { class: 'amount' }, change(own)),
-    h('span', { class: 'rail', 'aria-hidden': 'true', style: { '--low': `${low}%`, '--wide': `${Math.max(1, high - low)}%`, '--at': `${at(own)}%` } }),
-    h('span', { class: 'between' }, `${change(least)} … ${change(most)}`));
-}
-
 /** @type {import('../main.js').View} */
 export const compare = {
   title: 'Compare',
@@ -164,7 +165,7 @@ export const compare = {
     const row = summary?.rows[0];
     /** @type {Record<string, import('../api.js').Question>} */
     const asks = {};
-    if (!row || !both.every((side) => hasHours(row, side))) return {};
+    if (state.params.by || !row || !both.every((side) => hasHours(row, side))) return {};
     for (const side of both) {
       const { tree, hours } = ofSide(state, side, row);
       Object.assign(asks, { [`${side}Tree?`]: tree, [`${side}Hours?`]: hours });
@@ -194,8 +195,10 @@ export const compare = {
       main.append(h('p', { class: 'empty' }, 'There is nothing to compare: a side has no uploads.'));
       return { update() {}, exported: () => null };
     }
-    main.append(h('section', { class: 'summary' }, ...inWords(summary, rows, first, page)));
+    main.append(h('section', { class: 'summary' }, ...inWords(summary, first.params.by ? [] : rows, first, page)));
     if (emptySides(summary, first)) return { update() {}, exported: () => null };
+    main.append(listTabs(first, page));
+    if (first.params.by) return tableView(main, page, first, listOf(first.params.by, all, page));
     const showDiff = diff(main, answers, all, page);
     const list = tableView(main, page, first, {
       name: 'compare', caption: 'Functions', rows, search: ['function', 'resource', 'verdict'], empty: 'No function is on a side.',
@@ -203,8 +206,7 @@ export const compare = {
         { name: 'verdict', label: 'Verdict', cell: ({ verdict, at_least: least }) => verdictBadge(verdict, null, least) },
         { name: 'function', label: 'Function', cell: (row) => functionCell(page, row) },
         { name: 'before_self_ms', label: 'Before ms/load', kind: 'number' }, { name: 'after_self_ms', label: 'After ms/load', kind: 'number' },
-        { name: 'own_change', label: 'Own change, 95 % between', kind: 'number', cell: interval, title: 'Of self time, for the same mix of visitors on both sides, without what all functions changed by' },
-        { name: 'smallest_visible', label: 'Could have seen', kind: 'number', cell: (row) => (row.verdict === 'no change seen' ? change(row.smallest_visible) : ''), title: 'The least slowdown that would have been found in nine of ten cases' },
+        { name: 'own_change', label: '', ...ownChange }, { name: 'smallest_visible', label: '', ...couldHaveSeen },
         { name: 'before_uploads', label: 'Uploads before', kind: 'count' }, { name: 'after_uploads', label: 'after', kind: 'count' }, { name: 'samples', label: 'Samples', kind: 'count' }],
       after: h('div', null, h('p', { class: 'note' }, 'What was found comes first, then what costs most. docs/comparison.md explains the method.'), note),
     });

@@ -19,8 +19,11 @@ export const thresholds = Object.fromEntries(vitalRows.map(({ name, good, poor }
 /** True if the vital's values are scores, times 1,000. @param {string} name */
 const isScore = (name) => vitalRows.find((vital) => vital.name === name)?.unit === 'score x 1000';
 
-/** @param {import('../api.js').Row} row @param {string} name */
-const value = (row, name) => (isScore(row.name) ? number(row[name] / 1000) : `${number(row[name])} ms`);
+/** Returns a value with its unit. @param {import('../api.js').Row} row @param {string} name */
+export const value = (row, name) => (isScore(row.name) ? number(row[name] / 1000) : `${number(row[name])} ms`);
+
+/** Returns the 75th percentile and its interval. @param {import('../api.js').Row} row */
+const p75 = (row) => h('span', null, value(row, 'p75'), h('span', { class: 'between' }, ` ${value(row, 'p75_low')} … ${row.p75_high === null ? '?' : value(row, 'p75_high')}`));
 
 /** Returns a bar of good, middling and poor, which says so in words. @param {import('../api.js').Row} row */
 const rating = (row) => h('span', {
@@ -29,7 +32,7 @@ const rating = (row) => h('span', {
 
 /** @returns {import('../table.js').Column[]} */
 const columns = () => [
-  ...columnsOf('vitals', { count: {}, p50: { cell: (row) => value(row, 'p50') }, p75: { cell: (row) => value(row, 'p75') }, p95: { cell: (row) => value(row, 'p95') } }),
+  ...columnsOf('vitals', { count: {}, p50: { cell: (row) => value(row, 'p50') }, p75: { label: 'p75, 95 % between', cell: p75, title: 'If page loads are independent of each other' }, p95: { cell: (row) => value(row, 'p95') } }),
   { name: 'rating', label: 'Good, middling, poor', cell: rating },
   ...columnsOf('vitals', { good_share: {}, needs_improvement_share: { label: 'Needs impr.' }, poor_share: {} }),
 ];
