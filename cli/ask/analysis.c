@@ -146,6 +146,7 @@ bool fp_analysis_print(const struct fp_analysis *analysis,
         return false;
     struct fp_grid grid;
     fp_grid_init(&grid, question->columns, question->column_count);
+    grid.extra_from = question->column_count - question->extra_count;
     fp_sql_fill(answer, 0, &grid);
     PQclear(answer);
     *rows = fp_grid_rows(&grid);

@@ -52,6 +52,7 @@ struct fp_analysis_question {
     const char *things;   /* what the rows are about, for a message that there are none */
     const struct fp_grid_column *columns; /* named as SQL's */
     size_t column_count;
+    size_t extra_count; /* the last columns, left out where the terminal is too narrow */
 };
 bool fp_analysis_print(const struct fp_analysis *analysis,
                        const struct fp_analysis_question *question, size_t *rows) FP_MUST_CHECK;

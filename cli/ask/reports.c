@@ -34,6 +34,7 @@ struct report {
     const char *things; /* what the rows are about, for a message that there are none */
     const struct fp_grid_column *columns;
     size_t column_count;
+    size_t extra_count;           /* the last columns, left out on a narrow terminal */
     const char *footer;           /* a line below the rows, for people */
     bool has_marker;              /* it takes --marker */
     const char *argument;         /* the function's parameter that the command must be given */
@@ -64,6 +65,7 @@ static const struct report reports[] = {
      .function_by = "vitals_by",
      .things = "web vitals; the agent's vitals build sends them",
      COLUMNS(vitals_columns),
+     .extra_count = 2,
      .footer =
          "Percentiles are in UNIT and at most 1.6 % off. COUNT is of values; shares are of it."},
     {.command = "interactions",
@@ -205,6 +207,7 @@ static struct fp_analysis_question question_of(const struct report *report, bool
         .things = report->things,
         .columns = report->columns + left_out,
         .column_count = report->column_count - left_out,
+        .extra_count = report->extra_count,
     };
 }
 

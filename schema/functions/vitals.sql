@@ -12,12 +12,12 @@ returns table (
     count                   bigint,
     p50                     double precision,
     p75                     double precision,
-    p75_low                 double precision,
-    p75_high                double precision,
     p95                     double precision,
     good_share              double precision,
     needs_improvement_share double precision,
-    poor_share              double precision
+    poor_share              double precision,
+    p75_low                 double precision,
+    p75_high                double precision
 )
 language plpgsql stable parallel safe rows 5
 set search_path = fleetprof_data, pg_temp
@@ -34,12 +34,12 @@ begin
         count,
         p50_us / 1000,
         p75_us / 1000,
-        p75_low_us / 1000,
-        p75_high_us / 1000,
         p95_us / 1000,
         good / count::double precision,
         (count - good - poor) / count::double precision,
-        poor / count::double precision
+        poor / count::double precision,
+        p75_low_us / 1000,
+        p75_high_us / 1000
     from (
         -- One row per kind.
         select
@@ -79,12 +79,12 @@ returns table (
     count                   bigint,
     p50                     double precision,
     p75                     double precision,
-    p75_low                 double precision,
-    p75_high                double precision,
     p95                     double precision,
     good_share              double precision,
     needs_improvement_share double precision,
-    poor_share              double precision
+    poor_share              double precision,
+    p75_low                 double precision,
+    p75_high                double precision
 )
 language plpgsql stable parallel safe rows 5
 -- {{settings}}
@@ -95,7 +95,7 @@ declare
     selected selection := select_segments(given);
 begin
     return query
-    select name, unit, count, p50, p75, p75_low, p75_high, p95, good_share, needs_improvement_share, poor_share
+    select name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share, p75_low, p75_high
     from vital_values(selected)
     order by array_position(vital_names(), name);
 end
@@ -115,12 +115,12 @@ returns table (
     count                   bigint,
     p50                     double precision,
     p75                     double precision,
-    p75_low                 double precision,
-    p75_high                double precision,
     p95                     double precision,
     good_share              double precision,
     needs_improvement_share double precision,
-    poor_share              double precision
+    poor_share              double precision,
+    p75_low                 double precision,
+    p75_high                double precision
 )
 language plpgsql stable parallel safe rows 100
 -- {{settings}}
@@ -137,7 +137,7 @@ begin
     end if;
     selected := select_segments(kept_apart(given, vitals_by.dimension));
     return query
-    select member, name, unit, count, p50, p75, p75_low, p75_high, p95, good_share, needs_improvement_share, poor_share
+    select member, name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share, p75_low, p75_high
     from vital_values(selected, vitals_by.dimension)
     order by array_position(vital_names(), name), count desc, member collate "C";
 end
