@@ -49,6 +49,9 @@ function capital(label) {
   return label.replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase());
 }
 
+/** Columns that no view shows under their own heading. */
+const unseen = /^(generated_|is_|function_key$|seen_share$|.*_low$|.*_high$)/;
+
 /** Questions whose rows a view shows as a table. */
 const shown = ['sites', 'hotspots', 'timings', 'callers', 'function_by', 'cost_by', 'vitals', 'interactions', 'long_frames', 'third_parties',
   'compare_costs', 'change_parts', 'compare_timings', 'compare_vitals'];
@@ -60,9 +63,9 @@ export const filterSets = {
 ${questions.flatMap(({ serves, takes }) => takes.flatMap((row) => (serves && 'filters' in row ? [`  ${serves.route}: ${quoted(row.filters.replace(/^dimensions/, 'filters'))},`] : []))).join('\n')}
 };
 
-/** Columns of the questions that views show as tables. Made by report/build.mjs. */
+/** Columns of the questions that views show as tables: label and kind. Made by report/build.mjs. @type {Record<string, Record<string, [string, 'text' | 'number' | 'share' | 'count']>>} */
 export const columns = {
-${shown.map((name) => `  ${name}: { ${namesOf(name).map((column) => `${column}: { label: ${quoted(capital(labelOf(questionOf(name), column)))}, kind: '${kindOf(name, column)}' }`).join(', ')} },`).join('\n')}
+${shown.map((name) => `  ${name}: {\n${namesOf(name).filter((column) => !unseen.test(column)).map((column) => `    ${column}: [${quoted(capital(labelOf(questionOf(name), column)))}, '${kindOf(name, column)}'],\n`).join('')}  },`).join('\n')}
 };
 `;
 

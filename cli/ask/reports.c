@@ -16,7 +16,7 @@
 static const struct fp_grid_column timings_columns[] = {FP_COLUMNS_OF_TIMINGS(FP_GRID_COLUMN)};
 static const struct fp_grid_column vitals_columns[] = {FP_COLUMNS_OF_VITALS_BY(FP_GRID_COLUMN)};
 static const struct fp_grid_column interactions_columns[] = {
-    FP_COLUMNS_OF_INTERACTIONS(FP_GRID_COLUMN)};
+    FP_COLUMNS_OF_INTERACTIONS_BY(FP_GRID_COLUMN)};
 static const struct fp_grid_column long_frames_columns[] = {
     FP_COLUMNS_OF_LONG_FRAMES(FP_GRID_COLUMN)};
 static const struct fp_grid_column cost_columns[] = {FP_COLUMNS_OF_COST_BY(FP_GRID_COLUMN)};
@@ -72,6 +72,7 @@ static const struct report reports[] = {
      .doc = "Interactions by type and target, the most time first: how long they took until the "
             "next paint, and which shares of it were input delay, processing and presentation.",
      .function = "interactions",
+     .function_by = "interactions_by",
      .things = "interactions",
      COLUMNS(interactions_columns),
      .footer = "Shares are of TOTAL MS, the sum of all durations; percentiles are at most 1.6 % "

@@ -4,8 +4,9 @@ import { columns } from './question_rows.js';
 
 /**
  * Returns columns of a question, in the order of `own`, which has what a view says or shows in another way.
- * @template {keyof typeof columns} Name
- * @param {Name} question @param {{ [column in keyof typeof columns[Name]]?: Partial<import('./table.js').Column> }} own by name
+ * @param {string} question @param {Record<string, Partial<import('./table.js').Column>>} own by name
  */
-export const columnsOf = (question, own) => Object.entries(own).map(([name, more]) => (
-  /** @type {import('./table.js').Column} */ ({ name, .../** @type {Record<string, object>} */ (columns[question])[name], ...more })));
+export const columnsOf = (question, own) => Object.entries(own).map(([name, more]) => {
+  const [label, kind] = columns[question][name];
+  return /** @type {import('./table.js').Column} */ ({ name, label, kind, ...more });
+});

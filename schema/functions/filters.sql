@@ -85,6 +85,24 @@ $$;
 
 comment on function fleetprof_data.listed_by is 'Returns the filters of a question that lists by this dimension: all values, unless the caller gives a filter that is not the usual one.';
 
+create or replace function fleetprof_data.dimension_of(name text)
+returns text
+language plpgsql immutable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    if (dimension_of.name = any(dimensions())) is not true then
+        raise invalid_parameter_value using
+            message = coalesce('no dimension is named "' || dimension_of.name || '"', 'dimension is null'),
+            hint = format('Dimensions are %s.', array_to_string(dimensions(), ', '));
+    end if;
+    return dimension_of.name;
+end
+$$;
+
+comment on function fleetprof_data.dimension_of is 'Returns the name of a dimension; raises an error if there is none.';
+
 create or replace function fleetprof_data.kept_apart(given fleetprof_data.filters, dimension text)
 returns fleetprof_data.filters
 language plpgsql immutable parallel safe
@@ -456,6 +474,7 @@ revoke execute on function
     fleetprof_data.usual_filters,
     fleetprof_data.spelled_out,
     fleetprof_data.listed_by,
+    fleetprof_data.dimension_of,
     fleetprof_data.kept_apart,
     fleetprof_data.is_selected,
     fleetprof_data.cover,
@@ -477,6 +496,7 @@ grant execute on function
     fleetprof_data.usual_filters,
     fleetprof_data.spelled_out,
     fleetprof_data.listed_by,
+    fleetprof_data.dimension_of,
     fleetprof_data.kept_apart,
     fleetprof_data.is_selected,
     fleetprof_data.cover,

@@ -128,14 +128,8 @@ as $$
 #variable_conflict use_column
 declare
     -- {{given}}
-    selected selection;
+    selected selection := select_segments(kept_apart(given, dimension_of(vitals_by.dimension)));
 begin
-    if (vitals_by.dimension = any(dimensions())) is not true then
-        raise invalid_parameter_value using
-            message = coalesce('no dimension is named "' || vitals_by.dimension || '"', 'dimension is null'),
-            hint = format('Dimensions are %s.', array_to_string(dimensions(), ', '));
-    end if;
-    selected := select_segments(kept_apart(given, vitals_by.dimension));
     return query
     select member, name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share, p75_low, p75_high
     from vital_values(selected, vitals_by.dimension)

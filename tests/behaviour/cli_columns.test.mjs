@@ -78,6 +78,7 @@ const questions = [
   ['vitals', "select * from fleetprof.vitals('shop')"],
   ['vitals --by route', "select * from fleetprof.vitals_by('route', 'shop')"],
   ['interactions', "select * from fleetprof.interactions('shop')"],
+  ['interactions --by device', "select * from fleetprof.interactions_by('device', 'shop')"],
   ['long-frames', "select * from fleetprof.long_frames('shop')"],
   ['third-parties', "select * from fleetprof.third_parties('shop')"],
   ['cost party', "select * from fleetprof.cost_by('party', 'shop')"],

@@ -46,6 +46,7 @@ const factFunctions = {
   vitals_by: ["dimension => 'release'"],
   vital_hotspots: ["vital => 'INP', top => null"],
   interactions: [''],
+  interactions_by: ["dimension => 'release'"],
   long_frames: [''],
   third_parties: [''],
   blind_time: [''],

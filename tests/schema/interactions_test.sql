@@ -20,7 +20,7 @@ insert into timing_value (kind, name, source, us) values ('resource', 'pointer',
 insert into timing_value (kind, name, us) values ('mark', 'pointer', 1);
 select pg_temp.store() \g /dev/null
 
-select plan(6);
+select plan(9);
 
 select results_eq(
     $$ select * from interactions('shop', '2026-01-05Z', '2026-01-06Z', route => '/cart') $$,
@@ -39,6 +39,14 @@ select results_eq(
     $$ select count, max_ms from interactions('shop%', '2026-01-05Z', '2026-01-06Z') where type = 'pointer' $$,
     $$ values (51::bigint, 0.063::float8) $$,
     'several sites are one');
+select results_eq(
+    $$ select * from interactions_by('route', 'shop', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ select '/cart', * from interactions('shop', '2026-01-05Z', '2026-01-06Z', route => '/cart')
+       union all
+       select '/help', * from interactions('shop', '2026-01-05Z', '2026-01-06Z', route => '/help') order by total_ms desc $$,
+    'by route: those of each route');
+select throws_ok($$ select * from interactions_by('page', 'shop') $$, '22023', 'no dimension is named "page"', 'an unknown dimension');
+select throws_ok($$ select * from interactions_by(null, 'shop') $$, '22023', 'dimension is null', 'a dimension must be named');
 select is_empty($$ select * from interactions('shop', '2026-01-06Z', '2026-01-07Z') $$, 'another day, no rows');
 select is_empty($$ select * from interactions('nobody') $$, 'an unknown site, no rows');
 select throws_ok($$ select * from interactions(null) $$, '22023', 'site is null', 'a site must be named');

@@ -3,7 +3,7 @@
 import { question } from '../api.js';
 import { interval, mostCompared, verdictBadge } from '../changes.js';
 import { columnsOf } from '../columns.js';
-import { change, number, visible } from '../format.js';
+import { change, visible } from '../format.js';
 import { h } from '../h.js';
 import { literal, ofLoads } from '../state.js';
 import { value } from './vitals.js';
@@ -46,6 +46,7 @@ const ofPercentile = (rows) => ({
 /**
  * Returns what tableView shows.
  * @param {string} by @param {Row[]} rows @param {import('../main.js').Page} page
+ * @returns {Parameters<typeof import('../parts.js').tableView>[3]}
  */
 export function listOf(by, rows, page) {
   const name = `compare-${by}`;
@@ -60,7 +61,7 @@ export function listOf(by, rows, page) {
   }
   if (by === 'parts') {
     return { name, caption: 'Parts of the difference', rows, empty: 'Neither side has attributed time.',
-      columns: columnsOf('change_parts', { part: {}, ms: { label: 'ms per page load', kind: 'number', cell: (row) => number(Number(row.ms)) }, share: { label: 'Of the earlier side', kind: 'number', cell: (row) => change(Number(row.share)) } }),
+      columns: columnsOf('change_parts', { part: {}, ms: { label: 'ms per page load', kind: 'number' }, share: { label: 'Of the earlier side', kind: 'number', cell: (row) => change(row.share) } }),
       after: h('p', { class: 'note' }, 'The parts add up to (all). (code) is what page loads that are alike in all dimensions differ by; each dimension is what its other mix makes.') };
   }
   const label = (/** @type {Row} */ row) => (row.name === '' ? '(none)' : visible(row.name, 160));

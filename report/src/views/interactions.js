@@ -5,27 +5,32 @@ import { columnsOf } from '../columns.js';
 import { visible } from '../format.js';
 import { h } from '../h.js';
 import { placeLink, tableView, tabs } from '../parts.js';
+import { dimensions, literal } from '../state.js';
 
 const noVitals = 'No page load of these filters sends interactions. They come from pages with the agent’s vitals build.';
 
 /** @param {import('../main.js').Page} page @param {boolean} isFrames */
 const both = (page, isFrames) => tabs('What is shown', [['Interactions', page.link({ view: 'interactions' }), !isFrames], ['Long frames', page.link({ view: 'long-frames' }), isFrames]]);
 
+/** Returns the question for interactions, also by a dimension. @param {import('../state.js').State} state @param {string | undefined} by */
+const interactionsBy = (state, by) => (by ? question('interactions_by', state, { dimension: by }) : question('interactions', state));
+
 /** @type {import('../main.js').View} */
 export const interactions = {
   title: 'Interactions',
   key: 'i',
-  asks: (state) => ({ rows: question('interactions', state) }),
+  asks: (state) => ({ rows: interactionsBy(state, state.params.by) }),
   mount: (main, { rows: { rows } }, page, state) => tableView(main, page, state, {
-    name: 'interactions', caption: 'Interactions', rows, sort: '-total_ms', search: ['target', 'type'], empty: noVitals, before: both(page, false),
-    columns: columnsOf('interactions', {
+    name: 'interactions', caption: 'Interactions', rows, sort: '-total_ms', search: ['value', 'target', 'type'], empty: noVitals,
+    before: h('div', null, both(page, false), tabs('For whom', ['', ...dimensions].map((by) => [by || 'all', page.link({ by: by || null }), by === (state.params.by ?? ''), interactionsBy(state, by)]))),
+    columns: [...state.params.by ? [/** @type {import('../table.js').Column} */ ({ name: 'value', label: state.params.by, cell: ({ value }) => (value === '' ? '(none)' : h('a', { href: page.link({ [state.params.by]: literal(value), by: null }) }, visible(value, 120))) })] : [], ...columnsOf('interactions', {
       target: { cell: ({ target, type }) => h('a', { href: page.link({ view: 'timing', item: `(interaction) ${type} ${target ?? ''}`.trim() }) }, target === null ? '(not known)' : visible(target, 160)) },
       type: { cell: ({ type }) => visible(type, 60) },
       count: {}, p75_ms: {}, p98_ms: {}, max_ms: {}, total_ms: { bar: true },
       input_delay_share: { title: 'Of the total: before the first handler ran' },
       processing_share: { title: 'Of the total: in handlers' },
       presentation_share: { title: 'Of the total: until the next paint' },
-    }),
+    })],
   }),
 };
 
