@@ -7,6 +7,6 @@ import { columns } from './question_rows.js';
  * @param {string} question @param {Record<string, Partial<import('./table.js').Column>>} own by name
  */
 export const columnsOf = (question, own) => Object.entries(own).map(([name, more]) => {
-  const [label, kind] = columns[question][name];
+  const [label, kind] = columns[question][name] ?? [];
   return /** @type {import('./table.js').Column} */ ({ name, label, kind, ...more });
 });

@@ -91,6 +91,8 @@ returns table (
     change           double precision,
     change_low       double precision,
     change_high      double precision,
+    own_low          double precision,
+    own_high         double precision,
     smallest_visible double precision,
     p                double precision,
     verdict          text,
@@ -587,13 +589,21 @@ begin
     ),
     guarded as (
         select
-            changed.*, machines.change as common_change,
-            machines.change is not null and change_low > -1
-                and sign(ln(1 + changed.change)) * (ln(1 + changed.change) - ln(1 + machines.change))
-                    < z_of_machines * sqrt((ln((1 + change_high) / (1 + change_low)) / 4) ^ 2 + machines.error ^ 2) as is_common
-        from changed
-        -- Functions are compared only if a timing has moved.
-        left join lateral (select change, error, z as z_of_machines from machines where has_moved and z is not null) as machines on true
+            *,
+            case when has_moved and z_of_machines is not null then machines_change end as common_change,
+            has_moved and z_of_machines is not null and low is not null
+                and sign(log_change) * (log_change - machines) < z_of_machines * sqrt(((high - low) / 4) ^ 2 + machines_error ^ 2) as is_common,
+            -- Machines moved this timing as they moved functions, or not at all, or by something between.
+            least(low, log_change - machines - sqrt((log_change - low) ^ 2 + 4 * machines_error ^ 2)) as own_low,
+            greatest(high, log_change - machines + sqrt((high - log_change) ^ 2 + 4 * machines_error ^ 2)) as own_high
+        from (
+            select
+                changed.*, machines.change as machines_change, ln(1 + machines.change) as machines, machines.error as machines_error,
+                machines.z as z_of_machines, case when change_low > -1 then ln(1 + changed.change) end as log_change,
+                case when change_low > -1 then ln(1 + change_low) end as low, case when change_low > -1 then ln(1 + change_high) end as high
+            from changed
+            left join machines on true
+        ) as changed
     )
     select
         names[number],
@@ -604,6 +614,8 @@ begin
         change,
         change_low,
         change_high,
+        exp(own_low) - 1,
+        exp(own_high) - 1,
         visible,
         p,
         case
@@ -644,6 +656,8 @@ returns table (
     change           double precision,
     change_low       double precision,
     change_high      double precision,
+    own_low          double precision,
+    own_high         double precision,
     smallest_visible double precision,
     p                double precision,
     verdict          text,
@@ -662,7 +676,7 @@ declare
 begin
     return query
     select
-        name, kind::text, percentile, before_us / 1000, after_us / 1000, change, change_low, change_high, smallest_visible, p,
+        name, kind::text, percentile, before_us / 1000, after_us / 1000, change, change_low, change_high, own_low, own_high, smallest_visible, p,
         verdict, before_count, after_count, common_change
     from compared_timings(sides.before_side, sides.after_side, '{mark,measure}')
     order by array_position('{slower,new,faster,gone}', verdict) nulls last, greatest(before_count, after_count) desc, name collate "C",
@@ -692,6 +706,8 @@ returns table (
     change           double precision,
     change_low       double precision,
     change_high      double precision,
+    own_low          double precision,
+    own_high         double precision,
     smallest_visible double precision,
     p                double precision,
     verdict          text,
@@ -714,7 +730,7 @@ begin
         case name
             -- {{each vital: when '$name' then '$unit'}}
         end,
-        percentile, before_us / 1000, after_us / 1000, change, change_low, change_high, smallest_visible, p, verdict, before_count, after_count, common_change
+        percentile, before_us / 1000, after_us / 1000, change, change_low, change_high, own_low, own_high, smallest_visible, p, verdict, before_count, after_count, common_change
     from compared_timings(sides.before_side, sides.after_side, '{vital}')
     order by array_position(vital_names(), name), percentile;
 end

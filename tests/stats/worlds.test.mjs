@@ -53,7 +53,7 @@ class Coverage {
 
 /** @type {Fleet} */
 let fleet;
-const total = { runs: 0, alarms: { functions: 0, timings: 0, vitals: 0 }, intervals: new Coverage() };
+const total = { runs: 0, alarms: { functions: 0, timings: 0, vitals: 0 }, intervals: new Coverage(), without: new Coverage() };
 before(async () => { fleet = await Fleet.start(); });
 after(() => fleet?.stop());
 
@@ -84,7 +84,7 @@ for (const world of worlds) {
         found += Number(number in effects && isFound({ verdict }));
       }
       for (const kind of /** @type {const} */ (['timings', 'vitals'])) {
-        for (const { change_low, change_high } of rows[kind]) coverage[kind].add(change_low, 0, change_high);
+        for (const { own_low, own_high } of rows[kind]) coverage[kind].add(own_low, 0, own_high);
       }
       for (const kind of kinds) {
         const wrong = rows[kind].filter((row) => isFound(row) && !(kind === 'functions' && row.number in effects)).length;
@@ -100,6 +100,10 @@ for (const world of worlds) {
       for (const kind of /** @type {const} */ (['functions', 'changed'])) {
         total.intervals.held += coverage[kind].held;
         total.intervals.all += coverage[kind].all;
+      }
+      for (const kind of /** @type {const} */ (['timings', 'vitals'])) {
+        total.without.held += coverage[kind].held;
+        total.without.all += coverage[kind].all;
       }
       for (const kind of kinds) total.alarms[kind] += alarms[kind];
     }
@@ -120,4 +124,10 @@ test('intervals of functions hold what the code changed: all worlds', (t) => {
   // Three standard errors of few.
   const chance = 3 * Math.sqrt(0.05 * 0.95 / Math.max(1, all));
   assert.ok(held >= (0.92 - chance) * all && held <= (0.98 + chance) * all, `${held} of ${all}`);
+});
+
+test('intervals of timings and vitals hold what the code changed, without machines: all worlds', (t) => {
+  const { held, all } = total.without;
+  t.diagnostic(`${total.without}`);
+  assert.ok(held >= 0.92 * all - 3 * Math.sqrt(0.08 * 0.92 * all), `${held} of ${all}`);
 });

@@ -39,8 +39,8 @@ export const couldHaveSeen = { label: 'Could have seen', kind: 'number', cell: (
 const ofPercentile = (rows) => ({
   change: { label: 'Change, 95 % between', kind: /** @type {const} */ ('number'), cell: (/** @type {Row} */ row) => interval(row.change, row.change_low, row.change_high), title: 'For the same mix of visitors on both sides' },
   smallest_visible: couldHaveSeen, before_count: {}, after_count: {},
-  ...rows.every(({ common_change: common }) => common === null) ? {} : {
-    common_change: { label: 'Functions in common', cell: (/** @type {Row} */ row) => change(row.common_change), title: 'What all functions changed by, where the verdict was judged against it' } },
+  ...rows.every(({ common_change: common }) => common === null) ? {} : { own_low: {
+    label: 'Without machines', cell: (/** @type {Row} */ row) => `${change(row.own_low)} … ${change(row.own_high)}`, title: 'From none to all of what functions changed by in common' } },
 });
 
 /**
