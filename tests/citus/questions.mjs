@@ -78,6 +78,8 @@ const factFunctions = {
 const comparisons = {
   compare_releases: "before => '1.0', after => '1.1', ",
   compare_summary: "before => '1.0', after => '1.1', ",
+  compare_costs: "by => 'package', before => '1.0', after => '1.1', ",
+  change_parts: "before => '1.0', after => '1.1', ",
   compare_timings: "before => '1.0', after => '1.1', ",
   compare_vitals: "before => '1.0', after => '1.1', ",
   regressions: "release => '1.1', least_change => 0, ",
@@ -148,7 +150,9 @@ export function questions({ first, end, hour, hottest, sessions }) {
       for (const extra of extras) {
         // Squares are kept as sums of 32 bits.
         const asked = extra.replace('FUNCTION', () => literal(hottest.name)).replace('KEY', () => literal(hottest.key));
-        list.push({ sql: `select * from fleetprof.${name}(${[asked, filter].filter(Boolean).join(', ')})`,
+        // Two collectors receive the same upload at two times.
+        const columns = name === 'releases' ? "release, first_hour, last_hour, uploads, date_trunc('minute', first_upload) as first_upload" : '*';
+        list.push({ sql: `select ${columns} from fleetprof.${name}(${[asked, filter].filter(Boolean).join(', ')})`,
           tolerance: ['estimated_hotspots', 'trend'].includes(name) ? 1e-5 : 1e-9 });
       }
     }
