@@ -169,7 +169,7 @@ export function startProcess(name, command, { user, deathSignal = 'SIGKILL', env
     running: () => running,
     exited,
     /** @type {Server['stop']} */
-    stop: async (signal = 'SIGTERM', timeoutMs = 15_000) => {
+    stop: async (signal = 'SIGTERM', timeoutMs = 60_000) => {
       if (!running) return exited;
       child.ref();
       child.kill(signal);
