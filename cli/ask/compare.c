@@ -7,6 +7,7 @@
 #include "cli/kit/command.h"
 #include "cli/kit/message.h"
 #include "cli/kit/options.h"
+#include "cli/kit/terminal.h"
 
 enum {
     OPTION_TOP = FP_OPTION_FIRST,
@@ -22,6 +23,7 @@ struct compare_options {
     const char *top;
     const char *before; /* NULL: not given, as the next one */
     const char *after;
+    PGresult *latest; /* has both, if no side is given; NULL: one is */
     bool with_agent;
     const char *by; /* NULL: not OPTION_BY */
     int what;       /* 0: functions; OPTION_TIMINGS, OPTION_VITALS, OPTION_BY, OPTION_PARTS */
@@ -74,13 +76,6 @@ static error_t parse_compare(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_SUCCESS:
         if (given->before != NULL && given->after == NULL)
             argp_error(state, "BEFORE and AFTER are two releases; AFTER is missing");
-        if (given->before == NULL && given->comparison.before_since == NULL &&
-            given->comparison.before_until == NULL &&
-            given->comparison.filters.values[FP_FILTER_SINCE] == NULL &&
-            !fp_own_filters_are_given(&given->comparison.own))
-            argp_error(state, "name two releases, two values of a dimension such as "
-                              "--before-variant and --after-variant, or two periods by "
-                              "--before-since, --before-until, --since and --until");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -101,9 +96,62 @@ static const struct argp compare_argp = {
            "slower or "
            "faster than another, as far as that is more than noise. What was found comes first; "
            "then the functions that "
-           "cost most, or the timings with the most values.",
+           "cost most, or the timings with the most values. Without a side: the release that "
+           "began last, and the one before it.",
     .children = children,
 };
+
+/* ---- the sides ---- */
+
+/* True if nothing says what the sides are. */
+static bool lacks_sides(const struct compare_options *given)
+{
+    const struct fp_comparison *comparison = &given->comparison;
+    return given->before == NULL && comparison->before_since == NULL &&
+           comparison->before_until == NULL &&
+           comparison->filters.values[FP_FILTER_SINCE] == NULL &&
+           !fp_own_filters_are_given(&comparison->own);
+}
+
+/* Says which releases nobody named. */
+static void print_latest_releases(const PGresult *latest)
+{
+    const char *previous = PQgetvalue(latest, 0, 2);
+    (void)printf("Release ");
+    fp_terminal_write_line(stdout, fp_str_of(PQgetvalue(latest, 0, 3)));
+    (void)printf(" against ");
+    fp_terminal_write_line(stdout, previous[0] != '\0' ? fp_str_of(previous) : FP_STR("(none)"));
+    (void)printf(", the one before it:\n\n");
+}
+
+/* Takes the release that began last, and the one before it. */
+static bool take_latest_releases(struct compare_options *given)
+{
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select fleetprof_data.literal_filter(previous), "
+                        "fleetprof_data.literal_filter(latest), previous, latest "
+                        "from fleetprof_data.latest_releases(");
+    fp_filters_add(&given->comparison.filters, &query);
+    fp_sql_add(&query, ")");
+    given->latest = fp_sql_run(given->comparison.connection, &query);
+    fp_sql_release(&query);
+    if (given->latest == NULL)
+        return false;
+    if (PQgetisnull(given->latest, 0, 0)) {
+        fp_message_error("there are no two releases to compare");
+        fp_message_hint("Name two values of a dimension, such as --before-variant and "
+                        "--after-variant, or two periods by --before-since, --before-until, "
+                        "--since and --until.");
+        return false;
+    }
+    given->before = PQgetvalue(given->latest, 0, 0);
+    given->after = PQgetvalue(given->latest, 0, 1);
+    if (given->comparison.form == FP_FORM_PEOPLE)
+        print_latest_releases(given->latest);
+    return true;
+}
+
+/* ---- the table ---- */
 
 /* The first columns of each row, before those of the table. */
 enum { AGENT_FUNCTIONS, AGENT_BEFORE_MS, AGENT_AFTER_MS, TABLE };
@@ -225,7 +273,10 @@ enum fp_exit fp_compare_command(int argc, char **argv)
     fp_command_parse(&compare_argp, argc, argv, &given);
     if (!fp_comparison_open(&given.comparison))
         return FP_EXIT_TROUBLE;
-    bool fine = given.what == 0 ? print_functions(&given) : print_compared(&given);
+    bool fine = !lacks_sides(&given) || take_latest_releases(&given);
+    if (fine)
+        fine = given.what == 0 ? print_functions(&given) : print_compared(&given);
+    PQclear(given.latest);
     fp_comparison_close(&given.comparison);
     return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
 }

@@ -189,6 +189,14 @@ test('compare --by and --parts judge groups, and split the difference', async ()
   assert.match(unknown.stderr, /costs cannot be compared by "colour"/);
 });
 
+test('compare takes the release that began last and the one before it, if nobody names a side', async () => {
+  const { stdout } = await fleetprof('compare');
+  const [heading, , ...rest] = stdout.split('\n');
+  assert.equal(heading, 'Release 2 against 1, the one before it:');
+  assert.equal(rest.join('\n'), (await fleetprof('compare', '1', '2')).stdout);
+  assert.deepEqual(await json('compare', '--timings'), await json('compare', '--timings', '1', '2'));
+});
+
 test('compare takes two periods', async () => {
   const { code, stderr } = await fleetprof('compare', '--before-since', '30d', '--before-until', '20d', '--since', '19d');
   assert.equal(code, 0);
@@ -212,7 +220,7 @@ test('compare takes two values of a dimension, in the same hours', async () => {
 
 test('compare refuses what is no comparison', async () => {
   for (const [args, message] of /** @type {const} */ ([
-    [['compare'], 'name two releases, two values of a dimension such as --before-variant and --after-variant, or two periods'],
+    [['compare', '--site', 'nobody'], 'there are no two releases to compare'],
     [['compare', '--before-device', 'desktop'], 'before and after share uploads'],
     [['compare', '--before-device', 'desktop', '--after-device', 'watch'], 'no page load is on the later side'],
     [['regressions', '--before-device', 'desktop'], 'unrecognized option'],
