@@ -150,9 +150,6 @@ static bool aborts(enum broken broken)
 static void asserts_each_promise_of_a_decoder(void **state)
 {
     (void)state;
-#ifdef NDEBUG
-    skip(); /* a release has no assertions */
-#endif
     assert_false(aborts(NOTHING));
     for (enum broken broken = NOTHING + 1; broken < BROKEN_COUNT; broken++)
         if (!aborts(broken))
@@ -161,6 +158,10 @@ static void asserts_each_promise_of_a_decoder(void **state)
 
 int main(void)
 {
+#ifdef NDEBUG
+    puts("1..0 # SKIP a release has no assertions");
+    return 0;
+#endif
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(asserts_each_promise_of_a_decoder),
     };
