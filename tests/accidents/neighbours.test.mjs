@@ -469,7 +469,8 @@ describe('what one site takes at once', () => {
 
   test('a site whose uploads wait in too large a number to be decoded gets 429 for more, and its neighbour does not', async () => {
     const connections = 16;
-    const collector = await start({ formats: allFormats, budgets: unbound }, { limits: { connections } });
+    // Room for twelve traces of 3.4 MB in the site's half: more of them at once would be 503.
+    const collector = await start({ formats: allFormats, budgets: unbound }, { limits: { connections, body_memory: '128MiB' } });
     const ledger = openLedger();
     const attacking = attack(collector, connections - 4, 4000);
     const refused = 'fleetprof_uploads_refused_total{site="loud",reason="budget_decoding"}';
