@@ -138,9 +138,13 @@ const char *fp_value_check_text(struct fp_str text)
 static bool parse_connection(struct fp_str text, char **message)
 {
     *message = NULL;
-    errno = 0;
     char *conninfo = strndup(text.ptr, text.len);
-    PQconninfoOption *options = conninfo != NULL ? PQconninfoParse(conninfo, message) : NULL;
+    if (conninfo == NULL) {
+        errno = ENOMEM; /* clang takes it for unchanged by allocations */
+        return false;
+    }
+    errno = 0;
+    PQconninfoOption *options = PQconninfoParse(conninfo, message);
     int cause = errno;
     free(conninfo);
     PQconninfoFree(options);
