@@ -50,7 +50,7 @@ function capital(label) {
 }
 
 /** Columns that no view shows under their own heading. */
-const unseen = /^(generated_|is_|function_key$|seen_share$|.*_low$|.*_high$)/;
+const unseen = /^(generated_|is_|function_key$|seen_share$)/;
 
 /** Questions whose rows a view shows as a table. */
 const shown = ['sites', 'hotspots', 'timings', 'callers', 'function_by', 'cost_by', 'vitals', 'interactions', 'long_frames', 'third_parties',
@@ -63,10 +63,10 @@ export const filterSets = {
 ${questions.flatMap(({ serves, takes }) => takes.flatMap((row) => (serves && 'filters' in row ? [`  ${serves.route}: ${quoted(row.filters.replace(/^dimensions/, 'filters'))},`] : []))).join('\n')}
 };
 
-/** Columns of the questions that views show as tables: label and kind. Made by report/build.mjs. @type {Record<string, Record<string, [string, 'text' | 'number' | 'share' | 'count']>>} */
-export const columns = {
+/** Columns of the questions that views show as tables: label and kind. Made by report/build.mjs. */
+export const columns = /** @satisfies {Record<string, Record<string, [string, 'text' | 'number' | 'share' | 'count']>>} */ ({
 ${shown.map((name) => `  ${name}: {\n${namesOf(name).filter((column) => !unseen.test(column)).map((column) => `    ${column}: [${quoted(capital(labelOf(questionOf(name), column)))}, '${kindOf(name, column)}'],\n`).join('')}  },`).join('\n')}
-};
+});
 `;
 
 /** @param {string} text */

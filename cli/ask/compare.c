@@ -138,10 +138,12 @@ static bool take_latest_releases(struct compare_options *given)
     if (given->latest == NULL)
         return false;
     if (PQgetisnull(given->latest, 0, 0)) {
-        fp_message_error("there are no two releases to compare");
-        fp_message_hint("Name two values of a dimension, such as --before-variant and "
-                        "--after-variant, or two periods by --before-since, --before-until, "
-                        "--since and --until.");
+        fp_message_error("site \"%s\" has no two releases to compare",
+                         given->comparison.filters.values[FP_FILTER_SITE]);
+        fp_message_hint(
+            "Name two releases, two values of a dimension, such as --before-variant and "
+            "--after-variant, or two periods by --before-since, --before-until, "
+            "--since and --until.");
         return false;
     }
     given->before = PQgetvalue(given->latest, 0, 0);

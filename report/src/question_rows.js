@@ -39,8 +39,8 @@ export const filterSets = {
   sessions: 'filters',
 };
 
-/** Columns of the questions that views show as tables: label and kind. Made by report/build.mjs. @type {Record<string, Record<string, [string, 'text' | 'number' | 'share' | 'count']>>} */
-export const columns = {
+/** Columns of the questions that views show as tables: label and kind. Made by report/build.mjs. */
+export const columns = /** @satisfies {Record<string, Record<string, [string, 'text' | 'number' | 'share' | 'count']>>} */ ({
   sites: {
     site: ['Site', 'text'],
     first_hour: ['First hour (UTC)', 'text'],
@@ -116,6 +116,8 @@ export const columns = {
     good_share: ['Good', 'share'],
     needs_improvement_share: ['Needs improvement', 'share'],
     poor_share: ['Poor', 'share'],
+    p75_low: ['p75 at least', 'number'],
+    p75_high: ['p75 at most', 'number'],
   },
   interactions: {
     target: ['Target', 'text'],
@@ -154,7 +156,11 @@ export const columns = {
     before_self_ms: ['Before ms/load', 'number'],
     after_self_ms: ['After ms/load', 'number'],
     change: ['Change', 'number'],
+    change_low: ['Change low', 'number'],
+    change_high: ['Change high', 'number'],
     own_change: ['Own change', 'number'],
+    own_low: ['Own low', 'number'],
+    own_high: ['Own high', 'number'],
     smallest_visible: ['Smallest visible', 'number'],
     p: ['P', 'number'],
     verdict: ['Verdict', 'text'],
@@ -173,6 +179,10 @@ export const columns = {
     before_ms: ['Before ms', 'number'],
     after_ms: ['After ms', 'number'],
     change: ['Change', 'number'],
+    change_low: ['Change low', 'number'],
+    change_high: ['Change high', 'number'],
+    own_low: ['Own low', 'number'],
+    own_high: ['Own high', 'number'],
     smallest_visible: ['Smallest visible', 'number'],
     p: ['P', 'number'],
     verdict: ['Verdict', 'text'],
@@ -187,6 +197,10 @@ export const columns = {
     before_value: ['Before value', 'number'],
     after_value: ['After value', 'number'],
     change: ['Change', 'number'],
+    change_low: ['Change low', 'number'],
+    change_high: ['Change high', 'number'],
+    own_low: ['Own low', 'number'],
+    own_high: ['Own high', 'number'],
     smallest_visible: ['Smallest visible', 'number'],
     p: ['P', 'number'],
     verdict: ['Verdict', 'text'],
@@ -194,4 +208,4 @@ export const columns = {
     after_count: ['Values after', 'count'],
     common_change: ['Common change', 'number'],
   },
-};
+});

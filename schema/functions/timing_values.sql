@@ -45,7 +45,7 @@ as $$
 declare
     -- If only a few names are wanted, filtering all entries before they are summed is faster.
     few constant integer := 1000;
-    -- The standard deviation of the 75th percentile's rank is this times the square root of the count.
+    -- 1.96 standard deviations of the 75th percentile's rank are this times the square root of the count.
     rank_error constant double precision := 1.96 * sqrt(0.75 * 0.25);
     timing_ids bigint[] := array(select timing_id from timing where kind = any(timing_values.kinds) limit few + 1);
 begin

@@ -220,7 +220,7 @@ test('compare takes two values of a dimension, in the same hours', async () => {
 
 test('compare refuses what is no comparison', async () => {
   for (const [args, message] of /** @type {const} */ ([
-    [['compare', '--site', 'nobody'], 'there are no two releases to compare'],
+    [['compare', '--site', 'nobody'], 'site "nobody" has no two releases to compare'],
     [['compare', '--before-device', 'desktop'], 'before and after share uploads'],
     [['compare', '--before-device', 'desktop', '--after-device', 'watch'], 'no page load is on the later side'],
     [['regressions', '--before-device', 'desktop'], 'unrecognized option'],

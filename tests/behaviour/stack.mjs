@@ -169,7 +169,8 @@ export function startProcess(name, command, { user, deathSignal = 'SIGKILL', env
     running: () => running,
     exited,
     /** @type {Server['stop']} */
-    stop: async (signal = 'SIGTERM', timeoutMs = 60_000) => {
+    // The collector itself ends a stop that takes 30 s.
+    stop: async (signal = 'SIGTERM', timeoutMs = 40_000) => {
       if (!running) return exited;
       child.ref();
       child.kill(signal);

@@ -62,10 +62,10 @@ export function listOf(by, rows, page) {
   if (by === 'parts') {
     return { name, caption: 'Parts of the difference', rows, empty: 'Neither side has attributed time.',
       columns: columnsOf('change_parts', { part: {}, ms: { label: 'ms per page load', kind: 'number' }, share: { label: 'Of the earlier side', kind: 'number', cell: (row) => change(row.share) } }),
-      after: h('p', { class: 'note' }, 'The parts add up to (all). (code) is what page loads that are alike in all dimensions differ by; each dimension is what its other mix makes.') };
+      after: h('p', { class: 'note' }, 'The parts add up to (all). (code): what page loads that are alike in all dimensions differ by; a dimension: what its other mix makes.') };
   }
   const label = (/** @type {Row} */ row) => (row.name === '' ? '(none)' : visible(row.name, 160));
-  return { name, caption: `By ${by}`, rows, search: ['name', 'verdict'], empty: 'Nothing to compare: the sides have no such group in common.', columns: columnsOf('compare_costs', {
+  return { name, caption: `By ${by}`, rows, search: ['name', 'verdict'], empty: 'The sides have no such group in common.', columns: columnsOf('compare_costs', {
     verdict, name: { label: by, cell: (row) => (ofLoads.includes(by) ? h('a', { href: page.link({ [by]: literal(row.name), by: null }) }, label(row)) : h('span', null, label(row))) },
     before_self_ms: {}, after_self_ms: {},
     own_change: ownChange, smallest_visible: couldHaveSeen, before_uploads: {}, after_uploads: {} }) };
