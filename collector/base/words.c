@@ -46,6 +46,8 @@ const char *fp_timing_kind_name(enum fp_timing_kind kind)
         [FP_TIMING_PAGE_HOST] = "page_host",
         [FP_TIMING_HIDDEN] = "hidden",
         [FP_TIMING_LEFT_OUT] = "left_out",
+        [FP_TIMING_VITAL_ELEMENT] = "vital_element",
+        [FP_TIMING_VITAL_PART] = "vital_part",
     };
     return names[kind];
 }

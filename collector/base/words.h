@@ -55,6 +55,8 @@ enum fp_timing_kind {
     FP_TIMING_PAGE_HOST,       /* hosts of pages that send samples or resources */
     FP_TIMING_HIDDEN,          /* scripts in whose spans time has no stack; no values */
     FP_TIMING_LEFT_OUT,        /* what agents left out: page loads, and how much in the sum */
+    FP_TIMING_VITAL_ELEMENT,   /* what a vital's values are of */
+    FP_TIMING_VITAL_PART,      /* what they consist of; sums without a histogram */
     FP_TIMING_KIND_COUNT
 };
 

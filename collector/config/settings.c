@@ -130,6 +130,8 @@ const struct fp_setting fp_settings[] = {
     {"ceilings.segments", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_SEGMENT), .value = "2000",
      .help = "New combinations of dimensions per site and hour; above that, the environment "
              "becomes `(overflow)`, then the release, the route and the variant"},
+    {"ceilings.elements", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_ELEMENT), .value = "2000",
+     .help = "New elements of web vitals, with what they show, per site and hour"},
     {"ceilings.vitals", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_VITAL), .value = "500000",
      .help = "Web vitals with an id per site and hour that may be [sent "
              "again](numbers.md#vitals-that-are-sent-again); above that they count all the same, "

@@ -50,8 +50,11 @@ struct fp_profile_vital {
     bool is_of_start; /* it is measured from the page's start: not of a page that came back */
     int64_t start_us; /* of the window, like the next */
     int64_t duration_us;
-    bool has_id;     /* it may be sent again */
-    uint64_t metric; /* hash of its id */
+    bool has_id;          /* it may be sent again */
+    uint64_t metric;      /* hash of its id */
+    struct fp_str target; /* a selector of its element, unscrubbed; "" for none, as the next */
+    struct fp_str url;    /* of what the element shows, unscrubbed */
+    struct fp_vital_parts parts;
 };
 
 struct fp_profile_interaction {

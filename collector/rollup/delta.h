@@ -9,7 +9,7 @@
  * (self times of events may be negative: their clocks are coarse); frames, stacks and timings have
  * unique ids; a stack's parent precedes it; every frame and stack is needed by a sample, except the
  * last frames, without time, and timings without values: these are of earlier parts of the page
- * load, and needed by measured_frames and measured.
+ * load, and needed by measured_frames and measured, or elements of vitals.
  * fold/check.c asserts these. All texts are valid UTF-8 without U+0000, scrubbed, at most 1,024
  * code points, and live in the arena in which the delta was made.
  */
@@ -139,7 +139,9 @@ struct fp_delta_measured_frame {
 struct fp_delta_vital {
     uint64_t metric; /* hash of the metric's id */
     enum fp_vital vital;
+    uint32_t element; /* index of its timing, which has no values; FP_INDEX_NONE: unknown */
     int64_t value_us; /* from 0 to FP_DELTA_TIME_MAX_US; the score of CLS times 1,000,000 */
+    struct fp_vital_parts parts;
 };
 
 /* The upload's records that were refused for one reason. */

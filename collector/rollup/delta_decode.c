@@ -216,6 +216,30 @@ static void take_refusals(struct fp_in *in, struct fp_delta *delta)
     }
 }
 
+/* Takes the parts of a value, which are not longer than the value. */
+static void take_parts(struct fp_in *in, struct fp_delta_vital *vital)
+{
+    vital->parts.known = (int64_t)fp_in_varint(in, FP_VITAL_PARTS_MAX - 1);
+    if (fp_in_ok(in) && vital->parts.known > 0 &&
+        (size_t)vital->parts.known + 1 != fp_vital_part_count(vital->vital))
+        fp_in_refuse(in, FP_DELTA_DAMAGED);
+    int64_t left_us = vital->value_us;
+    for (int64_t i = 0; fp_in_ok(in) && i < vital->parts.known; i++) {
+        vital->parts.us[i] = (int64_t)fp_in_varint(in, (uint64_t)left_us);
+        left_us -= vital->parts.us[i];
+    }
+}
+
+/* Takes the element of a vital: a timing of that vital without values. */
+static uint32_t take_element(struct fp_in *in, const struct fp_delta *delta)
+{
+    const uint32_t element = fp_in_optional_index(in, delta->timing_count);
+    if (fp_in_ok(in) && element != FP_INDEX_NONE &&
+        delta->timings[element].kind != FP_TIMING_VITAL_ELEMENT)
+        fp_in_refuse(in, FP_DELTA_DAMAGED);
+    return element;
+}
+
 static void take_vitals(struct fp_in *in, struct fp_delta *delta)
 {
     delta->vitals = fp_in_array(in, &delta->vital_count, sizeof(*delta->vitals), 10);
@@ -226,6 +250,9 @@ static void take_vitals(struct fp_in *in, struct fp_delta *delta)
         vital->metric = fp_in_fixed64(in);
         vital->vital = (enum fp_vital)fp_in_byte(in, FP_VITAL_COUNT);
         vital->value_us = (int64_t)fp_in_varint(in, FP_DELTA_TIME_MAX_US);
+        vital->element = in->version > 6 ? take_element(in, delta) : FP_INDEX_NONE;
+        if (in->version > 6)
+            take_parts(in, vital);
     }
 }
 

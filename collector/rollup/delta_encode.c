@@ -164,6 +164,13 @@ static void put_refusals(struct fp_buf *out, const struct fp_delta *delta)
     }
 }
 
+static void put_parts(struct fp_buf *out, const struct fp_vital_parts *parts)
+{
+    fp_out_varint(out, (uint64_t)parts->known);
+    for (int64_t i = 0; i < parts->known; i++)
+        fp_out_varint(out, (uint64_t)parts->us[i]);
+}
+
 static void put_vitals(struct fp_buf *out, const struct fp_delta *delta)
 {
     fp_out_varint(out, delta->vital_count);
@@ -171,6 +178,8 @@ static void put_vitals(struct fp_buf *out, const struct fp_delta *delta)
         fp_out_fixed64(out, delta->vitals[i].metric);
         fp_out_byte(out, delta->vitals[i].vital);
         fp_out_varint(out, (uint64_t)delta->vitals[i].value_us);
+        fp_out_index(out, delta->vitals[i].element);
+        put_parts(out, &delta->vitals[i].parts);
     }
 }
 

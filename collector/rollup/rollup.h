@@ -316,6 +316,8 @@ struct fp_vital_count {
     int64_t segment_id;
     int64_t bucket_us;
     int64_t value_us;
+    int64_t element_id; /* of the timing of its element, 0: unknown */
+    struct fp_vital_parts parts;
     int32_t rating;  /* enum fp_vital_rating */
     int32_t uploads; /* 1: it stands for its upload in the timing's number of uploads, else 0 */
 };

@@ -46,6 +46,55 @@ static bool add_to_timing(struct fp_rollup *rollup, const struct fp_fact_key *ke
     return true;
 }
 
+static bool add_to_bin(struct fp_rollup *rollup, struct fp_fact_key key, enum direction direction,
+                       int64_t value_us)
+{
+    bool added;
+    key.part = fp_bin_of(value_us);
+    struct fp_timing_bin_fact *bin =
+        fp_rows_put(&rollup->tables[FP_ROLLUP_TABLE_TIMING_BIN_FACT], &key.segment_id, &added);
+    if (bin == NULL)
+        return false;
+    bin->count += direction;
+    return true;
+}
+
+static struct fp_timing_key part_key(enum fp_vital vital, size_t number)
+{
+    struct fp_timing_key key = timing_key(FP_TIMING_VITAL_PART, vital);
+    key.source = fp_str_of(fp_vital_part_of(vital, number)->name);
+    return key;
+}
+
+/* Returns how many parts of the value are counted. */
+static size_t part_count(const struct fp_vital_row *row, const struct fp_vital_count *count)
+{
+    return count->parts.known > 0 ? fp_vital_part_count(row->vital) : 0;
+}
+
+static bool add_parts(struct fp_rollup *rollup, const struct fp_vital_row *row,
+                      const struct fp_vital_count *count, enum direction direction)
+{
+    for (size_t i = 0; i < part_count(row, count); i++) {
+        const struct fp_timing_key part = part_key(row->vital, i);
+        const struct fp_fact_key key = {count->segment_id, count->bucket_us,
+                                        (int64_t)fp_timing_id((uint64_t)row->site_id, &part), 0};
+        if (!add_to_timing(rollup, &key, count, direction,
+                           fp_vital_part_us(row->vital, i, &count->parts, count->value_us)))
+            return false;
+    }
+    return true;
+}
+
+static bool add_element(struct fp_rollup *rollup, const struct fp_vital_count *count,
+                        enum direction direction)
+{
+    const struct fp_fact_key key = {count->segment_id, count->bucket_us, count->element_id, 0};
+    return count->element_id == 0 ||
+           (add_to_timing(rollup, &key, count, direction, count->value_us) &&
+            add_to_bin(rollup, key, direction, count->value_us));
+}
+
 /* Adds a value to the facts of its vital, or takes it back. */
 static bool add_value(struct fp_rollup *rollup, const struct fp_vital_row *row,
                       const struct fp_vital_count *count, enum direction direction)
@@ -54,26 +103,22 @@ static bool add_value(struct fp_rollup *rollup, const struct fp_vital_row *row,
     struct fp_timing_key timing = timing_key(FP_TIMING_VITAL, row->vital);
     struct fp_fact_key key = {count->segment_id, count->bucket_us,
                               (int64_t)fp_timing_id(site_id, &timing), 0};
-    if (!add_to_timing(rollup, &key, count, direction, count->value_us))
+    if (!add_to_timing(rollup, &key, count, direction, count->value_us) ||
+        !add_to_bin(rollup, key, direction, count->value_us) ||
+        !add_element(rollup, count, direction) || !add_parts(rollup, row, count, direction))
         return false;
-    key.part = fp_bin_of(count->value_us);
-    bool added;
-    struct fp_timing_bin_fact *bin =
-        fp_rows_put(&rollup->tables[FP_ROLLUP_TABLE_TIMING_BIN_FACT], &key.segment_id, &added);
-    if (bin == NULL)
-        return false;
-    bin->count += direction;
     if (!find_rating(count->rating, &timing.kind))
         return true;
     key.id = (int64_t)fp_timing_id(site_id, &timing);
-    key.part = 0;
     return add_to_timing(rollup, &key, count, direction, 0);
 }
 
 static bool add_timing(const struct fp_addition *add, const struct fp_timing_key *key)
 {
-    const struct fp_delta_timing timing = {
-        .id = fp_timing_id((uint64_t)add->site_id, key), .name = key->name, .kind = key->kind};
+    const struct fp_delta_timing timing = {.id = fp_timing_id((uint64_t)add->site_id, key),
+                                           .name = key->name,
+                                           .source = key->source,
+                                           .kind = key->kind};
     return fp_addition_timing_name(add, &timing);
 }
 
@@ -82,6 +127,11 @@ static bool add_timings_of(const struct fp_addition *add, const struct fp_vital_
     struct fp_timing_key key = timing_key(FP_TIMING_VITAL, row->vital);
     if (!add_timing(add, &key))
         return false;
+    for (size_t i = 0; i < part_count(row, &row->count); i++) {
+        const struct fp_timing_key part = part_key(row->vital, i);
+        if (!add_timing(add, &part))
+            return false;
+    }
     return !find_rating(row->count.rating, &key.kind) || add_timing(add, &key);
 }
 
@@ -114,6 +164,10 @@ static bool add_vital(const struct fp_addition *add, const struct fp_delta_vital
         .count = {.segment_id = add->segment_id,
                   .bucket_us = add->bucket_us,
                   .value_us = vital->value_us,
+                  .element_id = vital->element != FP_INDEX_NONE
+                                    ? (int64_t)add->delta->timings[vital->element].id
+                                    : 0,
+                  .parts = vital->parts,
                   .rating = (int32_t)fp_vital_rate(vital->vital, vital->value_us),
                   .uploads = is_counted_already(add->delta, vital) ? 0 : 1},
         .part = fp_addition_int32(add->delta->part),

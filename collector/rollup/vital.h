@@ -16,6 +16,20 @@ enum fp_vital {
     FP_VITAL_COUNT /* also: a name that is none of them */
 };
 
+/* A part of a vital's value: its name in the database, and the attribution's member in web-vitals.
+ */
+struct fp_vital_part {
+    const char *name;
+    const char *member;
+};
+
+/* The parts of a value but the last one: that takes the rest. Microseconds from 0 on, in the
+ * order of fp_vital_part_of; their sum is at most the value. */
+struct fp_vital_parts {
+    int64_t known; /* how many are: fp_vital_part_count - 1, or 0 */
+    int64_t us[FP_VITAL_PARTS_MAX - 1];
+};
+
 enum fp_vital_rating { FP_VITAL_GOOD, FP_VITAL_NEEDS_IMPROVEMENT, FP_VITAL_POOR };
 
 /* "LCP", "INP", … */
@@ -26,6 +40,16 @@ bool fp_vital_is_score(enum fp_vital vital);
 
 /* Returns the vital of this name, else FP_VITAL_COUNT. */
 enum fp_vital fp_vital_find(struct fp_str name);
+
+/* Returns how many parts a value of the vital has: 0, or at least two. */
+size_t fp_vital_part_count(enum fp_vital vital);
+
+/* Returns a part by its number, below that count. */
+const struct fp_vital_part *fp_vital_part_of(enum fp_vital vital, size_t number);
+
+/* Returns the time of a part; the last one is what the others leave of the value. */
+int64_t fp_vital_part_us(enum fp_vital vital, size_t number, const struct fp_vital_parts *parts,
+                         int64_t value_us);
 
 /* Rates a value by the thresholds of Google's web-vitals. Microseconds; the score of CLS times
  * 1,000,000. */

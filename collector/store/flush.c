@@ -384,7 +384,7 @@ static bool count_new_load(struct fp_rollup *rollup, const PGresult *rows, int r
  * part. */
 static bool settle_vital(struct fp_rollup *rollup, const PGresult *rows, int row)
 {
-    enum { ID, SENT, VALUE, SEGMENT, BUCKET, RATING, UPLOADS };
+    enum { ID, SENT, VALUE, SEGMENT, BUCKET, RATING, UPLOADS, ELEMENT, KNOWN_PARTS, PART };
     const struct fp_uuid id = uuid_at(rows, row, ID);
     struct fp_vital_row *vital = fp_rollup_find_vital(rollup, &id);
     if (vital == NULL)
@@ -393,13 +393,17 @@ static bool settle_vital(struct fp_rollup *rollup, const PGresult *rows, int row
         bool is_first = integer_at(rows, row, SENT) == 1;
         return !is_first || fp_rollup_keep_vital(rollup, vital, NULL);
     }
-    const struct fp_vital_count replaced = {
+    struct fp_vital_count replaced = {
         .segment_id = bigint_at(rows, row, SEGMENT),
         .bucket_us = bigint_at(rows, row, BUCKET) + FP_STORE_EPOCH_US,
         .value_us = bigint_at(rows, row, VALUE),
         .rating = smallint_at(rows, row, RATING),
         .uploads = smallint_at(rows, row, UPLOADS),
+        .element_id = bigint_at(rows, row, ELEMENT),
+        .parts.known = bigint_at(rows, row, KNOWN_PARTS),
     };
+    for (int i = 0; i < (int)FP_COUNT(replaced.parts.us); i++)
+        replaced.parts.us[i] = bigint_at(rows, row, PART + i);
     return fp_rollup_keep_vital(rollup, vital, &replaced);
 }
 

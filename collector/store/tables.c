@@ -172,6 +172,12 @@ static const struct fp_store_column vital_columns[] = {
     COLUMN(fp_vital_row, part, "part", INTEGER),
     COLUMN(fp_vital_row, count.rating, "rating", INTEGER),
     COLUMN(fp_vital_row, count.uploads, "uploads", INTEGER),
+    COLUMN(fp_vital_row, count.element_id, "element_id", BIGINT),
+    COLUMN(fp_vital_row, count.parts.known, "known_parts", BIGINT),
+    COLUMN(fp_vital_row, count.parts.us[0], "part_1_us", BIGINT),
+    COLUMN(fp_vital_row, count.parts.us[1], "part_2_us", BIGINT),
+    COLUMN(fp_vital_row, count.parts.us[2], "part_3_us", BIGINT),
+    COLUMN(fp_vital_row, count.parts.us[3], "part_4_us", BIGINT),
 };
 
 static bool is_counted(const struct fp_rollup *rollup, const void *row)
@@ -342,7 +348,9 @@ static const char *time_column(const struct fp_store_table *target)
  */
 static void add_replacement(struct fp_buf *out)
 {
-    static const char *const places[] = {"value_us", "segment_id", "bucket", "rating", "uploads"};
+    static const char *const places[] = {"value_us",  "segment_id", "bucket",      "rating",
+                                         "uploads",   "element_id", "known_parts", "part_1_us",
+                                         "part_2_us", "part_3_us",  "part_4_us"};
     fp_buf_addf(out, " do update set part = excluded.part, counted = excluded.counted,"
                      " sent = least(t.sent, 2147483646) + 1");
     for (size_t i = 0; i < FP_COUNT(places); i++)

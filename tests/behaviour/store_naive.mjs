@@ -39,7 +39,7 @@ import { vitals as allVitals } from '../../tools/vitals.mjs';
  *   marker: index of the frame, marker, samples, self_us, total_us; and window_us, page loads
  *
  * @property {[string, string, string, number][]} left_out timing's id, what, source (the name of marks or measures), how many
- * @property {[string, string, number, string, string, string][]} vitals id, name, value_us, ids of the timings for
+ * @property {[string, string, number, string, string, string, string, [string, number][]][]} vitals id, name, value_us, ids of the timings for
  *   values, good and poor ones
  *
  * @typedef {object} Upload a description that counts

@@ -81,8 +81,8 @@ process.on('exit', killWriters);
  *   profiled_us, unattributed_us, rows, unattributed samples, the rows, window_us, page loads
  * @property {[string, string, string, number][]} left_out timing's id, what, source, how many
  * @property {number} part
- * @property {[string, string, number, string, string, string][]} vitals id, name, value_us, ids of the timings for
- *   values, good and poor ones
+ * @property {[string, string, number, string, string, string, string, [string, number][]][]} vitals id, name, value_us,
+ *   ids of the timings for values, good and poor ones and the element ('': none), those of the parts and their time
  *
  * @typedef {object} Writer
  * @property {string} spoolDir
@@ -193,6 +193,7 @@ export async function assertCounted(database, writer, seeds) {
       attributed += selfUs;
     }
     for (const [id, count, sumUs, , kind] of delta.timings) {
+      if (count === 0) continue; // the element of a vital
       if (kind === 'coverage') binless += count;
       const timing = timings.get(id) ?? { uploads: 0, count: 0, sum_us: 0 };
       timings.set(id, timing);
@@ -267,7 +268,7 @@ export async function assertCounted(database, writer, seeds) {
  * @param {Writer} writer
  * @param {number[]} seeds
  * @param {Map<string, { uploads: number, count: number, sum_us: number }>} timings
- * @returns {Promise<number>} how many of them are good or poor
+ * @returns {Promise<number>} how many of the timings have no bin: of good and poor ones, and of parts
  */
 async function addLastVitals(writer, seeds, timings) {
   /** @type {Map<string, { part: number, vital: Delta['vitals'][number] }>} */
@@ -282,12 +283,14 @@ async function addLastVitals(writer, seeds, timings) {
     const timing = timings.get(id) ?? { uploads: 0, count: 0, sum_us: 0 };
     timings.set(id, { uploads: timing.uploads + 1, count: timing.count + 1, sum_us: timing.sum_us + us });
   };
-  for (const { vital: [, name, us, values, good, poor] } of last.values()) {
+  for (const { vital: [, name, us, values, good, poor, element, parts] } of last.values()) {
     const row = allVitals.find((one) => one.name === name) ?? assert.fail(name);
     add(values, us);
+    if (element !== '') add(element, us);
+    for (const [part, partUs] of parts) add(part, partUs);
     const rating = us <= row.good * 1000 ? good : us > row.poor * 1000 ? poor : '';
     if (rating !== '') add(rating, 0);
-    rated += rating === '' ? 0 : 1;
+    rated += parts.length + (rating === '' ? 0 : 1);
   }
   return rated;
 }

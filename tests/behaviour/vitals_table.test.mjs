@@ -97,7 +97,7 @@ async function made(table) {
 }
 
 test('a new vital is one line', async () => {
-  const { header, sql } = await made(`${read('schema/vitals')}XYZ | score x 1000 | 7 | 9 | a vital of tomorrow\n`);
+  const { header, sql } = await made(`${read('schema/vitals')}XYZ | score x 1000 | 7 | 9 | | a vital of tomorrow\n`);
   assert.match(header, /, \\\n {4}ROW\(XYZ, "XYZ", 7, 9, true\)\n/);
   assert.match(header, new RegExp(`"${names.join(', ')}, XYZ"`));
   assert.match(sql, new RegExp(`return '\\{${names.join(', ')}, XYZ\\}'::text\\[\\]`));
@@ -107,9 +107,11 @@ test('a new vital is one line', async () => {
 
 test('a row that is wrong is named', async () => {
   for (const [row, problem] of /** @type {[string, RegExp][]} */ ([
-    ['lcp | ms | 1 | 2 | a name', /:\d+: a vital has a name in capitals/],
-    ['XYZ | s | 1 | 2 | a unit', /:\d+: the unit is ms or score x 1000/],
-    ['XYZ | ms | 2 | 2 | thresholds', /:\d+: good and poor are whole numbers, and poor is larger/],
-    ['XYZ | ms | 1 | 2', /a vital has five columns/],
+    ['lcp | ms | 1 | 2 | | a name', /:\d+: a vital has a name in capitals/],
+    ['XYZ | s | 1 | 2 | | a unit', /:\d+: the unit is ms or score x 1000/],
+    ['XYZ | ms | 2 | 2 | | thresholds', /:\d+: good and poor are whole numbers, and poor is larger/],
+    ['XYZ | ms | 1 | 2 | one member | parts', /:\d+: a vital has no parts, or two to 5/],
+    ['XYZ | ms | 1 | 2 | one, two member | parts', /:\d+: a part has a name and a member of the attribution/],
+    ['XYZ | ms | 1 | 2 |', /a vital has six columns/],
   ])) await assert.rejects(made(`${read('schema/vitals')}${row}\n`), problem, row);
 });

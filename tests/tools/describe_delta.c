@@ -152,6 +152,27 @@ static int64_t timing_id(uint64_t site_id, enum fp_timing_kind kind, enum fp_vit
     return (int64_t)fp_timing_id(site_id, &key);
 }
 
+/* Prints the timings of a vital's element and parts: "ID" or "", [["ID", us], ...]. */
+static void print_attribution(const struct fp_delta *delta, const struct fp_delta_vital *vital)
+{
+    const size_t count = vital->parts.known > 0 ? fp_vital_part_count(vital->vital) : 0;
+    if (vital->element == FP_INDEX_NONE)
+        printf("\"\", [");
+    else
+        printf("\"%" PRId64 "\", [", (int64_t)delta->timings[vital->element].id);
+    for (size_t i = 0; i < count; i++) {
+        const struct fp_timing_key key = {
+            .kind = FP_TIMING_VITAL_PART,
+            .name = fp_str_of(fp_vital_name(vital->vital)),
+            .source = fp_str_of(fp_vital_part_of(vital->vital, i)->name),
+        };
+        printf("%s[\"%" PRId64 "\", %" PRId64 "]", i > 0 ? ", " : "",
+               (int64_t)fp_timing_id(fp_site_id(delta->segment.site), &key),
+               fp_vital_part_us(vital->vital, i, &vital->parts, vital->value_us));
+    }
+    printf("]");
+}
+
 static void print_vitals(const struct fp_delta *delta)
 {
     const uint64_t site_id = fp_site_id(delta->segment.site);
@@ -161,11 +182,14 @@ static void print_vitals(const struct fp_delta *delta)
         const struct fp_uuid id = fp_vital_id(site_id, &delta->load, vital);
         char text[FP_UUID_TEXT_LEN + 1];
         fp_uuid_format(&id, text);
-        printf("%s[\"%s\", \"%s\", %" PRId64 ", \"%" PRId64 "\", \"%" PRId64 "\", \"%" PRId64 "\"]",
+        printf("%s[\"%s\", \"%s\", %" PRId64 ", \"%" PRId64 "\", \"%" PRId64 "\", \"%" PRId64
+               "\", ",
                i > 0 ? ", " : "", text, fp_vital_name(vital->vital), vital->value_us,
                timing_id(site_id, FP_TIMING_VITAL, vital->vital),
                timing_id(site_id, FP_TIMING_VITAL_GOOD, vital->vital),
                timing_id(site_id, FP_TIMING_VITAL_POOR, vital->vital));
+        print_attribution(delta, vital);
+        printf("]");
     }
     printf("]");
 }

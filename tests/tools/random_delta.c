@@ -324,7 +324,8 @@ static void draw_timings(const struct random_delta_settings *settings, uint64_t 
 {
     const uint32_t kinds = settings->observed ? FP_TIMING_KIND_COUNT : FP_TIMING_MEASURE + 1;
     delta->timing_count = below(state, TIMING_MAX + 1);
-    delta->timings = fp_arena_array(arena, TIMING_MAX + LEFT_OUT_MAX + 1, sizeof(*delta->timings));
+    delta->timings = fp_arena_array(arena, TIMING_MAX + LEFT_OUT_MAX + FP_VITAL_COUNT + 1,
+                                    sizeof(*delta->timings));
     delta->bins = fp_arena_array(arena, TIMING_MAX * VALUES_MAX, sizeof(*delta->bins));
     uint64_t site_id = fp_site_id(delta->segment.site);
     for (uint32_t i = 0; i < delta->timing_count; i++) {
@@ -456,6 +457,24 @@ static void draw_refusals(uint64_t *state, struct fp_arena *arena, struct fp_del
     }
 }
 
+/* Returns the timing of the vital's element, FP_INDEX_NONE for number 0. */
+static uint32_t draw_element(struct fp_arena *arena, struct fp_delta *delta, uint64_t number,
+                             enum fp_vital vital)
+{
+    if (number == 0)
+        return FP_INDEX_NONE;
+    const struct fp_timing_key key = {FP_TIMING_VITAL_ELEMENT, fp_str_of(fp_vital_name(vital)),
+                                      text(arena, "element-", (uint32_t)number), FP_STR("")};
+    delta->timings[delta->timing_count] =
+        (struct fp_delta_timing){.id = fp_timing_id(fp_site_id(delta->segment.site), &key),
+                                 .name = key.name,
+                                 .source = key.source,
+                                 .function = key.function,
+                                 .kind = key.kind,
+                                 .first_bin = delta->bin_count};
+    return delta->timing_count++;
+}
+
 /* Draws vitals of few metrics. A part always has the same value, whichever upload brings it: so it
  * is the same in which order two of them are counted. */
 static void draw_vitals(uint64_t *state, struct fp_arena *arena, struct fp_delta *delta)
@@ -467,8 +486,18 @@ static void draw_vitals(uint64_t *state, struct fp_arena *arena, struct fp_delta
         const uint64_t metric = 1 + below(state, 2);
         const uint64_t load = delta->load.bytes[15];
         const uint64_t value = fp_hash_pair((char)vital, load << 8 | delta->part, metric);
-        delta->vitals[delta->vital_count++] =
-            (struct fp_delta_vital){metric, (enum fp_vital)vital, (int64_t)(value % 6000000)};
+        const uint64_t value_us = value % 6000000;
+        struct fp_delta_vital *drawn = &delta->vitals[delta->vital_count++];
+        *drawn = (struct fp_delta_vital){
+            .metric = metric,
+            .vital = (enum fp_vital)vital,
+            .element = draw_element(arena, delta, value % 3, (enum fp_vital)vital),
+            .value_us = (int64_t)value_us,
+        };
+        if (value % 2 == 0 && fp_vital_part_count(drawn->vital) > 0)
+            drawn->parts.known = (int64_t)fp_vital_part_count(drawn->vital) - 1;
+        for (int64_t i = 0; i < drawn->parts.known; i++)
+            drawn->parts.us[i] = (int64_t)(value_us / (uint64_t)(6 + i));
     }
 }
 

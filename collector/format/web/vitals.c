@@ -3,7 +3,8 @@
  * Vitals: reads names and values, and where the window of each is.
  *
  * A Metric of web-vitals has the same name and value. It may be reported again with the same `id`
- * when its value has changed: the last one counts, also of several uploads of a page load.
+ * when its value has changed: the last one counts, also of several uploads of a page load. Its
+ * attribution has the element and the parts of the value.
  */
 #include "collector/format/web/vitals.h"
 
@@ -53,13 +54,76 @@ static bool read_value(struct fp_decoder *decoder, const struct fp_field *field,
     return true;
 }
 
-/* Checks texts that are not stored. */
-static bool check_texts(struct fp_decoder *decoder, const struct fp_field *fields)
+/* Reads the element, and checks the rating, which is not stored. */
+static bool read_texts(struct fp_decoder *decoder, const struct fp_field *fields,
+                       struct fp_profile_vital *vital)
 {
-    struct fp_str text;
-    return fp_read_text(decoder, &fields[VITAL_RATING], &text) &&
-           fp_read_text(decoder, &fields[VITAL_TARGET], &text) &&
-           fp_read_text(decoder, &fields[VITAL_URL], &text);
+    struct fp_str rating;
+    return fp_read_text(decoder, &fields[VITAL_RATING], &rating) &&
+           fp_read_text(decoder, &fields[VITAL_TARGET], &vital->target) &&
+           fp_read_text(decoder, &fields[VITAL_URL], &vital->url);
+}
+
+/* Members of an attribution. By vital, its element has another name. */
+enum { ATTRIBUTION_TARGET, ATTRIBUTION_URL, ATTRIBUTION_PARTS };
+static const char *const target_members[FP_VITAL_COUNT] = {
+    [FP_VITAL_LCP] = "target",
+    [FP_VITAL_INP] = "interactionTarget",
+    [FP_VITAL_CLS] = "largestShiftTarget",
+};
+
+/* Cuts parts to what is left of the value: the browser rounds each. */
+static void cut_parts(struct fp_profile_vital *vital)
+{
+    int64_t left_us = vital->value_us;
+    for (int64_t i = 0; i < vital->parts.known; i++) {
+        int64_t *part_us = &vital->parts.us[i];
+        if (*part_us > left_us)
+            *part_us = left_us;
+        left_us -= *part_us;
+    }
+}
+
+/* Reads the parts of the value. They are known if the attribution has each but the last, which is
+ * the rest. */
+static bool read_parts(struct fp_decoder *decoder, const struct fp_field *fields, size_t count,
+                       struct fp_profile_vital *vital)
+{
+    bool are_known = count > 0;
+    for (size_t i = 0; i < count; i++) {
+        are_known = are_known && fields[i].value != NULL;
+        if (!fp_observed_read_optional(decoder, &fields[i], &vital->parts.us[i]))
+            return false;
+    }
+    vital->parts.known = are_known ? (int64_t)count : 0;
+    cut_parts(vital);
+    return true;
+}
+
+/* Reads the element and the parts of the value from the attribution of a Metric. */
+static bool read_attribution(struct fp_decoder *decoder, const struct fp_field *field,
+                             struct fp_profile_vital *vital)
+{
+    const struct fp_place attribution = fp_field_place(field);
+    struct fp_field fields[ATTRIBUTION_PARTS + FP_VITAL_PARTS_MAX] = {
+        [ATTRIBUTION_TARGET] = {.object = &attribution},
+        [ATTRIBUTION_URL] = {.object = &attribution, .name = FP_STR("url")},
+    };
+    const char *target = target_members[vital->vital];
+    const size_t part_count = fp_vital_part_count(vital->vital);
+    const size_t read_count = part_count > 0 ? part_count - 1 : 0;
+    if (field->value == NULL)
+        return true;
+    fields[ATTRIBUTION_TARGET].name = target != NULL ? fp_str_of(target) : FP_STR("target");
+    for (size_t i = 0; i < read_count; i++)
+        fields[ATTRIBUTION_PARTS + i] = (struct fp_field){
+            .object = &attribution, .name = fp_str_of(fp_vital_part_of(vital->vital, i)->member)};
+    return fp_read_object(decoder, &attribution, field->value, fields,
+                          ATTRIBUTION_PARTS + read_count) &&
+           (vital->target.len > 0 ||
+            fp_read_text(decoder, &fields[ATTRIBUTION_TARGET], &vital->target)) &&
+           (vital->url.len > 0 || fp_read_text(decoder, &fields[ATTRIBUTION_URL], &vital->url)) &&
+           read_parts(decoder, fields + ATTRIBUTION_PARTS, read_count, vital);
 }
 
 /* Reads where a value is measured from. The clock of a page that came back, or that was rendered in
@@ -153,7 +217,9 @@ static bool decode_vital(struct fp_decoder *decoder, const struct fp_place *plac
     struct fp_profile_vital vital = {.has_window = false};
     return fp_read_object(decoder, place, value, fields, VITAL_FIELD_COUNT) &&
            read_name(decoder, &fields[VITAL_NAME], &vital) &&
-           read_value(decoder, &fields[VITAL_VALUE], &vital) && check_texts(decoder, fields) &&
+           read_value(decoder, &fields[VITAL_VALUE], &vital) &&
+           read_texts(decoder, fields, &vital) &&
+           read_attribution(decoder, &fields[VITAL_ATTRIBUTION], &vital) &&
            read_navigation(decoder, &fields[VITAL_NAVIGATION], &vital) &&
            read_window(decoder, fields, &vital) &&
            add(decoder, place, &fields[VITAL_ID], &vital, known);

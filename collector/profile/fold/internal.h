@@ -112,10 +112,11 @@ bool fp_fold_sum(struct fp_fold *fold) FP_MUST_CHECK;
 /* True if the site may have another vital that can be sent again; takes one unit of the ceiling. */
 bool fp_fold_may_replace(const struct fp_fold *fold);
 
-/* True if a timing, which takes one unit of the site's ceiling, is over it. */
-bool fp_fold_is_over(const struct fp_fold *fold, uint64_t timing_id);
+/* True if a timing, which takes one unit of the site's ceiling for its kind, is over it. */
+bool fp_fold_is_over(const struct fp_fold *fold, enum fp_timing_kind kind, uint64_t timing_id);
 
-/* Replaces the texts of a timing by those of `(overflow)`. */
+/* Replaces the texts of a timing by those of `(overflow)`. An element keeps the name of its vital.
+ */
 void fp_fold_overflow(struct fp_timing_key *key);
 
 /* Groups marks and measures by name, with their histograms (rule 8), and lists the windows of

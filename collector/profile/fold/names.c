@@ -75,14 +75,17 @@ void fp_fold_bound_segment(struct fp_fold *fold)
     }
 }
 
-bool fp_fold_is_over(const struct fp_fold *fold, uint64_t timing_id)
+bool fp_fold_is_over(const struct fp_fold *fold, enum fp_timing_kind kind, uint64_t timing_id)
 {
-    return is_bounded(fold) && is_refused(fold, FP_NAME_TIMING, timing_id);
+    const enum fp_name_kind of = kind == FP_TIMING_VITAL_ELEMENT ? FP_NAME_ELEMENT : FP_NAME_TIMING;
+    return is_bounded(fold) && is_refused(fold, of, timing_id);
 }
 
 void fp_fold_overflow(struct fp_timing_key *key)
 {
-    *key = (struct fp_timing_key){.kind = key->kind, .name = overflow_name};
+    *key = key->kind == FP_TIMING_VITAL_ELEMENT
+               ? (struct fp_timing_key){key->kind, key->name, overflow_name, FP_STR("")}
+               : (struct fp_timing_key){.kind = key->kind, .name = overflow_name};
 }
 
 /* ---- leaving out what no sample needs any more ---- */

@@ -15,6 +15,7 @@ enum {
     WORD_MAX = 64, /* code points of an interaction's type and a resource's kind */
     /* Maximum of additions per entry: timings, values with bins, or windows. */
     ADDED_BY_ONE = 5,
+    ADDED_BY_VITAL = ADDED_BY_ONE + 2 + FP_VITAL_PARTS_MAX, /* also its element and its parts */
     ADDED_BY_NONE = 10,
     REPLACEABLE_MAX = 64, /* vitals of one upload that may be sent again; others count for good */
 };
@@ -27,12 +28,14 @@ static bool needs_page_host(const struct fp_profile *profile)
 
 size_t fp_fold_observed_max(const struct fp_profile *profile)
 {
-    size_t count = (size_t)profile->vital_count + profile->interaction_count +
-                   profile->long_frame_count + profile->script_count + profile->responses_count +
+    size_t count = (size_t)profile->interaction_count + profile->long_frame_count +
+                   profile->script_count + profile->responses_count +
                    profile->response_duration_count;
-    bool has_any = count > 0 || profile->has_first_paint || profile->coverage != FP_COVERAGE_NONE ||
-                   needs_page_host(profile);
-    return has_any ? count * ADDED_BY_ONE + ADDED_BY_NONE : 0;
+    bool has_any = count > 0 || profile->vital_count > 0 || profile->has_first_paint ||
+                   profile->coverage != FP_COVERAGE_NONE || needs_page_host(profile);
+    return has_any ? count * ADDED_BY_ONE + (size_t)profile->vital_count * ADDED_BY_VITAL +
+                         ADDED_BY_NONE
+                   : 0;
 }
 
 /* Names. */
@@ -140,17 +143,63 @@ static bool find_window(const struct fp_profile *profile, const struct fp_profil
     return vital->is_of_start && vital->vital != FP_VITAL_CLS;
 }
 
+/* Finds the timing of the element that a vital is of, FP_INDEX_NONE if that is not known. */
+static bool find_element(struct fp_fold *fold, const struct fp_profile_vital *vital,
+                         uint32_t *element)
+{
+    struct fp_timing_key key = {.kind = FP_TIMING_VITAL_ELEMENT,
+                                .name = fp_str_of(fp_vital_name(vital->vital))};
+    *element = FP_INDEX_NONE;
+    if (vital->target.len == 0 && vital->url.len == 0)
+        return true;
+    return fp_scrub_selector(vital->target, false, fold->arena, &key.source) &&
+           fp_scrub_resource(&fold->context->rules, vital->url, fold->page_url, fold->arena,
+                             &key.function) &&
+           fp_fold_bounded(fold, key, element);
+}
+
 /* Counts a vital that may be sent again. Its timings get their values in the rollup. */
 static bool count_replaceable(struct fp_fold *fold, const struct fp_profile_vital *vital)
 {
+    uint32_t element;
     struct fp_delta *delta = fold->delta;
     if (delta->vitals == NULL)
         delta->vitals = fp_fold_array(fold, REPLACEABLE_MAX, sizeof(*delta->vitals));
-    if (delta->vitals == NULL)
+    if (delta->vitals == NULL || !find_element(fold, vital, &element))
         return false;
-    delta->vitals[delta->vital_count++] =
-        (struct fp_delta_vital){vital->metric, vital->vital, vital->value_us};
+    delta->vitals[delta->vital_count++] = (struct fp_delta_vital){
+        vital->metric, vital->vital, element, vital->value_us, vital->parts};
     return true;
+}
+
+/* Adds the parts of a value. */
+static bool add_parts(struct fp_fold *fold, const struct fp_profile_vital *vital)
+{
+    const size_t count = vital->parts.known > 0 ? fp_vital_part_count(vital->vital) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct fp_timing_key key = {
+            .kind = FP_TIMING_VITAL_PART,
+            .name = fp_str_of(fp_vital_name(vital->vital)),
+            .source = fp_str_of(fp_vital_part_of(vital->vital, i)->name),
+        };
+        const uint32_t timing = fp_fold_timing(fold, &key);
+        if (timing == FP_MAP_NONE)
+            return false;
+        fp_fold_sum_up(fold, timing, 1,
+                       fp_vital_part_us(vital->vital, i, &vital->parts, vital->value_us));
+    }
+    return true;
+}
+
+/* Adds the element and the parts of a value. */
+static bool add_attribution(struct fp_fold *fold, const struct fp_profile_vital *vital)
+{
+    uint32_t element;
+    if (!find_element(fold, vital, &element))
+        return false;
+    if (element != FP_INDEX_NONE)
+        fp_fold_value(fold, element, vital->value_us);
+    return add_parts(fold, vital);
 }
 
 static bool count_for_good(struct fp_fold *fold, const struct fp_profile_vital *vital)
@@ -161,6 +210,8 @@ static bool count_for_good(struct fp_fold *fold, const struct fp_profile_vital *
     if (timing == FP_MAP_NONE)
         return false;
     fp_fold_value(fold, timing, vital->value_us);
+    if (!add_attribution(fold, vital))
+        return false;
     switch (fp_vital_rate(vital->vital, vital->value_us)) {
     case FP_VITAL_GOOD:
         return count_one(fold, FP_TIMING_VITAL_GOOD, name);

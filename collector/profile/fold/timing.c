@@ -63,7 +63,7 @@ uint32_t fp_fold_timing(struct fp_fold *fold, const struct fp_timing_key *key)
 static void bound(const struct fp_fold *fold, struct fp_timing_key *key, uint64_t own_id)
 {
     bool is_recommended = key->kind == FP_TIMING_MARK && fp_timing_name_is_recommended(key->name);
-    if (!is_recommended && fp_fold_is_over(fold, own_id))
+    if (!is_recommended && fp_fold_is_over(fold, key->kind, own_id))
         fp_fold_overflow(key);
 }
 
@@ -88,7 +88,7 @@ bool fp_fold_bounded(struct fp_fold *fold, struct fp_timing_key key, uint32_t *i
     *index = fp_map_get(&fold->timings, own_id);
     if (*index != FP_MAP_NONE)
         return true;
-    if (fp_fold_is_over(fold, own_id))
+    if (fp_fold_is_over(fold, key.kind, own_id))
         fp_fold_overflow(&key);
     *index = fp_fold_timing(fold, &key);
     return *index != FP_MAP_NONE && fp_map_put(&fold->timings, own_id, *index) != FP_MAP_NONE;

@@ -40,7 +40,8 @@ static void hashes_the_bytes_that_are_written_down(void **state)
                                                        "\1\0\0\0a\1\0\0\0b\1\0\0\0c"));
 
     const struct fp_uuid load = {{1, 2, 3, 4, 5, 6, 7, 8, 9}};
-    const struct fp_delta_vital vital = {site_id, FP_VITAL_INP, 336000};
+    const struct fp_delta_vital vital = {
+        .metric = site_id, .vital = FP_VITAL_INP, .value_us = 336000};
     const struct fp_uuid vital_id = fp_vital_id(site_id, &load, &vital);
     const uint64_t hash = htobe64(HASH("V" SITE "\1\0\0\0\0\0\0\0" SITE "\x10\0\0\0"
                                        "\1\2\3\4\5\6\7\x08\x09\0\0\0\0\0\0\0"));

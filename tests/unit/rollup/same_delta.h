@@ -100,6 +100,8 @@ static inline void assert_same_upload(const struct fp_delta *a, const struct fp_
         assert_int_equal(a->vitals[i].metric, b->vitals[i].metric);
         assert_int_equal(a->vitals[i].vital, b->vitals[i].vital);
         assert_int_equal(a->vitals[i].value_us, b->vitals[i].value_us);
+        assert_int_equal(a->vitals[i].element, b->vitals[i].element);
+        assert_memory_equal(&a->vitals[i].parts, &b->vitals[i].parts, sizeof(a->vitals[i].parts));
     }
     assert_int_equal(a->samples, b->samples);
     assert_int_equal(a->profiled_us, b->profiled_us);

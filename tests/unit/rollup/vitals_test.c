@@ -21,7 +21,10 @@ struct beacon {
 
 static struct fp_delta_vital vital_of(const struct beacon *beacon)
 {
-    return (struct fp_delta_vital){beacon->metric, beacon->vital, beacon->value_us};
+    return (struct fp_delta_vital){.metric = beacon->metric,
+                                   .vital = beacon->vital,
+                                   .element = FP_INDEX_NONE,
+                                   .value_us = beacon->value_us};
 }
 
 static void add_beacon(struct fp_rollup *rollup, const struct beacon *beacon)
@@ -202,6 +205,57 @@ static void takes_back_a_vital_in_the_bucket_that_counted_it(void **state)
     assert_int_equal(row->site.len, 4);
 }
 
+/* Both are counted with the value, and taken back with it. */
+static void elements_and_parts_go_with_their_value(void **state)
+{
+    struct fp_rollup *rollup = begin(state);
+    struct fp_delta_timing elements[] = {
+        {.id = 11, .name = FP_STR("LCP"), .source = FP_STR("#a"), .kind = FP_TIMING_VITAL_ELEMENT},
+        {.id = 12, .name = FP_STR("LCP"), .source = FP_STR("#b"), .kind = FP_TIMING_VITAL_ELEMENT},
+    };
+    struct fp_delta_vital vital = {.metric = 1, .vital = FP_VITAL_LCP};
+    struct fp_delta delta = {.has_load = true,
+                             .received_us = NOW_US,
+                             .segment = {.site = FP_STR("shop"), .route = FP_STR("/")},
+                             .format = FP_UPLOAD_USER_TIMING,
+                             .timings = elements,
+                             .timing_count = 2,
+                             .vitals = &vital,
+                             .vital_count = 1};
+    for (uint32_t part = 0; part < 2; part++) {
+        delta.id.bytes[0] = (uint8_t)(1 + part);
+        delta.part = part;
+        vital.element = part;
+        vital.value_us = 900000 + part;
+        vital.parts = (struct fp_vital_parts){3, {100, 200, 300 + part}};
+        assert_int_equal(fp_rollup_add(rollup, &delta), FP_ROLLUP_COUNTED);
+    }
+    struct sums sums = {0};
+    double parts_us = 0;
+    const struct fp_rows *facts = &rollup->tables[FP_ROLLUP_TABLE_TIMING_FACT];
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct fp_timing_fact *fact = fp_rows_at(facts, i);
+        sums.count += fact->key.id == 11 ? fact->count : 0;
+        sums.uploads += fact->key.id == 12 ? fact->count : 0;
+        sums.sum_us += fact->key.id == 12 ? fact->sum_us : 0;
+    }
+    assert_int_equal(sums.count, 0);
+    assert_int_equal(sums.uploads, 1);
+    assert_true(sums.sum_us > 900000.5 && sums.sum_us < 900001.5);
+    for (size_t i = 0; i < fp_vital_part_count(FP_VITAL_LCP); i++) {
+        const struct fp_timing_key key = part_key(FP_VITAL_LCP, i);
+        const int64_t id = (int64_t)fp_timing_id(fp_site_id(FP_STR("shop")), &key);
+        for (size_t k = 0; k < facts->count; k++) {
+            const struct fp_timing_fact *fact = fp_rows_at(facts, k);
+            if (fact->key.id != id)
+                continue;
+            assert_int_equal(fact->count, 1);
+            parts_us += fact->sum_us;
+        }
+    }
+    assert_true(parts_us > 900000.5 && parts_us < 900001.5);
+}
+
 static void takes_back_no_vital_past_the_retention(void **state)
 {
     struct fp_rollup *rollup = begin(state);
@@ -235,7 +289,9 @@ static void does_not_count_a_vital_that_the_database_has_newer(void **state)
 static void uploads_are_never_below_zero(void **state)
 {
     struct fp_rollup *rollup = begin(state);
-    struct fp_delta_vital vitals[] = {{1, FP_VITAL_LCP, 500000}, {2, FP_VITAL_LCP, 600000}};
+    struct fp_delta_vital vitals[] = {
+        {.metric = 1, .vital = FP_VITAL_LCP, .element = FP_INDEX_NONE, .value_us = 500000},
+        {.metric = 2, .vital = FP_VITAL_LCP, .element = FP_INDEX_NONE, .value_us = 600000}};
     struct fp_delta delta = {.has_load = true,
                              .received_us = NOW_US,
                              .vitals = vitals,
@@ -262,6 +318,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(loads_vitals_and_metrics_are_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(takes_back_a_vital_in_the_bucket_that_counted_it, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(elements_and_parts_go_with_their_value, set_up, tear_down),
         cmocka_unit_test_setup_teardown(takes_back_no_vital_past_the_retention, set_up, tear_down),
         cmocka_unit_test_setup_teardown(does_not_count_a_vital_that_the_database_has_newer, set_up,
                                         tear_down),

@@ -75,6 +75,38 @@ static void takes_metrics_as_they_are(void **state)
     release(&decoded);
 }
 
+/* The element of a value and its parts, as the agent sends them and as web-vitals has them. */
+static void reads_what_a_vital_is_of_and_what_it_consists_of(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    const struct fp_profile *profile = decode_good(
+        &decoded,
+        "{'vitals':[{'name':'LCP','value':2500,'target':'#hero','url':'https://a/h.webp',"
+        "'attribution':{'target':'#other','url':'https://a/o','timeToFirstByte':400,"
+        "'resourceLoadDelay':300.5,'resourceLoadDuration':1000,'elementRenderDelay':7}},"
+        "{'name':'INP','value':200,'attribution':{'interactionTarget':'#buy','inputDelay':150,"
+        "'processingDuration':80,'presentationDelay':1}},"
+        "{'name':'CLS','value':0.2,'attribution':{'largestShiftTarget':'#ad'}},"
+        "{'name':'TTFB','value':90,'attribution':{'waitingDuration':10,'dnsDuration':5}},"
+        "{'name':'LCP','value':10}]}");
+    const struct fp_profile_vital *vitals = profile->vitals;
+    assert_true(fp_str_equal(vitals[0].target, FP_STR("#hero")));
+    assert_true(fp_str_equal(vitals[0].url, FP_STR("https://a/h.webp")));
+    assert_int_equal(vitals[0].parts.known, 3);
+    assert_int_equal(vitals[0].parts.us[1], 300500);
+    assert_int_equal(fp_vital_part_us(FP_VITAL_LCP, 3, &vitals[0].parts, vitals[0].value_us),
+                     799500);
+    assert_true(fp_str_equal(vitals[1].target, FP_STR("#buy")));
+    assert_int_equal(vitals[1].parts.us[1], 50000); /* what is left of the value */
+    assert_int_equal(fp_vital_part_us(FP_VITAL_INP, 2, &vitals[1].parts, vitals[1].value_us), 0);
+    assert_true(fp_str_equal(vitals[2].target, FP_STR("#ad")));
+    assert_int_equal(vitals[2].parts.known, 0);
+    assert_int_equal(vitals[3].parts.known, 0);
+    assert_int_equal(vitals[4].parts.known + (int64_t)vitals[4].target.len, 0);
+    release(&decoded);
+}
+
 static void reads_interactions_frames_and_resources(void **state)
 {
     (void)state;
@@ -526,6 +558,7 @@ int main(void)
         cmocka_unit_test(an_interaction_is_known_by_its_first_type_of_these),
         cmocka_unit_test(vitals_have_their_values_and_windows),
         cmocka_unit_test(takes_metrics_as_they_are),
+        cmocka_unit_test(reads_what_a_vital_is_of_and_what_it_consists_of),
         cmocka_unit_test(reads_interactions_frames_and_resources),
         cmocka_unit_test(a_bare_trace_stays_one),
         cmocka_unit_test(takes_interactions_from_entries_once),

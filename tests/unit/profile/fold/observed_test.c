@@ -127,6 +127,33 @@ static void a_vital_with_an_id_and_a_load_may_be_replaced(void **state)
     assert_counted(&delta, FP_TIMING_VITAL_GOOD, "INP", 1, 0);
 }
 
+/* With an id, the rollup counts them. */
+static void vitals_have_elements_and_parts(void **state)
+{
+#define LCP(id)                                                                                    \
+    "{'load':'018f0000-0000-7000-8000-000000000001','page':{'url':'https://shop.example/'},"       \
+    "'vitals':[{'name':'LCP','value':2500," id "'target':'#hero-12345','url':"                     \
+    "'https://shop.example/h.webp?token=7','attribution':{'timeToFirstByte':400,"                  \
+    "'resourceLoadDelay':300,'resourceLoadDuration':1000}}]}"
+    struct fp_delta delta = fold_json(*state, LCP(""), 64);
+    assert_int_equal(find(&delta, FP_TIMING_VITAL_ELEMENT, "LCP", "#hero-*")->sum_us, 2500000);
+    int64_t sum_us = 0;
+    for (uint32_t i = 0; i < delta.timing_count; i++) {
+        const struct fp_delta_timing *timing = &delta.timings[i];
+        if (timing->kind == FP_TIMING_VITAL_ELEMENT)
+            assert_true(fp_str_equal(timing->function, FP_STR("https://shop.example/h.webp")));
+        if (timing->kind == FP_TIMING_VITAL_PART)
+            sum_us += timing->sum_us;
+    }
+    assert_int_equal(sum_us, 2500000);
+    delta = fold_json(*state, LCP("'id':'v6-1',"), 64);
+#undef LCP
+    assert_int_equal(find(&delta, FP_TIMING_VITAL_ELEMENT, "LCP", "#hero-*")->count, 0);
+    assert_false(has_kind(&delta, FP_TIMING_VITAL_PART));
+    assert_int_equal(delta.timings[delta.vitals[0].element].kind, FP_TIMING_VITAL_ELEMENT);
+    assert_int_equal(delta.vitals[0].parts.known, 3);
+}
+
 /* Of one upload, however many its page makes up. */
 static void sixty_four_vitals_may_be_replaced(void **state)
 {
@@ -417,6 +444,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(vitals_are_values_ratings_and_windows),
         TEST(a_vital_with_an_id_and_a_load_may_be_replaced),
+        TEST(vitals_have_elements_and_parts),
         TEST(sixty_four_vitals_may_be_replaced),
         TEST(the_inp_finds_its_interaction),
         TEST(the_inp_finds_the_events_of_a_frame),
