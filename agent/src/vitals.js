@@ -192,6 +192,12 @@ function split(lists) {
 
 /** @typedef {ReturnType<typeof makeViews>} Views */
 
+/** Members of attributions that say what a value consists of, but the last part. */
+const parts = ['timeToFirstByte', 'resourceLoadDelay', 'resourceLoadDuration', 'inputDelay', 'processingDuration',
+  'waitingDuration', 'cacheDuration', 'dnsDuration', 'connectionDuration'];
+/** How long before a shift its cause may have run, ms. */
+const shiftWindow = 100;
+
 /** Vitals that are measured from the moment at which a prerendered page is first seen. */
 const vitalsOfStart = ['LCP', 'FCP', 'TTFB'];
 
@@ -202,8 +208,8 @@ function observeVitals(views, leaveOut) {
   let left = maxVitals;
   const [navigation] = /** @type {any[]} */ (performance.getEntriesByType('navigation'));
   /** @param {any} metric a metric with its attribution */
-  const report = ({ id, name, value, rating, navigationType, navigationStartTime, entries, attribution: { target,
-    url, interactionTarget, interactionTime, largestShiftTarget, largestShiftTime } }) => {
+  const report = ({ id, name, value, rating, navigationType, navigationStartTime, entries, attribution }) => {
+    const { target, url, interactionTarget, interactionTime, largestShiftTarget, largestShiftTime } = attribution;
     if (reported.get(id) === value) return;
     if (!reported.has(id) && --left < 0) return leaveOut('vital', 1);
     reported.set(id, value);
@@ -213,7 +219,10 @@ function observeVitals(views, leaveOut) {
       // web-vitals does not look again when the entry with the target comes late.
       target: (target ?? interactionTarget ?? largestShiftTarget) || views.targets.get(entries[0]?.interactionId),
       url: url?.split(/[?#]/)[0],
+      attribution: Object.fromEntries(parts.filter((part) => part in attribution).map((part) => [part, attribution[part]])),
       ...interactionTime !== undefined && { start: interactionTime, duration: value },
+      ...largestShiftTime !== undefined
+        && { start: Math.max(0, largestShiftTime - shiftWindow), duration: Math.min(largestShiftTime, shiftWindow) },
       ...navigationType === 'prerender' && vitalsOfStart.includes(name)
         && { start: navigation.activationStart, duration: value },
     });

@@ -126,6 +126,35 @@ test('sends vitals, interactions, long frames and resources beside the profile',
   assert.ok(invokers.includes('IMG[src="/pixel.svg"].onload'), invokers.join(' '));
 });
 
+test('says of which image the LCP is, what it consists of, and when the page shifted most', async () => {
+  site.files['/hero.svg'] = () => ({ type: 'image/svg+xml', body: '<svg xmlns="http://www.w3.org/2000/svg" width="600" height="400"><rect width="600" height="400" fill="teal"/><circle cx="300" cy="200" r="150" fill="gold"/></svg>'.padEnd(5000, ' ') }); // Chromium skips images of few bytes
+  site.delays['/hero.svg'] = 300;
+  site.pages['/page'] = `${tag({}, 'fleetprof.vitals.js')}<div id="room"></div><main id="below">A text below.
+    <script>${busy} busy(50)</script><img id="hero" src="/hero.svg?token=secret" width="600" height="400"></main>
+    <script>
+      addEventListener('load', () => setTimeout(() => { globalThis.shiftedAt = performance.now(); room.style.height = '200px'; }, 600));
+      new PerformanceObserver((list) => { globalThis.shift = list.getEntries().at(-1).startTime; }).observe({ type: 'layout-shift' });
+    </script>`;
+  const { page } = await openTab(browser);
+  await page.goto(`${site.origin}/page`);
+  await page.waitForFunction('globalThis.shift');
+  const shiftedAt = /** @type {number} */ (await page.evaluate('shiftedAt'));
+  const image = /** @type {any} */ (await page.evaluate("performance.getEntriesByType('resource').find(({ name }) => name.includes('hero')).toJSON()"));
+  const firstByte = /** @type {number} */ (await page.evaluate("performance.getEntriesByType('navigation')[0].responseStart"));
+  await page.goto('about:blank');
+  await waitFor(() => all('vitals').some(({ name }) => name === 'CLS') && all('vitals').some(({ name }) => name === 'LCP'), { what: 'LCP and CLS' });
+  const { LCP, CLS } = Object.fromEntries(all('vitals').map((vital) => [vital.name, vital]));
+  assert.deepEqual([LCP.target, LCP.url], ['img#hero', `${site.origin}/hero.svg`]);
+  const { timeToFirstByte, resourceLoadDelay, resourceLoadDuration } = LCP.attribution;
+  for (const [part, expected] of [[timeToFirstByte, firstByte], [resourceLoadDelay, image.requestStart - firstByte], [resourceLoadDuration, image.responseEnd - image.requestStart]])
+    assert.ok(Math.abs(part - expected) <= Math.max(1, expected / 20), `${part} for ${expected}`);
+  assert.ok(resourceLoadDuration >= 290 && timeToFirstByte + resourceLoadDelay + resourceLoadDuration <= LCP.value + 1, JSON.stringify(LCP));
+  assert.equal(CLS.target, 'main#below');
+  assert.equal(CLS.duration, 100);
+  assert.ok(CLS.start <= shiftedAt && shiftedAt <= CLS.start + CLS.duration + 50, `${shiftedAt} in ${JSON.stringify(CLS)}`);
+  await page.context().close();
+});
+
 test('sends them where there is no profiler, and where the page load was not picked', async () => {
   await visit({}, 'delete globalThis.Profiler');
   assert.ok(site.uploads.every(({ envelope }) => envelope.coverage === 'unsupported' && !envelope.trace));
