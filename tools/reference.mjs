@@ -68,6 +68,8 @@ const writers = {
     return [`\`${name}\``, severity, about, `[${section}](${page}#${section})`];
   })),
   series: () => table(['series', 'what it is'], rulesOf('recording', 'record').map(({ name, about }) => [`\`${name}\``, about])),
+  vital_parts: () => table(['vital', 'parts'], vitals.filter(({ parts }) => parts.length > 0)
+    .map(({ name, parts }) => [`\`${name}\``, parts.map((part) => `\`${part.name}\` (\`${part.member}\`)`).join(', ')])),
   vitals: () => table(['vital', 'unit', 'good up to', 'poor above', 'meaning'],
     vitals.map(({ name, unit, good, poor, meaning }) => [`\`${name}\``, unit, `${good}`, `${poor}`, meaning])),
   /** Levels and fields come from the code; what a line means, and what to do, stands only here. */

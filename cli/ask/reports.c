@@ -15,6 +15,10 @@
 
 static const struct fp_grid_column timings_columns[] = {FP_COLUMNS_OF_TIMINGS(FP_GRID_COLUMN)};
 static const struct fp_grid_column vitals_columns[] = {FP_COLUMNS_OF_VITALS_BY(FP_GRID_COLUMN)};
+static const struct fp_grid_column vital_parts_columns[] = {
+    FP_COLUMNS_OF_VITAL_PARTS_BY(FP_GRID_COLUMN)};
+static const struct fp_grid_column vital_elements_columns[] = {
+    FP_COLUMNS_OF_VITAL_ELEMENTS(FP_GRID_COLUMN)};
 static const struct fp_grid_column interactions_columns[] = {
     FP_COLUMNS_OF_INTERACTIONS_BY(FP_GRID_COLUMN)};
 static const struct fp_grid_column long_frames_columns[] = {
@@ -68,6 +72,26 @@ static const struct report reports[] = {
      .extra_count = 2,
      .footer =
          "Percentiles are in UNIT and at most 1.6 % off. COUNT is of values; shares are of it."},
+    {.command = "vital-parts",
+     .doc = "What web vitals consist of: of LCP the time to the first byte, until its resource was "
+            "requested, until that was loaded, and until it was drawn; and so on.",
+     .function = "vital_parts",
+     .function_by = "vital_parts_by",
+     .things = "web vitals with their parts; the agent's vitals build sends them",
+     COLUMNS(vital_parts_columns),
+     .footer = "SHARE % is of the sum of the values whose parts are known. COUNT is of these."},
+    {.command = "vital-elements",
+     .doc =
+         "The elements that values of a web vital are of, the most frequent first. VITAL is LCP, "
+         "INP or CLS.",
+     .function = "vital_elements",
+     .things = "web vitals with their elements; the agent's vitals build sends them",
+     COLUMNS(vital_elements_columns),
+     .footer = "Percentiles are in UNIT and at most 1.6 % off. SHARE % is of the values whose "
+               "element is known.",
+     .argument = "vital",
+     .argument_doc = "VITAL",
+     .argument_missing = "name a vital, such as LCP"},
     {.command = "interactions",
      .doc = "Interactions by type and target, the most time first: how long they took until the "
             "next paint, and which shares of it were input delay, processing and presentation.",

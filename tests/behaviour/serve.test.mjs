@@ -122,7 +122,7 @@ const needs = {
   compare_vitals: 'site=shop&before=r1&after=r2', trend: 'site=shop&by=function&key=outer&step=hour', change_point: 'site=shop&by=function&key=outer',
   function_by: 'site=shop&by=route&key=1', function_origin: 'site=shop&generated_resource=/app.js&generated_line=1&generated_column=1',
   histogram: 'site=shop&kind=measure&timing_name=render', cost_by: 'site=shop&by=host',
-  vitals_by: 'site=shop&dimension=release', interactions_by: 'site=shop&dimension=release',
+  vitals_by: 'site=shop&dimension=release', vital_parts_by: 'site=shop&dimension=release', vital_elements: 'site=shop&vital=INP', interactions_by: 'site=shop&dimension=release',
 };
 
 /** A value as SQL's json_agg gives it, from one of the API's. @param {any} value @param {string} type */
@@ -255,6 +255,8 @@ test('each command asks what its answer shows', async () => {
     ['trend?site=shop&by=host&key=shop.example&step=day', 'fleetprof trend --by host --step day --site shop shop.example'],
     ['trend?site=shop&by=vital&key=LCP&step=day', 'fleetprof trend --by vital --step day --site shop LCP'],
     ['change_point?site=shop&by=vital&key=LCP', 'fleetprof trend --since-when --by vital --site shop LCP'],
+    ['vital_elements?site=shop&vital=LCP', 'fleetprof vital-elements --site shop LCP'],
+    ['vital_parts_by?site=shop&dimension=device', 'fleetprof vital-parts --by device --site shop'],
     ['interactions_by?site=shop&dimension=device', 'fleetprof interactions --by device --site shop'],
     ['vitals_by?site=shop&dimension=release', 'fleetprof vitals --by release --site shop'],
     ['regressions?site=shop&least_change=0.1', null],

@@ -52,6 +52,18 @@ export const vitals = {
 /** Returns what poor page loads take more, and between which times that lies. @param {import('../api.js').Row} row */
 const between = (row) => (row.difference_ms === null ? '' : `${number(row.difference_ms)} (${number(row.difference_low)} to ${number(row.difference_high)})`);
 
+/** Returns what values of a vital consist of. @param {import('../api.js').Answer | undefined} parts @param {string} name */
+const madeOf = (parts, name) => {
+  const rows = parts?.rows.filter((row) => row.name === name) ?? [];
+  return rows.length === 0 ? null : h('section', null, h('h3', null, 'What it consists of'), table({
+    caption: 'Parts', rows, onsort: () => {}, columns: columnsOf('vital_parts', { part: {}, mean_ms: { bar: true }, share: {}, count: {} }) }));
+};
+
+/** Returns the elements that values are of. @param {import('../api.js').Answer | undefined} elements @param {(value: number) => string} write */
+const elementsOf = (elements, write) => (!elements?.rows.length ? null : h('section', null, h('h3', null, 'Which element'), table({
+  caption: 'Elements', rows: elements.rows, onsort: () => {}, most: 20,
+  columns: columnsOf('vital_elements', { element: { cell: ({ element }) => visible(element ?? '', 120) }, url: { cell: ({ url }) => visible(url ?? '', 120) }, count: {}, share: {}, p75: { cell: ({ p75 }) => write(p75) } }) })));
+
 /** @type {import('../main.js').View} */
 export const vital = {
   title: 'Vital',
@@ -59,6 +71,8 @@ export const vital = {
   asks: (state) => ({
     rows: question('vital_hotspots', state, { vital: state.item, top: 200 }),
     by: question('vitals_by', state, { dimension: state.params.by ?? 'route' }),
+    'parts?': question('vital_parts', state),
+    'elements?': question('vital_elements', state, { vital: state.item }),
     'bins?': question('histogram', state, { kind: 'vital', timing_name: state.item }),
     ...trendAsks(state, 'vital'),
     'releases?': question('releases', state),
@@ -76,6 +90,7 @@ export const vital = {
       h('section', null, h('h3', null, 'For whom'), tabs('By', dimensions.map((name) => [name, page.link({ by: name }), name === dimension, question('vitals_by', state, { dimension: name })])),
         values.length === 0 ? h('p', { class: 'empty' }, empty) : table({ caption: `${visible(state.item, 80)} by ${dimension}`, rows: values, onsort: () => {}, most: 100, columns: [
           { name: 'value', label: dimension, cell: (row) => h('a', { href: page.link({ [dimension]: literal(row.value) }) }, row.value === '' ? '(none)' : visible(row.value, 120)) }, ...columns()] })),
+      madeOf(answers.parts, state.item), elementsOf(answers.elements, score ?? duration),
       h('h3', null, 'What ran where it was poor, and what the same function cost where it was good'));
     const others = withoutAgent(rows.rows, ['self_ms_per_load', 'good_self_ms_per_load'],
       ([poor, good]) => `${poor} ms per page load where it was poor, and ${good} ms where it was good`);
