@@ -5,6 +5,7 @@
  */
 #include "header_policy/document_policy.h"
 #include "header_policy/response.h"
+#include "header_policy/origin_trial.h"
 #include "header_policy/sampling.h"
 #include "header_policy/server_timing.h"
 #include "header_policy/sf_dict.h"
@@ -109,6 +110,9 @@ static void fuzz_line(struct fleetprof_slice line)
         check(fleetprof_rate_format(ppm, text) <= sizeof(text));
     }
     check(fleetprof_origin_error_text(fleetprof_origin_check(line)) != NULL);
+    members.len = 0;
+    check(fleetprof_trial_add(&members, line) != FLEETPROF_TRIAL_OK ||
+          fleetprof_slice_equal(fleetprof_buffer_text(&members), line));
     (void)fleetprof_has_policy(&fleetprof_default_types, &exchange);
     check(fleetprof_type_error_text(fleetprof_type_check(line)) != NULL);
     (void)fleetprof_document_policy_says_yes(line);
