@@ -77,6 +77,7 @@ static const choice conflict = CHOICE(conflict, "upstream", "local");
 static const choice not_modified = CHOICE(not_modified, "auto", "send", "omit");
 static const choice always = CHOICE(always, "on", "off");
 static const choice cacheable = CHOICE(cacheable, "on", "off");
+static const choice server_timing = CHOICE(server_timing, "on", "off");
 
 static const char *set_choice(cmd_parms *cmd, void *data, const char *value)
 {
@@ -249,6 +250,34 @@ static const char *set_origins(cmd_parms *cmd, void *data, int argc,
     return NULL;
 }
 
+static const char *set_trial(cmd_parms *cmd, void *data, int argc,
+                             char *const argv[])
+{
+    mod_fleetprof_conf *conf = data;
+    char text[FLEETPROF_FIELD_MAX];
+    struct fleetprof_buffer list = { text, 0, sizeof(text) };
+    enum fleetprof_trial_error error;
+    int i;
+
+    if (argc == 0) {
+        return too_few(cmd);
+    }
+    if (argc == 1 && strcasecmp(argv[0], "off") == 0) {
+        conf->trial = "";
+        return NULL;
+    }
+
+    for (i = 0; i < argc; i++) {
+        error = fleetprof_trial_add(&list, mod_fleetprof_slice(argv[i]));
+        if (error != FLEETPROF_TRIAL_OK) {
+            return invalid(cmd, argv[i], fleetprof_trial_error_text(error));
+        }
+    }
+    conf->trial = apr_pstrmemdup(cmd->pool, list.data, list.len);
+
+    return NULL;
+}
+
 /* Returns NULL, or what is wrong with one of argc types. */
 static const char *check_type(const char *type, int argc)
 {
@@ -391,6 +420,10 @@ const command_rec mod_fleetprof_directives[] = {
                   "the name of a site in the collector's configuration"),
     AP_INIT_TAKE1("FleetProfTokenKey", set_token_key, NULL,
                   RSRC_CONF | ACCESS_CONF, "\"off\" or a file with keys"),
+    AP_INIT_TAKE1("FleetProfServerTiming", set_choice, (void *) &server_timing,
+                  OR_FILEINFO, "\"on\" or \"off\""),
+    AP_INIT_TAKE_ARGV("FleetProfOriginTrial", set_trial, NULL, OR_FILEINFO,
+                      "takes \"off\" or one or more tokens"),
     AP_INIT_TAKE_ARGV("TimingAllowOrigin", set_origins, NULL, OR_FILEINFO,
                       "takes \"off\", \"*\" or one or more origins"),
     { NULL }

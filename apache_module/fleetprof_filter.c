@@ -88,7 +88,7 @@ static int is_from_cache(request_rec *r)
            || apr_table_get(r->subprocess_env, AP_CACHE_REVALIDATE_ENV) != NULL;
 }
 
-static int is_proxied(request_rec *r)
+int mod_fleetprof_is_proxied(request_rec *r)
 {
     return r->proxyreq != PROXYREQ_NONE || is_from_cache(r);
 }
@@ -169,7 +169,7 @@ static int read_caching(void *data, const char *name, const char *value)
     return 1;
 }
 
-static int is_cacheable(request_rec *r)
+int mod_fleetprof_is_cacheable(request_rec *r)
 {
     struct fleetprof_cache_control control;
 
@@ -191,7 +191,7 @@ static void drop_validators(request_rec *r, const mod_fleetprof_conf *conf)
         return;
     }
 
-    if (conf->not_modified == MOD_FLEETPROF_304_OMIT || is_proxied(r)) {
+    if (conf->not_modified == MOD_FLEETPROF_304_OMIT || mod_fleetprof_is_proxied(r)) {
         remove_field(r, "ETag");
         remove_field(r, "Last-Modified");
     }
@@ -271,13 +271,16 @@ static mod_fleetprof_reason set_policy(request_rec *r,
 
     reason = mod_fleetprof_decide(r, conf)->decision;
     if (reason == MOD_FLEETPROF_SAMPLED
-        && conf->cacheable != MOD_FLEETPROF_ON && is_cacheable(r)) {
+        && conf->cacheable != MOD_FLEETPROF_ON && mod_fleetprof_is_cacheable(r)) {
         reason = MOD_FLEETPROF_CACHEABLE;
     }
 
     reason = merge_policy(r, conf, reason, upstream_yes);
     if (reason == MOD_FLEETPROF_SAMPLED) {
         drop_validators(r, conf);
+        if (conf->trial != NULL && *conf->trial != '\0') {
+            apr_table_addn(r->headers_out, "Origin-Trial", conf->trial);
+        }
     }
 
     return reason;

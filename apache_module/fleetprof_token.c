@@ -7,6 +7,7 @@
 #include "mod_fleetprof.h"
 
 #include "apr_strings.h"
+#include "mod_cache.h"
 
 APLOG_USE_MODULE(fleetprof);
 
@@ -87,6 +88,51 @@ static const char *sampled_timing(request_rec *r,
     return apr_pstrmemdup(r->pool, value, len);
 }
 
+/* Returns what mod_cache did, in nginx's words; NULL if it says nothing. */
+static const char *cache_status(request_rec *r)
+{
+    static const struct {
+        const char *variable;
+        const char *word;
+    } statuses[] = {
+        { AP_CACHE_HIT_ENV, "HIT" },
+        { AP_CACHE_REVALIDATE_ENV, "REVALIDATED" },
+        { AP_CACHE_MISS_ENV, "MISS" }
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+        if (apr_table_get(r->subprocess_env, statuses[i].variable) != NULL) {
+            return statuses[i].word;
+        }
+    }
+
+    return NULL;
+}
+
+/*
+ * Returns the metrics with the server's share of the time to first byte, if
+ * there is one.  A shared cache would repeat the time of one response.
+ */
+static const char *with_share(request_rec *r, const mod_fleetprof_conf *conf,
+                              const char *value)
+{
+    apr_time_t us = apr_time_now() - r->request_time;
+    const char *status = cache_status(r);
+
+    if (conf->server_timing != MOD_FLEETPROF_ON || !mod_fleetprof_is_proxied(r)
+        || (conf->cacheable != MOD_FLEETPROF_ON
+            && mod_fleetprof_is_cacheable(r))) {
+        return value;
+    }
+
+    return apr_psprintf(r->pool,
+                        "%s" FLEETPROF_TIMING_SERVER "%" APR_TIME_T_FMT "%s%s",
+                        value, us > 0 ? (us + 500) / 1000 : 0,
+                        status ? FLEETPROF_TIMING_CACHE : "",
+                        status ? status : "");
+}
+
 /*
  * Policy and Server-Timing change together.  If upstream's own policy allows
  * profiling, its Server-Timing stays: it may have this module.
@@ -107,5 +153,6 @@ void mod_fleetprof_set_timing(request_rec *r, const mod_fleetprof_conf *conf,
         value = sampled_timing(r, conf, decision->ppm);
     }
 
-    add_timing(r, value ? value : FLEETPROF_TOKEN_NO_FIELD);
+    add_timing(r, with_share(r, conf, value ? value
+                                            : FLEETPROF_TOKEN_NO_FIELD));
 }

@@ -40,6 +40,8 @@ static void *merge_conf(apr_pool_t *p, void *parent, void *child)
     INHERIT(site);
     INHERIT(keys);
     INHERIT(origins);
+    INHERIT(trial);
+    INHERIT(server_timing);
 
 #undef INHERIT
 

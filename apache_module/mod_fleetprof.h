@@ -16,6 +16,7 @@
 #include "ap_expr.h"
 
 #include "document_policy.h"
+#include "origin_trial.h"
 #include "page_token.h"
 #include "response.h"
 #include "sampling.h"
@@ -71,6 +72,8 @@ typedef struct {
     const char *site;
     const mod_fleetprof_keys *keys;
     const char *origins;        /* one comma list; empty: off */
+    const char *trial;          /* tokens, in the same way */
+    int server_timing;          /* ON, OFF */
 } mod_fleetprof_conf;
 
 /*
@@ -136,6 +139,12 @@ static APR_INLINE int mod_fleetprof_has_keys(const mod_fleetprof_conf *conf)
 {
     return conf->keys != NULL && conf->keys->keys != NULL;
 }
+
+/* True if the response comes from an upstream server or from mod_cache. */
+int mod_fleetprof_is_proxied(request_rec *r);
+
+/* True if shared caches may store the response. */
+int mod_fleetprof_is_cacheable(request_rec *r);
 
 /* Writes the outcome of the decision into Server-Timing. */
 void mod_fleetprof_set_timing(request_rec *r, const mod_fleetprof_conf *conf,

@@ -12,6 +12,11 @@
 
 #include "slice.h"
 
+/* The server's share of the time to first byte, in whole ms, and what its cache says. They are
+ * additional to our member. */
+#define FLEETPROF_TIMING_SERVER ", fleetprof-server;dur="
+#define FLEETPROF_TIMING_CACHE ", fleetprof-cache;desc="
+
 #if defined(__GNUC__)
 #pragma GCC visibility push(hidden)
 #endif

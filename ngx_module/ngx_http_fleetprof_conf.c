@@ -318,6 +318,47 @@ ngx_http_fleetprof_timing_allow_origin(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
+char *
+ngx_http_fleetprof_origin_trial(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_fleetprof_loc_conf_t  *flcf = conf;
+
+    char                         data[FLEETPROF_FIELD_MAX];
+    ngx_str_t                   *value;
+    ngx_uint_t                   i;
+    struct fleetprof_buffer      list = { data, 0, sizeof(data) };
+    enum fleetprof_trial_error   error;
+
+    if (flcf->trial != NGX_CONF_UNSET_PTR) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    for (i = 1; i < cf->args->nelts; i++) {
+
+        if (cf->args->nelts == 2 && ngx_strcmp(value[i].data, "off") == 0) {
+            break;
+        }
+
+        error = fleetprof_trial_add(&list, ngx_http_fleetprof_slice(&value[i]));
+
+        if (error != FLEETPROF_TRIAL_OK) {
+            return ngx_http_fleetprof_invalid(cf, &value[i], 0,
+                                              fleetprof_trial_error_text(error));
+        }
+    }
+
+    flcf->trial = ngx_palloc(cf->pool, sizeof(ngx_str_t));
+    if (flcf->trial == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    return ngx_http_fleetprof_copy(cf, &list, flcf->trial) == NGX_OK
+           ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+
 /* returns NULL, or what is wrong with one of nelts - 1 parameters */
 
 static const char *

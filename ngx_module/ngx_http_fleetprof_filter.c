@@ -31,6 +31,7 @@ static ngx_int_t ngx_http_fleetprof_set_origins(ngx_http_request_t *r,
 static ngx_str_t  ngx_http_fleetprof_document_policy =
     ngx_string("Document-Policy");
 static ngx_str_t  ngx_http_fleetprof_tao = ngx_string("Timing-Allow-Origin");
+static ngx_str_t  ngx_http_fleetprof_trial = ngx_string("Origin-Trial");
 static ngx_str_t  ngx_http_fleetprof_expires = ngx_string("Expires");
 static ngx_str_t  ngx_http_fleetprof_etag = ngx_string("ETag");
 static ngx_str_t  ngx_http_fleetprof_last_modified =
@@ -109,12 +110,11 @@ ngx_http_fleetprof_header_filter(ngx_http_request_t *r)
 
 
 /*
- * True if the response comes from an upstream server, or from a cache of its
- * responses.  After X-Accel-Redirect or an intercepted error r->upstream is
- * still set, but its cleanup is not.
+ * After X-Accel-Redirect or an intercepted error r->upstream is still set, but
+ * its cleanup is not.
  */
 
-static ngx_uint_t
+ngx_uint_t
 ngx_http_fleetprof_proxied(ngx_http_request_t *r)
 {
     if (r->upstream == NULL) {
@@ -236,7 +236,7 @@ ngx_http_fleetprof_has_policy(ngx_http_request_t *r,
 }
 
 
-static ngx_uint_t
+ngx_uint_t
 ngx_http_fleetprof_cacheable(ngx_http_request_t *r)
 {
     ngx_uint_t                      i;
@@ -308,6 +308,13 @@ ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
 
     if (ctx->reason == NGX_HTTP_FLEETPROF_SAMPLED) {
         ngx_http_fleetprof_drop_validators(r, flcf, lengths);
+
+        if (flcf->trial->len != 0
+            && ngx_http_fleetprof_add(r, &ngx_http_fleetprof_trial, flcf->trial)
+               != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
     }
 
     return ngx_http_fleetprof_set_timing(r, flcf, ctx, lengths);

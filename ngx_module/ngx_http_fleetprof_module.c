@@ -132,6 +132,20 @@ static ngx_command_t  ngx_http_fleetprof_commands[] = {
       0,
       NULL },
 
+    { ngx_string("fleetprof_server_timing"),
+      NGX_HTTP_FLEETPROF_CONTEXTS|NGX_CONF_TAKE1,
+      ngx_http_fleetprof_choice,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_fleetprof_loc_conf_t, server_timing),
+      &ngx_http_fleetprof_switch },
+
+    { ngx_string("fleetprof_origin_trial"),
+      NGX_HTTP_FLEETPROF_CONTEXTS|NGX_CONF_1MORE,
+      ngx_http_fleetprof_origin_trial,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("timing_allow_origin"),
       NGX_HTTP_FLEETPROF_CONTEXTS|NGX_CONF_1MORE,
       ngx_http_fleetprof_timing_allow_origin,
@@ -178,7 +192,7 @@ static ngx_http_fleetprof_policy_t  ngx_http_fleetprof_default_policy = {
     ngx_string(FLEETPROF_POLICY_YES), 1
 };
 
-static ngx_str_t  ngx_http_fleetprof_no_origins = ngx_null_string;
+static ngx_str_t  ngx_http_fleetprof_empty_list = ngx_null_string;
 
 
 static void *
@@ -209,9 +223,11 @@ ngx_http_fleetprof_create_loc_conf(ngx_conf_t *cf)
     flcf->not_modified = NGX_CONF_UNSET_UINT;
     flcf->cacheable = NGX_CONF_UNSET_UINT;
     flcf->always = NGX_CONF_UNSET_UINT;
+    flcf->server_timing = NGX_CONF_UNSET_UINT;
     ngx_str_null(&flcf->site);
     flcf->keys = NGX_CONF_UNSET_PTR;
     flcf->origins = NGX_CONF_UNSET_PTR;
+    flcf->trial = NGX_CONF_UNSET_PTR;
 
     return flcf;
 }
@@ -242,10 +258,13 @@ ngx_http_fleetprof_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
                               NGX_HTTP_FLEETPROF_304_AUTO);
     ngx_conf_merge_uint_value(conf->cacheable, prev->cacheable, 0);
     ngx_conf_merge_uint_value(conf->always, prev->always, 0);
+    ngx_conf_merge_uint_value(conf->server_timing, prev->server_timing, 0);
     ngx_conf_merge_str_value(conf->site, prev->site, "");
     ngx_conf_merge_ptr_value(conf->keys, prev->keys, NULL);
     ngx_conf_merge_ptr_value(conf->origins, prev->origins,
-                             &ngx_http_fleetprof_no_origins);
+                             &ngx_http_fleetprof_empty_list);
+    ngx_conf_merge_ptr_value(conf->trial, prev->trial,
+                             &ngx_http_fleetprof_empty_list);
 
     return ngx_http_fleetprof_check_loc_conf(cf, conf);
 }

@@ -18,6 +18,7 @@
 #include <ngx_http.h>
 
 #include "document_policy.h"
+#include "origin_trial.h"
 #include "page_token.h"
 #include "response.h"
 #include "sampling.h"
@@ -78,9 +79,11 @@ typedef struct {
     ngx_uint_t                    not_modified;
     ngx_uint_t                    cacheable;
     ngx_uint_t                    always;
+    ngx_uint_t                    server_timing;
     ngx_str_t                     site;          /* empty: none */
     struct fleetprof_token_keys  *keys;          /* NULL: no tokens */
     ngx_str_t                    *origins;       /* a comma list; empty: off */
+    ngx_str_t                    *trial;         /* tokens, in the same way */
 } ngx_http_fleetprof_loc_conf_t;
 
 
@@ -133,6 +136,8 @@ char *ngx_http_fleetprof_token_key(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_fleetprof_timing_allow_origin(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
+char *ngx_http_fleetprof_origin_trial(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 
 /*
  * Sets a directive that takes one of a few words: cmd->post is an array of
@@ -160,6 +165,15 @@ ngx_http_fleetprof_ctx_t *ngx_http_fleetprof_get_ctx(ngx_http_request_t *r,
 /* makes the decision for the main request, if it is not made yet */
 void ngx_http_fleetprof_decide(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx);
+
+/*
+ * True if the response comes from an upstream server, or from a cache of its
+ * responses.
+ */
+ngx_uint_t ngx_http_fleetprof_proxied(ngx_http_request_t *r);
+
+/* true if shared caches may store the response */
+ngx_uint_t ngx_http_fleetprof_cacheable(ngx_http_request_t *r);
 
 /* writes the outcome of the decision into Server-Timing */
 ngx_int_t ngx_http_fleetprof_set_timing(ngx_http_request_t *r,

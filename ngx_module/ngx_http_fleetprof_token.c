@@ -13,6 +13,8 @@ static void ngx_http_fleetprof_free_keys(void *data);
 static ngx_int_t ngx_http_fleetprof_sampled_timing(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
     ngx_str_t *value);
+static ngx_int_t ngx_http_fleetprof_add_share(ngx_http_request_t *r,
+    ngx_str_t *value);
 
 
 static ngx_str_t  ngx_http_fleetprof_server_timing =
@@ -115,7 +117,7 @@ ngx_http_fleetprof_set_timing(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
     uint32_t lengths)
 {
-    ngx_str_t  *value, sampled;
+    ngx_str_t  value, sampled;
 
     if (ctx->reason == NGX_HTTP_FLEETPROF_NOT_MODIFIED
         || (ctx->reason == NGX_HTTP_FLEETPROF_UPSTREAM && ctx->upstream_yes))
@@ -123,7 +125,7 @@ ngx_http_fleetprof_set_timing(ngx_http_request_t *r,
         return NGX_OK;
     }
 
-    value = &ngx_http_fleetprof_unsampled_timing;
+    value = ngx_http_fleetprof_unsampled_timing;
 
     if (ctx->reason == NGX_HTTP_FLEETPROF_SAMPLED && flcf->policy->says_yes) {
 
@@ -134,13 +136,111 @@ ngx_http_fleetprof_set_timing(ngx_http_request_t *r,
         }
 
         if (sampled.len != 0) {
-            value = &sampled;
+            value = sampled;
         }
+    }
+
+    /* a shared cache would repeat the time of one response */
+
+    if (flcf->server_timing
+        && (flcf->cacheable || !ngx_http_fleetprof_cacheable(r))
+        && ngx_http_fleetprof_add_share(r, &value) != NGX_OK)
+    {
+        return NGX_ERROR;
     }
 
     return ngx_http_fleetprof_add_timing(r, lengths,
                                          &ngx_http_fleetprof_server_timing,
-                                         value);
+                                         &value);
+}
+
+
+/*
+ * Returns how long upstream servers took until their header was there, in ms:
+ * 0 for a cache hit.  A server that failed took until its failure.
+ */
+
+static ngx_msec_t
+ngx_http_fleetprof_upstream_time(ngx_http_request_t *r)
+{
+    ngx_msec_t                 total;
+    ngx_uint_t                 i;
+    ngx_http_upstream_state_t *state;
+
+    total = 0;
+
+    if (r->upstream_states == NULL) {
+        return 0;
+    }
+
+    state = r->upstream_states->elts;
+
+    for (i = 0; i < r->upstream_states->nelts; i++) {
+
+        if (state[i].header_time != (ngx_msec_t) -1) {
+            total += state[i].header_time;
+
+        } else if (state[i].response_time != (ngx_msec_t) -1) {
+            total += state[i].response_time;
+        }
+    }
+
+    return total;
+}
+
+
+/* returns the word of nginx's cache, as in $upstream_cache_status */
+
+static ngx_str_t
+ngx_http_fleetprof_cache_status(ngx_http_request_t *r)
+{
+    ngx_str_t  none = ngx_null_string;
+
+#if (NGX_HTTP_CACHE)
+    if (ngx_http_fleetprof_proxied(r) && r->upstream->cache_status != 0) {
+        return ngx_http_cache_status[r->upstream->cache_status - 1];
+    }
+#endif
+
+    return none;
+}
+
+
+/* appends the server's share of the time to first byte, if there is one */
+
+static ngx_int_t
+ngx_http_fleetprof_add_share(ngx_http_request_t *r, ngx_str_t *value)
+{
+    u_char     *p;
+    ngx_str_t   status;
+
+    if (!ngx_http_fleetprof_proxied(r)
+        && (r->upstream_states == NULL || r->upstream_states->nelts == 0))
+    {
+        return NGX_OK;
+    }
+
+    status = ngx_http_fleetprof_cache_status(r);
+
+    p = ngx_pnalloc(r->pool, value->len + sizeof(FLEETPROF_TIMING_SERVER)
+                             + NGX_TIME_T_LEN + sizeof(FLEETPROF_TIMING_CACHE)
+                             + status.len);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    value->len = ngx_sprintf(p, "%V" FLEETPROF_TIMING_SERVER "%M", value,
+                             ngx_http_fleetprof_upstream_time(r))
+                 - p;
+    value->data = p;
+
+    if (status.len != 0) {
+        value->len = ngx_sprintf(p + value->len, FLEETPROF_TIMING_CACHE "%V",
+                                 &status)
+                     - p;
+    }
+
+    return NGX_OK;
 }
 
 

@@ -10,6 +10,7 @@
  * @property {number} [status] 200
  * @property {[name: string, value: string][]} [fields] in this order, as they are
  * @property {string} [body]
+ * @property {number} [delayMs] from the request to its first byte
  *
  * @typedef {object} Case
  * @property {string} name
@@ -36,9 +37,11 @@ import { inheritance } from './cases/inheritance.mjs';
 import { kinds } from './cases/kinds.mjs';
 import { merging } from './cases/merging.mjs';
 import { sampling } from './cases/sampling.mjs';
+import { shares } from './cases/shares.mjs';
 import { timing } from './cases/timing.mjs';
 import { timingCases, tokenCases } from './cases/tokens.mjs';
+import { trials } from './cases/trials.mjs';
 
 /** @type {Case[]} */
 export const cases = [...merging, ...sampling, ...kinds, ...caching, ...conditional, ...serviceWorkers, ...choices, ...timing, ...tokenCases, ...timingCases,
-  ...inheritance];
+  ...inheritance, ...trials, ...shares];

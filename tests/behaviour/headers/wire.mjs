@@ -106,7 +106,7 @@ export async function startUpstream(choose) {
         revalidates: field('If-None-Match') !== undefined,
         sampled: field('X-Sampled'),
       });
-      socket.end(answerBytes(answer ?? { status: 500 }));
+      setTimeout(() => socket.end(answerBytes(answer ?? { status: 500 })), answer?.delayMs ?? 0);
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
+import { trialToken } from '../headers/cases/trials.mjs';
 import { exchange, linesOf, requestBytes } from '../headers/wire.mjs';
 import { repository } from '../stack.mjs';
 import { configuration, httpdCommand, moduleFile, openDir, sanitizerEnvironment, startHttpd } from './httpd.mjs';
@@ -82,6 +83,15 @@ const mistakes = [
   ['FleetProfConflict app', invalid('app', 'FleetProfConflict', 'it is not one of "upstream", "local"')],
   ['FleetProfNotModified on', invalid('on', 'FleetProfNotModified', 'it is not one of "auto", "send", "omit"')],
   ['FleetProfCacheable 1', invalid('1', 'FleetProfCacheable', 'it is not one of "on", "off"')],
+  ['FleetProfServerTiming yes', invalid('yes', 'FleetProfServerTiming', 'it is not one of "on", "off"')],
+  ['FleetProfOriginTrial', 'FleetProfOriginTrial takes "off" or one or more tokens'],
+  ['FleetProfOriginTrial %{reqenv:TRIAL}', invalid('%{reqenv:TRIAL}', 'FleetProfOriginTrial', 'it is not base64; ')],
+  [`FleetProfOriginTrial ${trialToken('a')} off`, invalid('off', 'FleetProfOriginTrial', 'it is longer or shorter than it says '
+    + 'itself; copy all of the token')],
+  [`FleetProfOriginTrial B${trialToken('a').slice(1)}`, 'in "FleetProfOriginTrial": it does not begin as tokens'],
+  [`FleetProfOriginTrial ${trialToken('a')} ${trialToken('a')}`, 'in "FleetProfOriginTrial": the token is named twice; keep one'],
+  [`FleetProfOriginTrial ${Array.from({ length: 20 }, (_, i) => trialToken(`${i}${'x'.repeat(200)}`)).join(' ')}`,
+    'in "FleetProfOriginTrial": the list is longer than 4096 bytes; name fewer tokens'],
   ['FleetProfAlways', 'FleetProfAlways takes one argument, "on" or "off"'],
   ['FleetProfTypes', 'FleetProfTypes takes "*" or one or more media types'],
   ['FleetProfTypes html', invalid('html', 'FleetProfTypes', 'it is not a media type; write for example "text/html"')],

@@ -16,6 +16,8 @@ export const names = {
   fleetprof_cacheable: 'FleetProfCacheable',
   fleetprof_site: 'FleetProfSite',
   fleetprof_token_key: 'FleetProfTokenKey',
+  fleetprof_server_timing: 'FleetProfServerTiming',
+  fleetprof_origin_trial: 'FleetProfOriginTrial',
   timing_allow_origin: 'TimingAllowOrigin',
 };
 

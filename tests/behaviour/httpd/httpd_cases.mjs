@@ -229,6 +229,11 @@ const caches = ['on', 'off'].flatMap((quick) => {
       serverTiming: ['fleetprof;desc="0"', 'db;dur=1'],
       answer: { fields: [html, ['Document-Policy', 'a'], ['ETag', '"v1"'], ['Last-Modified', fileTime],
         ['Server-Timing', 'db;dur=1']] } }),
+    ...[['MISS', undefined], ['HIT', { ask: sampledVisitor }]].map(([word, first]) => (
+      cached(`share: a_cache_${word}`, { first: /** @type {any} */ (first), policy: [`a, ${no}`], ask: unsampledVisitor,
+        serverTiming: [`fleetprof;desc="0", fleetprof-server;dur=<fast>, fleetprof-cache;desc=${word}`],
+        vhost: ({ proxy }) => `CacheQuickHandler ${quick}\nCacheEnable disk /
+          ${visitor}FleetProf on\nFleetProfSample 0%\nFleetProfServerTiming on\n${proxy}` }))),
     cached('a_cached_file_is_decided_anew', { answer: undefined, ask: unsampledVisitor, policy: [no],
       vhost: () => `CacheQuickHandler ${quick}\nCacheEnable disk /\n${visitor}FleetProf on
         FleetProfSample 1/2 key=%{reqenv:VISITOR}` }),

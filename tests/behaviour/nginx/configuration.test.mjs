@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 
+import { trialToken } from '../headers/cases/trials.mjs';
 import { repository, temporaryDir } from '../stack.mjs';
 import { moduleFile, preloadSanitizer } from './nginx.mjs';
 
@@ -92,8 +93,20 @@ const mistakes = [
   notAChoice('fleetprof_not_modified', 'never', ['auto', 'send', 'omit']),
   notAChoice('fleetprof_cacheable', '1', ['on', 'off']),
   notAChoice('fleetprof_always', '$arg_x', ['on', 'off']),
+  notAChoice('fleetprof_server_timing', 'yes', ['on', 'off']),
+  ['fleetprof_origin_trial', 'invalid number of arguments in "fleetprof_origin_trial" directive'],
+  ['fleetprof_origin_trial off; fleetprof_origin_trial off', '"fleetprof_origin_trial" directive is duplicate'],
+  ['fleetprof_origin_trial $trial', 'invalid parameter "$trial" in "fleetprof_origin_trial": it is not base64; '],
+  [`fleetprof_origin_trial "${trialToken('a')}\r\nX: y"`, '" in "fleetprof_origin_trial": it is not base64; '],
+  [`fleetprof_origin_trial ${trialToken('a')} off`, 'invalid parameter "off" in "fleetprof_origin_trial": it is longer or shorter '
+    + 'than it says itself; copy all of the token'],
+  [`fleetprof_origin_trial ${trialToken('abcdef').slice(0, -4)}`, 'in "fleetprof_origin_trial": it is longer or shorter'],
+  [`fleetprof_origin_trial B${trialToken('a').slice(1)}`, 'in "fleetprof_origin_trial": it does not begin as tokens'],
+  [`fleetprof_origin_trial ${trialToken('a')} ${trialToken('a')}`, 'in "fleetprof_origin_trial": the token is named twice; keep one'],
+  [`fleetprof_origin_trial ${Array.from({ length: 20 }, (_, i) => trialToken(`${i}${'x'.repeat(200)}`)).join(' ')}`,
+    'in "fleetprof_origin_trial": the list is longer than 4096 bytes; name fewer tokens'],
   ...['fleetprof_unsampled omit', 'fleetprof_conflict local', 'fleetprof_not_modified send', 'fleetprof_cacheable on',
-    'fleetprof_always on', 'fleetprof_types *', 'fleetprof_site a', 'fleetprof_token_key off'].flatMap((line) => {
+    'fleetprof_always on', 'fleetprof_server_timing on', 'fleetprof_types *', 'fleetprof_site a', 'fleetprof_token_key off'].flatMap((line) => {
     const [directive, word] = line.split(' ');
     return /** @type {[string, string][]} */ ([
       [`${line}; ${line}`, `"${directive}" directive is duplicate`],

@@ -16,7 +16,7 @@
  *   proxy and root are directives: pass the request to upstream, or serve what is in the folder files
  */
 import { fileTime, html, no, pageWith, yes } from '../headers/cases/words.mjs';
-import { withKeyFile } from '../headers/token.mjs';
+import { slowMs, withKeyFile } from '../headers/token.mjs';
 
 const a = 'https://a.example';
 const on = 'fleetprof on; fleetprof_sample 100%;';
@@ -201,6 +201,31 @@ const cached = (name, given) => ({
   ...given,
 });
 
+const shared = 'fleetprof on; fleetprof_sample 0%; fleetprof_server_timing on;';
+const cache = 'proxy_cache pages; proxy_cache_key $server_name; proxy_cache_valid 200 1h;';
+
+/** The server's share, where nginx knows more than the time of one answer. @type {NginxCase[]} */
+const shares = [
+  { name: 'share: a_cache_miss', answer: { ...pageWith(), delayMs: slowMs + 20 }, policy: [no],
+    serverTiming: ['fleetprof;desc="0", fleetprof-server;dur=<slow>, fleetprof-cache;desc=MISS'],
+    nginx: ({ proxy }) => `location / { ${shared} ${cache} ${proxy} }` },
+  cached('share: a_cache_hit', { answer: { ...pageWith(), delayMs: slowMs + 20 }, policy: [no],
+    serverTiming: ['fleetprof;desc="0", fleetprof-server;dur=<fast>, fleetprof-cache;desc=HIT'],
+    nginx: ({ proxy }) => `location / { ${shared} ${cache} ${proxy} }` }),
+  cached('share: a_bypassed_cache', { answer: pageWith(), policy: [no],
+    serverTiming: ['fleetprof;desc="0", fleetprof-server;dur=<fast>, fleetprof-cache;desc=BYPASS'],
+    nginx: ({ proxy }) => `location / { ${shared} ${cache} proxy_cache_bypass 1; ${proxy} }` }),
+  { name: 'share: the_time_before_x_accel_redirect_counts', policy: [no],
+    answer: { fields: [['X-Accel-Redirect', '/files/page.html'], html], delayMs: slowMs + 20 },
+    serverTiming: ['fleetprof;desc="0", fleetprof-server;dur=<slow>'],
+    nginx: ({ files, proxy }) => `${shared} location / { ${proxy} } location /files/ { internal; alias ${files}/; }` },
+  { name: 'share: the_time_of_an_intercepted_error_counts', policy: [no],
+    answers: { '/page.html': { status: 500, fields: [html], delayMs: slowMs + 20 }, '/else.html': pageWith() },
+    serverTiming: ['fleetprof;desc="0", fleetprof-server;dur=<slow>'],
+    nginx: ({ proxy }) => `${shared} location / { ${proxy} proxy_intercept_errors on; error_page 500 =200 /else.html; }
+      location = /else.html { ${proxy} }` },
+];
+
 /** @type {NginxCase[]} */
 const caches = [
   cached('a_cache_hit_is_sampled_anew_and_says_no', { ask: [['Cookie', 'visitor=0123456789abcdef']],
@@ -281,4 +306,4 @@ const odd = [
     nginx: ({ proxy }) => `location / { fleetprof on; fleetprof_sample 0%; gzip on; gzip_proxied any; ${proxy} }` },
 ];
 
-export const nginxCases = [...scope, ...variables, ...redirects, ...subrequests, ...caches, ...odd];
+export const nginxCases = [...scope, ...variables, ...redirects, ...subrequests, ...shares, ...caches, ...odd];
