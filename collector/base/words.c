@@ -48,6 +48,8 @@ const char *fp_timing_kind_name(enum fp_timing_kind kind)
         [FP_TIMING_LEFT_OUT] = "left_out",
         [FP_TIMING_VITAL_ELEMENT] = "vital_element",
         [FP_TIMING_VITAL_PART] = "vital_part",
+        [FP_TIMING_TTFB] = "ttfb",
+        [FP_TIMING_TTFB_SERVER] = "ttfb_server",
     };
     return names[kind];
 }

@@ -57,6 +57,8 @@ enum fp_timing_kind {
     FP_TIMING_LEFT_OUT,        /* what agents left out: page loads, and how much in the sum */
     FP_TIMING_VITAL_ELEMENT,   /* what a vital's values are of */
     FP_TIMING_VITAL_PART,      /* what they consist of; sums without a histogram */
+    FP_TIMING_TTFB,            /* times to first byte whose server's share is known */
+    FP_TIMING_TTFB_SERVER,
     FP_TIMING_KIND_COUNT
 };
 

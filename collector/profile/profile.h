@@ -55,6 +55,9 @@ struct fp_profile_vital {
     struct fp_str target; /* a selector of its element, unscrubbed; "" for none, as the next */
     struct fp_str url;    /* of what the element shows, unscrubbed */
     struct fp_vital_parts parts;
+    bool has_server; /* a TTFB whose sender says how long the server took */
+    int64_t server_us;
+    struct fp_str cache; /* the word of the server's cache, unscrubbed; "" for none */
 };
 
 struct fp_profile_interaction {

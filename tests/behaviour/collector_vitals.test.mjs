@@ -57,7 +57,7 @@ test('each member is counted under its kind', async () => {
   const release = await upload({
     coverage: 'quota',
     vitals: [{ name: 'LCP', value: 1000 }, { name: 'LCP', value: 5000, navigationType: 'back-forward-cache' },
-      { name: 'CLS', value: 0.2 }],
+      { name: 'CLS', value: 0.2 }, { name: 'TTFB', value: 300, server: 120, cache: 'MISS', id: 'v5-1' }],
     interactions: [interaction(10, 40, { target: 'ul > li:nth-child(3) > button#buy-77.css-1dbjc4n' })],
     frames: [{ start: 0, duration: 100, blocking: 30, scripts: [
       { invoker: 'BUTTON#buy-77.onclick', url: 'https://shop.example/app.js?v=1', function: 'buy', start: 5, duration: 60, forced: 4 },
@@ -68,9 +68,12 @@ test('each member is counted under its kind', async () => {
   assert.deepEqual(await timingsOf(release), [
     ['vital', 'CLS', '', '', 1, 200_000],
     ['vital', 'LCP', '', '', 2, 6_000_000],
+    ['vital', 'TTFB', '', '', 1, 300_000],
     ['vital_good', 'LCP', '', '', 1, 0],
+    ['vital_good', 'TTFB', '', '', 1, 0],
     ['vital_poor', 'LCP', '', '', 1, 0],
     ['window', '(LCP) good', '', '', 1, 1_000_000],
+    ['window', '(TTFB) good', '', '', 1, 300_000],
     ['window', '(interaction)', '', '', 1, 40_000],
     ['window', '(interaction) pointer ul>li:nth-child(*)>button#buy-*.css-*', '', '', 1, 40_000],
     ['window', '(lcp)', '', '', 1, 1_000_000],
@@ -89,6 +92,8 @@ test('each member is counted under its kind', async () => {
     ['resource_opaque', 'ads.example', 'img', '', 1, 0],
     ['coverage', 'quota', '', '', 1, 0],
     ['page_host', 'shop.example', '', '', 1, 0],
+    ['ttfb', 'MISS', '', '', 1, 300_000],
+    ['ttfb_server', 'MISS', '', '', 1, 120_000],
   ]);
   const listed = await stack.sql(`select name from fleetprof.timings('shop', release => '${release}')
     union all select name from fleetprof.timing_hourly where release = '${release}'`);
@@ -394,6 +399,9 @@ test('what is wrong is refused with its place, and nothing of it is stored', asy
   const bad = [
     ['/vitals/1/name', { vitals: [{ name: 'LCP', value: 1 }, { name: 'FID', value: 1 }] }],
     ['/vitals/0/value', { vitals: [{ name: 'LCP', value: -1 }] }],
+    ['/vitals/0/server', { vitals: [{ name: 'TTFB', value: 1, server: -1 }] }],
+    ['/vitals/0/server', { vitals: [{ name: 'TTFB', value: 1, server: '1' }] }],
+    ['/vitals/0/cache', { vitals: [{ name: 'TTFB', value: 1, cache: 7 }] }],
     ['/vitals/0/duration', { vitals: [{ name: 'CLS', value: 1, start: 9, duration: -1 }] }],
     ['/interactions/0/processingEnd', { interactions: [{ type: 'k', start: 1, processingStart: 5, processingEnd: 4, duration: 8 }] }],
     ['/frames/0/scripts/0/duration', { frames: [{ start: 1, duration: 50, scripts: [{ start: 2, duration: 90 }] }] }],

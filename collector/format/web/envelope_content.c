@@ -83,6 +83,8 @@ static const struct shape vital_members[] = {SCALAR("name"),
                                              NUMBER("duration"),
                                              TEXT("target", SHAPE_SELECTOR),
                                              SCALAR("id"),
+                                             NUMBER("server"),
+                                             SCALAR("cache"),
                                              LIST("entries", &metric_entry),
                                              OBJECT("attribution", attribution_members)};
 static const struct shape vital = OBJECT(NULL, vital_members);

@@ -24,6 +24,8 @@ enum vital_field {
     VITAL_ID, /* this and the next two: of a Metric */
     VITAL_ENTRIES,
     VITAL_ATTRIBUTION,
+    VITAL_SERVER, /* this and the next: of TTFB */
+    VITAL_CACHE,
     VITAL_FIELD_COUNT
 };
 
@@ -175,6 +177,15 @@ static bool read_window(struct fp_decoder *decoder, const struct fp_field *field
            fp_observed_read_span(decoder, duration, &vital->duration_us);
 }
 
+/* Reads the server's share of a TTFB. Other vitals have none. */
+static bool read_server(struct fp_decoder *decoder, const struct fp_field *fields,
+                        struct fp_profile_vital *vital)
+{
+    vital->has_server = vital->vital == FP_VITAL_TTFB && fields[VITAL_SERVER].value != NULL;
+    return fp_observed_read_optional(decoder, &fields[VITAL_SERVER], &vital->server_us) &&
+           fp_read_text(decoder, &fields[VITAL_CACHE], &vital->cache);
+}
+
 /* Adds a vital, or replaces the one that a Metric with this id reported before. */
 static bool add(struct fp_decoder *decoder, const struct fp_place *place,
                 const struct fp_field *id_field, struct fp_profile_vital *vital,
@@ -213,6 +224,8 @@ static bool decode_vital(struct fp_decoder *decoder, const struct fp_place *plac
         [VITAL_ID] = {.object = place, .name = FP_STR("id")},
         [VITAL_ENTRIES] = {.object = place, .name = FP_STR("entries")},
         [VITAL_ATTRIBUTION] = {.object = place, .name = FP_STR("attribution")},
+        [VITAL_SERVER] = {.object = place, .name = FP_STR("server")},
+        [VITAL_CACHE] = {.object = place, .name = FP_STR("cache")},
     };
     struct fp_profile_vital vital = {.has_window = false};
     return fp_read_object(decoder, place, value, fields, VITAL_FIELD_COUNT) &&
@@ -221,7 +234,7 @@ static bool decode_vital(struct fp_decoder *decoder, const struct fp_place *plac
            read_texts(decoder, fields, &vital) &&
            read_attribution(decoder, &fields[VITAL_ATTRIBUTION], &vital) &&
            read_navigation(decoder, &fields[VITAL_NAVIGATION], &vital) &&
-           read_window(decoder, fields, &vital) &&
+           read_window(decoder, fields, &vital) && read_server(decoder, fields, &vital) &&
            add(decoder, place, &fields[VITAL_ID], &vital, known);
 }
 

@@ -92,6 +92,7 @@ static bool has_no_bins(enum fp_timing_kind kind)
         [FP_TIMING_COVERAGE] = true,       [FP_TIMING_PAGE_HOST] = true,
         [FP_TIMING_HIDDEN] = true,         [FP_TIMING_LEFT_OUT] = true,
         [FP_TIMING_VITAL_PART] = true,
+        [FP_TIMING_TTFB_SERVER] = true,
     };
     return without[kind];
 }

@@ -4,8 +4,8 @@
  * checked.
  */
 #include "header_policy/document_policy.h"
-#include "header_policy/response.h"
 #include "header_policy/origin_trial.h"
+#include "header_policy/response.h"
 #include "header_policy/sampling.h"
 #include "header_policy/server_timing.h"
 #include "header_policy/sf_dict.h"

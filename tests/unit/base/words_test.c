@@ -26,7 +26,7 @@ static void enums_have_the_names_of_the_database(void **state)
     CHECK_NAMES(fp_timing_kind_name, FP_TIMING_KIND_COUNT, "mark", "measure", "vital", "vital_good",
                 "vital_poor", "window", "interaction", "input_delay", "processing", "frame_script",
                 "blocking", "forced_layout", "resource", "resource_bytes", "resource_opaque",
-                "coverage", "page_host", "hidden", "left_out", "vital_element", "vital_part");
+                "coverage", "page_host", "hidden", "left_out", "ttfb", "ttfb_server");
     CHECK_NAMES(fp_upload_format_name, FP_UPLOAD_FORMAT_COUNT, "self-profile", "user-timing",
                 "speed-tracer", "opera-scope");
     CHECK_NAMES(fp_coverage_name, FP_COVERAGE_COUNT, "", "no-policy", "unsupported", "quota",

@@ -97,6 +97,9 @@ static const struct {
      "'interactions':[{'type':'key','start':1,'processingStart':1,'processingEnd':1,'duration':1,"
      "'target':'* text'}],'frames':[{'start':1,'duration':9,'scripts':[{'invoker':'A#b*.onclick',"
      "'start':1,'duration':2},{'invoker':'https://a/b.js','start':1,'duration':2}]}]}"},
+    {"the server's share of a TTFB",
+     "{'trace':" EMPTY_TRACE ",'vitals':[{'name':'TTFB','value':2,'server':1,'cache':'HIT'}]}",
+     "{'trace':" EMPTY_TRACE ",'vitals':[{'name':'TTFB','value':2,'server':1,'cache':'HIT'}]}"},
     {"resources",
      "{'trace':" EMPTY_TRACE ",'resources':[{'host':'https://u:secret@a/secret','duration':1,"
      "'kind':'img','opaque':1},{'host':'b','opaque':true,'name':'secret'}]}",

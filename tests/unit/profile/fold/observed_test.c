@@ -105,6 +105,27 @@ static void vitals_are_values_ratings_and_windows(void **state)
                      fp_str_equal(delta.timings[i].name, FP_STR("(TTFB) good")));
 }
 
+/* The parts of a TTFB are its whole, by what the server's cache did. */
+static void a_ttfb_has_the_share_of_its_server(void **state)
+{
+    struct fp_delta delta = fold_json(*state,
+                                      "{'vitals':[{'name':'TTFB','value':300,'server':120.5,"
+                                      "'cache':'MISS'},{'name':'TTFB','value':50,'server':60,"
+                                      "'cache':'MISS'},{'name':'TTFB','value':30,'server':0,"
+                                      "'cache':'HIT for someone@shop.example'},"
+                                      "{'name':'TTFB','value':20,'server':1},"
+                                      "{'name':'TTFB','value':1000,'cache':'MISS'},"
+                                      "{'name':'LCP','value':9,'server':5,'cache':'MISS'}]}",
+                                      64);
+    assert_counted(&delta, FP_TIMING_VITAL, "TTFB", 5, 1400000);
+    assert_counted(&delta, FP_TIMING_TTFB, "MISS", 2, 350000);
+    assert_counted(&delta, FP_TIMING_TTFB_SERVER, "MISS", 2, 170500);
+    assert_counted(&delta, FP_TIMING_TTFB, "", 1, 20000);
+    assert_counted(&delta, FP_TIMING_TTFB_SERVER, "", 1, 1000);
+    for (uint32_t i = 0; i < delta.timing_count; i++)
+        assert_null(memmem(delta.timings[i].name.ptr, delta.timings[i].name.len, "someone", 7));
+}
+
 static void a_vital_with_an_id_and_a_load_may_be_replaced(void **state)
 {
     static const char *const vitals[] = {
@@ -446,6 +467,7 @@ int main(void)
         TEST(a_vital_with_an_id_and_a_load_may_be_replaced),
         TEST(vitals_have_elements_and_parts),
         TEST(sixty_four_vitals_may_be_replaced),
+        TEST(a_ttfb_has_the_share_of_its_server),
         TEST(the_inp_finds_its_interaction),
         TEST(the_inp_finds_the_events_of_a_frame),
         TEST(a_page_rendered_in_advance_has_windows_from_when_it_was_shown),
