@@ -28,6 +28,7 @@ static const struct command commands[] = {
     {"vitals", "web vitals: percentiles, and shares of good and poor ones", fp_report_command},
     {"vital-parts", "what web vitals consist of", fp_report_command},
     {"vital-elements", "the elements that web vitals are of", fp_report_command},
+    {"ttfb", "time to first byte: the server's share, and the network's", fp_report_command},
     {"interactions", "what visitors clicked and typed, and how long it took", fp_report_command},
     {"long-frames", "scripts of long animation frames", fp_report_command},
     {"cost", "time by package, party, host, page, browser and the like", fp_report_command},

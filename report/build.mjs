@@ -53,7 +53,7 @@ function capital(label) {
 const unseen = /^(generated_|is_|function_key$|seen_share$)/;
 
 /** Questions whose rows a view shows as a table. */
-const shown = ['sites', 'hotspots', 'timings', 'callers', 'function_by', 'cost_by', 'vitals', 'vital_parts', 'vital_elements', 'interactions', 'long_frames', 'third_parties',
+const shown = ['sites', 'hotspots', 'timings', 'callers', 'function_by', 'cost_by', 'vitals', 'vital_parts', 'vital_elements', 'ttfb_parts', 'interactions', 'long_frames', 'third_parties',
   'compare_costs', 'change_parts', 'compare_timings', 'compare_vitals'];
 
 /** Its copy of schema/questions: the filters that each question takes, and the headings of its columns. */

@@ -19,6 +19,7 @@ static const struct fp_grid_column vital_parts_columns[] = {
     FP_COLUMNS_OF_VITAL_PARTS_BY(FP_GRID_COLUMN)};
 static const struct fp_grid_column vital_elements_columns[] = {
     FP_COLUMNS_OF_VITAL_ELEMENTS(FP_GRID_COLUMN)};
+static const struct fp_grid_column ttfb_columns[] = {FP_COLUMNS_OF_TTFB_PARTS_BY(FP_GRID_COLUMN)};
 static const struct fp_grid_column interactions_columns[] = {
     FP_COLUMNS_OF_INTERACTIONS_BY(FP_GRID_COLUMN)};
 static const struct fp_grid_column long_frames_columns[] = {
@@ -92,6 +93,15 @@ static const struct report reports[] = {
      .argument = "vital",
      .argument_doc = "VITAL",
      .argument_missing = "name a vital, such as LCP"},
+    {.command = "ttfb",
+     .doc = "Time to first byte by what the server's cache did: how much of it the server's "
+            "application took, and how much the network and all else. Web servers with "
+            "fleetprof_server_timing say it.",
+     .function = "ttfb_parts",
+     .function_by = "ttfb_parts_by",
+     .things = "times to first byte with a server's share",
+     COLUMNS(ttfb_columns),
+     .footer = "SERVER MS and NETWORK MS add up to MEAN MS. P75 MS is at most 1.6 % off."},
     {.command = "interactions",
      .doc = "Interactions by type and target, the most time first: how long they took until the "
             "next paint, and which shares of it were input delay, processing and presentation.",

@@ -33,7 +33,7 @@ const upload = (release, interval, more) => ({
     samples: [{ timestamp: 0, stackId: 0 }, { timestamp: interval, stackId: 1 }, { timestamp: 2 * interval }],
   },
   measures: [{ name: 'render', entryType: 'measure', startTime: 0, duration: 15 }],
-  vitals: [{ name: 'INP', value: 700, start: 0, duration: 30 }, { name: 'LCP', value: 1200 }],
+  vitals: [{ name: 'INP', value: 700, start: 0, duration: 30 }, { name: 'LCP', value: 1200 }, { name: 'TTFB', value: 300, server: 120, cache: 'MISS' }],
   interactions: [{ type: 'click', start: 0, processingStart: 5, processingEnd: 20, duration: 24, target: '#buy' }],
   ...more,
 });
@@ -123,6 +123,7 @@ const needs = {
   function_by: 'site=shop&by=route&key=1', function_origin: 'site=shop&generated_resource=/app.js&generated_line=1&generated_column=1',
   histogram: 'site=shop&kind=measure&timing_name=render', cost_by: 'site=shop&by=host',
   vitals_by: 'site=shop&dimension=release', vital_parts_by: 'site=shop&dimension=release', vital_elements: 'site=shop&vital=INP', interactions_by: 'site=shop&dimension=release',
+  ttfb_parts_by: 'site=shop&dimension=release',
 };
 
 /** A value as SQL's json_agg gives it, from one of the API's. @param {any} value @param {string} type */
@@ -258,6 +259,7 @@ test('each command asks what its answer shows', async () => {
     ['vital_elements?site=shop&vital=LCP', 'fleetprof vital-elements --site shop LCP'],
     ['vital_parts_by?site=shop&dimension=device', 'fleetprof vital-parts --by device --site shop'],
     ['interactions_by?site=shop&dimension=device', 'fleetprof interactions --by device --site shop'],
+    ['ttfb_parts_by?site=shop&dimension=route', 'fleetprof ttfb --by route --site shop'],
     ['vitals_by?site=shop&dimension=release', 'fleetprof vitals --by release --site shop'],
     ['regressions?site=shop&least_change=0.1', null],
     ['cost_by?site=shop&by=host', 'fleetprof cost --site shop host'],

@@ -49,6 +49,7 @@ const page = ({ route, clickMs, lcp }) => ({
     { name: 'LCP', value: lcp, navigationType: 'navigate' },
     { name: 'INP', value: clickMs, target: 'button.add-to-cart', start: 1000, duration: clickMs },
     { name: 'CLS', value: 0.05 },
+    { name: 'TTFB', value: 200, server: lcp / 16, cache: lcp > 1000 ? 'MISS' : 'HIT' },
   ],
   interactions: [{ type: 'pointer', start: 1000, processingStart: 1000 + clickMs / 8, processingEnd: 1000 + clickMs / 2, duration: clickMs,
     target: 'button.add-to-cart' }],
@@ -100,7 +101,7 @@ const close = (value, wanted) => assert.ok(Math.abs(value / wanted - 1) <= 0.016
 test('vitals: counts, percentiles and ratings of all page loads, profiled or not', async () => {
   const rows = await json('vitals');
   assert.deepEqual(rows.map(({ name, unit, count }) => [name, unit, count]),
-    [['LCP', 'ms', 7], ['INP', 'ms', 7], ['CLS', 'score x 1000', 7]]);
+    [['LCP', 'ms', 7], ['INP', 'ms', 7], ['CLS', 'score x 1000', 7], ['TTFB', 'ms', 7]]);
   const [lcp, inp, cls] = rows;
   close(lcp.p50, 4500);
   close(inp.p75, 600);
@@ -146,6 +147,19 @@ test('interactions: how long, and where the time goes', async () => {
   close(row.p98_ms, 600);
 });
 
+test('ttfb: the parts make the mean, by cache and by route', async () => {
+  const rows = await json('ttfb', '--by', 'route');
+  assert.ok(rows.length > 1);
+  for (const row of rows) {
+    assert.equal(row.mean_ms, 200);
+    assert.equal(row.server_ms + row.network_ms, row.mean_ms);
+    assert.equal(row.server_share, row.server_ms / 200);
+  }
+  const all = await json('ttfb');
+  const count = (/** @type {any[]} */ some) => some.reduce((sum, row) => sum + row.count, 0);
+  assert.equal(count(all), count(rows));
+});
+
 test('long frames: scripts, with their part of the blocking time', async () => {
   const [row, ...others] = await json('long-frames', '--route', '/product/:id');
   assert.deepEqual(others, []);
@@ -185,6 +199,7 @@ test('for people: a table, and below it what the numbers are', async () => {
   for (const [args, heading, footer] of /** @type {[string[], RegExp, RegExp][]} */ ([
     [['vitals'], /^VITAL UNIT +COUNT +P50 +P75 +P95 GOOD % NEEDS IMPROVEMENT % POOR % P75 AT LEAST P75 AT MOST$/m, /Percentiles are in UNIT/],
     [['vitals', '--by', 'route'], /^VALUE +VITAL UNIT/m, /Percentiles are in UNIT/],
+    [['ttfb'], /^CACHE +LOADS +P75 MS MEAN MS SERVER MS NETWORK MS SERVER %$/m, /add up to MEAN MS/],
     [['interactions'], /^TARGET +TYPE +COUNT +P75 MS/m, /Shares are of TOTAL MS/],
     [['long-frames'], /^INVOKER +FUNCTION +SCRIPT +COUNT/m, /A row without names is of frames without scripts/],
     [['third-parties'], /^HOST +PARTY +SELF MS/m, /Opaque responses lack Timing-Allow-Origin/],
@@ -198,7 +213,7 @@ test('for people: a table, and below it what the numbers are', async () => {
 });
 
 test('an answer is empty for a reason: nothing matches, or page loads that match have nothing of it', async () => {
-  for (const command of ['vitals', 'interactions', 'long-frames', 'third-parties', 'coverage']) {
+  for (const command of ['vitals', 'ttfb', 'interactions', 'long-frames', 'third-parties', 'coverage']) {
     const { code, stdout, stderr } = await run([program, command, '--release', 'nope'], { env });
     assert.deepEqual([code, stdout], [0, ''], command);
     assert.match(stderr, /nothing was counted for the release "nope" of site "shop"\n/);

@@ -37,15 +37,22 @@ const columns = () => [
   ...columnsOf('vitals', { good_share: {}, needs_improvement_share: { label: 'Needs impr.' }, poor_share: {} }),
 ];
 
+/** Returns the table of the server's share of TTFB; null where no server says it. @param {import('../api.js').Answer} answer */
+const ttfbTable = ({ rows }) => (rows.length === 0 ? null : h('section', null,
+  h('h3', null, 'Time to first byte: the server’s share'),
+  table({ caption: 'Time to first byte: the server’s share', rows, onsort: () => {}, most: 20,
+    columns: columnsOf('ttfb_parts', { cache: { label: 'The server’s cache', cell: ({ cache }) => (cache === null ? '(none)' : visible(cache, 60)) },
+      count: {}, p75_ms: {}, mean_ms: { bar: true }, server_ms: {}, network_ms: { title: 'The rest: server and network make the mean' }, server_share: {} }) })));
+
 /** @type {import('../main.js').View} */
 export const vitals = {
   title: 'Vitals',
   key: 'v',
-  asks: (state) => ({ rows: question('vitals', state) }),
-  mount: (main, { rows: { rows } }, page, state) => tableView(main, page, state, {
+  asks: (state) => ({ rows: question('vitals', state), 'ttfb?': question('ttfb_parts', state) }),
+  mount: (main, { rows: { rows }, ttfb }, page, state) => tableView(main, page, state, {
     name: 'vitals', caption: 'Vitals', rows, empty,
     columns: [...columnsOf('vitals', { name: { cell: ({ name }) => h('a', { href: page.link({ view: 'vital', item: name }) }, visible(name)) } }), ...columns()],
-    after: h('p', { class: 'note' }, 'From page loads of all browsers, profiled or not. Percentiles are at most 1.6 % off; a vital is rated by the thresholds of web-vitals.'),
+    after: h('div', null, h('p', { class: 'note' }, 'From page loads of all browsers, profiled or not. Percentiles are at most 1.6 % off; a vital is rated by the thresholds of web-vitals.'), ttfbTable(ttfb)),
   }),
 };
 
