@@ -201,6 +201,17 @@ const shiftWindow = 100;
 /** Vitals that are measured from the moment at which a prerendered page is first seen. */
 const vitalsOfStart = ['LCP', 'FCP', 'TTFB'];
 
+/**
+ * Returns the server's share of the time to first byte, and what its cache did, as Server-Timing says it. A page from
+ * a cache, or one that a 304 confirmed, has the Server-Timing of an earlier response.
+ * @param {any} entry of the navigation; undefined for a page that came back
+ */
+function serverShare({ transferSize, encodedBodySize, serverTiming = [] } = {}) {
+  const [server, cache] = ['server', 'cache'].map((wanted) => serverTiming.find(
+    (/** @type {any} */ { name }) => name === `fleetprof-${wanted}`));
+  return server && transferSize > encodedBodySize && { server: server.duration, cache: cache?.description };
+}
+
 /** @param {Views} views @param {LeaveOut} leaveOut */
 function observeVitals(views, leaveOut) {
   /** The sent values, by the metric's id. A changed value is sent again. @type {Map<string, number>} */
@@ -220,6 +231,7 @@ function observeVitals(views, leaveOut) {
       target: (target ?? interactionTarget ?? largestShiftTarget) || views.targets.get(entries[0]?.interactionId),
       url: url?.split(/[?#]/)[0],
       attribution: Object.fromEntries(parts.filter((part) => part in attribution).map((part) => [part, attribution[part]])),
+      ...name === 'TTFB' && serverShare(entries[0]),
       ...interactionTime !== undefined && { start: interactionTime, duration: value },
       ...largestShiftTime !== undefined
         && { start: Math.max(0, largestShiftTime - shiftWindow), duration: Math.min(largestShiftTime, shiftWindow) },
