@@ -162,6 +162,7 @@ const tables = [
   ['/lab/timings?since=2d', `* from fleetprof.timings('lab', ${period})`, ['count', 'left_out']],
   ['/shop/timing/respond?since=2d', `* from fleetprof.measure_hotspots('respond', 'shop', ${period}, top => 200) where not is_agent order by self_ms_per_load desc`, ['self_ms_per_load', 'total_ms_per_load', 'samples']],
   ['/shop/vitals?since=2d', `* from fleetprof.vitals('shop', ${period})`, ['count', 'p50', 'p75', 'p95', 'good_share', 'poor_share']],
+  ['/lab/vitals?since=2d', `* from fleetprof.ttfb_parts('lab', ${period})`, ['count', 'p75_ms', 'mean_ms', 'server_ms', 'network_ms', 'server_share']],
   ['/shop/vital/INP?since=2d', `* from fleetprof.vital_hotspots('INP', 'shop', ${period}, top => 200) where not is_agent order by self_ms_per_load desc`,
     ['self_ms_per_load', 'good_self_ms_per_load', 'samples', 'uploads', 'good_uploads']],
   ['/shop/interactions?since=2d', `* from fleetprof.interactions('shop', ${period}) order by total_ms desc`, ['count', 'p75_ms', 'p98_ms', 'total_ms', 'processing_share']],
