@@ -206,11 +206,10 @@ const vitalsOfStart = ['LCP', 'FCP', 'TTFB'];
  * a cache, or one that a 304 confirmed, has the Server-Timing of an earlier response.
  * @param {any} entry of the navigation; undefined for a page that came back
  */
-function serverShare({ transferSize, encodedBodySize, serverTiming = [] } = {}) {
-  const [server, cache] = ['server', 'cache'].map((wanted) => serverTiming.find(
-    (/** @type {any} */ { name }) => name === `fleetprof-${wanted}`));
-  return server && transferSize > encodedBodySize && { server: server.duration, cache: cache?.description };
-}
+const serverShare = (entry) => entry?.transferSize > entry?.encodedBodySize && {
+  server: entry.serverTiming?.find((/** @type {any} */ { name }) => name === 'fleetprof-server')?.duration,
+  cache: entry.serverTiming?.find((/** @type {any} */ { name }) => name === 'fleetprof-cache')?.description,
+};
 
 /** @param {Views} views @param {LeaveOut} leaveOut */
 function observeVitals(views, leaveOut) {
