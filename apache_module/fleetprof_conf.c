@@ -274,6 +274,28 @@ static const char *set_trial(cmd_parms *cmd, void *data, int argc,
         }
     }
     conf->trial = apr_pstrmemdup(cmd->pool, list.data, list.len);
+    return NULL;
+}
+
+static const char *set_reports(cmd_parms *cmd, void *data, const char *url)
+{
+    mod_fleetprof_conf *conf = data;
+    enum fleetprof_endpoint_error error;
+
+    if (strcasecmp(url, "off") == 0) {
+        conf->reports = "";
+        return NULL;
+    }
+    if (expression_in(url) != NULL || strstr(url, "%{") != NULL) {
+        return invalid(cmd, url, "an expression would let the request choose "
+                       "where reports go; write the URL out");
+    }
+
+    error = fleetprof_endpoint_check(mod_fleetprof_slice(url));
+    if (error != FLEETPROF_ENDPOINT_OK) {
+        return invalid(cmd, url, fleetprof_endpoint_error_text(error));
+    }
+    conf->reports = url;
 
     return NULL;
 }
@@ -424,6 +446,8 @@ const command_rec mod_fleetprof_directives[] = {
                   OR_FILEINFO, "\"on\" or \"off\""),
     AP_INIT_TAKE_ARGV("FleetProfOriginTrial", set_trial, NULL, OR_FILEINFO,
                       "takes \"off\" or one or more tokens"),
+    AP_INIT_TAKE1("FleetProfReports", set_reports, NULL, OR_FILEINFO,
+                  "\"off\" or the URL that crash reports go to"),
     AP_INIT_TAKE_ARGV("TimingAllowOrigin", set_origins, NULL, OR_FILEINFO,
                       "takes \"off\", \"*\" or one or more origins"),
     { NULL }

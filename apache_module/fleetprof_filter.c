@@ -21,6 +21,7 @@
 APLOG_USE_MODULE(fleetprof);
 
 #define DOCUMENT_POLICY "Document-Policy"
+#define REPORTING_ENDPOINTS "Reporting-Endpoints"
 #define TIMING_ALLOW_ORIGIN "Timing-Allow-Origin"
 
 #define NOT_A_DICTIONARY "is not a structured-field dictionary"
@@ -197,16 +198,45 @@ static void drop_validators(request_rec *r, const mod_fleetprof_conf *conf)
     }
 }
 
+static int has_reports(const mod_fleetprof_conf *conf)
+{
+    return conf->reports != NULL && *conf->reports != '\0';
+}
+
+/* Returns the members of a sampled page. */
+static const char *sampled_members(request_rec *r,
+                                   const mod_fleetprof_conf *conf)
+{
+    const char *policy = conf->policy ? conf->policy : FLEETPROF_POLICY_YES;
+    char data[FLEETPROF_FIELD_MAX];
+    struct fleetprof_buffer members = { data, 0, sizeof(data) };
+
+    /* A policy of at most half the buffer leaves room. */
+    if (!has_reports(conf)
+        || !fleetprof_buffer_put(&members, mod_fleetprof_slice(policy))
+        || !fleetprof_document_policy_add_stacks(&members)) {
+        return policy;
+    }
+
+    return apr_pstrmemdup(r->pool, members.data, members.len);
+}
+
 /* Returns the members that we would add. */
-static const char *members_for(mod_fleetprof_reason reason,
+static const char *members_for(request_rec *r, mod_fleetprof_reason reason,
                                const mod_fleetprof_conf *conf)
 {
     if (reason == MOD_FLEETPROF_SAMPLED) {
-        return conf->policy ? conf->policy : FLEETPROF_POLICY_YES;
+        return sampled_members(r, conf);
     }
 
     return conf->unsampled == MOD_FLEETPROF_UNSAMPLED_OMIT ? ""
                                                         : FLEETPROF_POLICY_NO;
+}
+
+static enum fleetprof_conflict conflict_of(const mod_fleetprof_conf *conf)
+{
+    return conf->conflict == MOD_FLEETPROF_LOCAL_WINS
+               ? FLEETPROF_CONFLICT_LOCAL : FLEETPROF_CONFLICT_UPSTREAM;
 }
 
 static mod_fleetprof_reason merge_policy(request_rec *r,
@@ -216,7 +246,7 @@ static mod_fleetprof_reason merge_policy(request_rec *r,
 {
     char data[FLEETPROF_FIELD_MAX];
     struct fleetprof_buffer merged = { data, 0, sizeof(data) };
-    struct fleetprof_policy_result result = { FLEETPROF_TOO_LONG, false };
+    struct fleetprof_merge_result result = { FLEETPROF_TOO_LONG, false };
     struct fleetprof_policy_request request;
     field_lines lines;
 
@@ -228,10 +258,8 @@ static mod_fleetprof_reason merge_policy(request_rec *r,
     if (!lines.too_many) {
         request.upstream.line = lines.line;
         request.upstream.count = lines.count;
-        request.members = mod_fleetprof_slice(members_for(reason, conf));
-        request.conflict = conf->conflict == MOD_FLEETPROF_LOCAL_WINS
-                               ? FLEETPROF_CONFLICT_LOCAL
-                               : FLEETPROF_CONFLICT_UPSTREAM;
+        request.members = mod_fleetprof_slice(members_for(r, reason, conf));
+        request.conflict = conflict_of(conf);
         result = fleetprof_document_policy_merge(&request, &merged);
     }
 
@@ -254,6 +282,39 @@ static mod_fleetprof_reason merge_policy(request_rec *r,
     }
 
     return reason;
+}
+
+/* Names the endpoint of crash reports in a sampled page. */
+static void set_endpoint(request_rec *r, const mod_fleetprof_conf *conf)
+{
+    char data[FLEETPROF_FIELD_MAX];
+    struct fleetprof_buffer merged = { data, 0, sizeof(data) };
+    struct fleetprof_merge_result result = { FLEETPROF_TOO_LONG, false };
+    struct fleetprof_endpoint_request request;
+    field_lines lines;
+
+    collect_lines(r, REPORTING_ENDPOINTS, &lines);
+    if (keeps_stored_304(r, conf, lines.count > 0)) {
+        return;
+    }
+
+    if (!lines.too_many) {
+        request.upstream.line = lines.line;
+        request.upstream.count = lines.count;
+        request.url = mod_fleetprof_slice(conf->reports);
+        request.conflict = conflict_of(conf);
+        result = fleetprof_reporting_endpoints_merge(&request, &merged);
+    }
+
+    if (result.outcome == FLEETPROF_UNPARSABLE) {
+        log_field(r, REPORTING_ENDPOINTS, NOT_A_DICTIONARY);
+    }
+    else if (result.outcome == FLEETPROF_TOO_LONG) {
+        log_field(r, REPORTING_ENDPOINTS, IS_LONG);
+    }
+    else if (result.outcome == FLEETPROF_CHANGED) {
+        replace_field(r, REPORTING_ENDPOINTS, &merged);
+    }
 }
 
 static mod_fleetprof_reason set_policy(request_rec *r,
@@ -280,6 +341,9 @@ static mod_fleetprof_reason set_policy(request_rec *r,
         drop_validators(r, conf);
         if (conf->trial != NULL && *conf->trial != '\0') {
             apr_table_addn(r->headers_out, "Origin-Trial", conf->trial);
+        }
+        if (has_reports(conf)) {
+            set_endpoint(r, conf);
         }
     }
 

@@ -39,6 +39,7 @@ static void *merge_conf(apr_pool_t *p, void *parent, void *child)
     INHERIT(cacheable);
     INHERIT(site);
     INHERIT(keys);
+    INHERIT(reports);
     INHERIT(origins);
     INHERIT(trial);
     INHERIT(server_timing);

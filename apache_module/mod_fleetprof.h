@@ -18,6 +18,7 @@
 #include "document_policy.h"
 #include "origin_trial.h"
 #include "page_token.h"
+#include "reporting_endpoints.h"
 #include "response.h"
 #include "sampling.h"
 #include "server_timing.h"
@@ -71,6 +72,7 @@ typedef struct {
     int cacheable;              /* ON, OFF */
     const char *site;
     const mod_fleetprof_keys *keys;
+    const char *reports;        /* a URL; empty: off */
     const char *origins;        /* one comma list; empty: off */
     const char *trial;          /* tokens, in the same way */
     int server_timing;          /* ON, OFF */

@@ -8,7 +8,7 @@
 #ifndef FLEETPROF_DOCUMENT_POLICY_H
 #define FLEETPROF_DOCUMENT_POLICY_H
 
-#include "slice.h"
+#include "sf_merge.h"
 
 #if defined(__GNUC__)
 #pragma GCC visibility push(hidden)
@@ -18,8 +18,8 @@
 #define FLEETPROF_POLICY_YES "js-profiling, js-profiling-mode=lazy"
 #define FLEETPROF_POLICY_NO "js-profiling=?0"
 
-/* Decides who wins when the application already names a member that we want to send. */
-enum fleetprof_conflict { FLEETPROF_CONFLICT_UPSTREAM, FLEETPROF_CONFLICT_LOCAL };
+/* Lets a browser put JavaScript stacks into its crash reports. */
+#define FLEETPROF_POLICY_STACKS "include-js-call-stacks-in-crash-reports"
 
 enum fleetprof_policy_error {
     FLEETPROF_POLICY_OK,
@@ -54,20 +54,12 @@ struct fleetprof_policy_request {
     enum fleetprof_conflict conflict;
 };
 
-struct fleetprof_policy_result {
-    enum fleetprof_outcome outcome;
-    bool upstream_decides; /* the application names profiling, and its choice stands */
-};
+/* Appends FLEETPROF_POLICY_STACKS, unless the dictionary already names it. False, with the
+ * dictionary unchanged, when it does not fit. */
+FLEETPROF_MUST_CHECK bool fleetprof_document_policy_add_stacks(struct fleetprof_buffer *dictionary);
 
-/*
- * Merges into `out` (emptied first; its size is the limit, normally FLEETPROF_FIELD_MAX). Foreign
- * members keep every byte. FLEETPROF_CONFLICT_LOCAL removes the application's profiling members and
- * those with our other keys; _UPSTREAM neither adds nor changes what the application names. Merging
- * the result again changes nothing. An empty result, after members were removed and none added,
- * means that the field must be removed. Several lines count as one, joined by ", " (RFC 9651 §4.2).
- * A value that is not a dictionary is FLEETPROF_UNPARSABLE: leave it unchanged.
- */
-FLEETPROF_MUST_CHECK struct fleetprof_policy_result
+/* Merges as fleetprof_sf_merge does; the profiling members are the matter. */
+FLEETPROF_MUST_CHECK struct fleetprof_merge_result
 fleetprof_document_policy_merge(const struct fleetprof_policy_request *request,
                                 struct fleetprof_buffer *out);
 

@@ -359,6 +359,77 @@ ngx_http_fleetprof_origin_trial(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 
+char *
+ngx_http_fleetprof_reports(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_fleetprof_loc_conf_t  *flcf = conf;
+
+    ngx_str_t                      *value;
+    enum fleetprof_endpoint_error   error;
+
+    if (flcf->reports != NGX_CONF_UNSET_PTR) {
+        return "is duplicate";
+    }
+
+    flcf->reports = ngx_pcalloc(cf->pool, sizeof(ngx_str_t));
+    if (flcf->reports == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_strcmp(value[1].data, "off") == 0) {
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_http_script_variables_count(&value[1])) {
+        return ngx_http_fleetprof_invalid(cf, &value[1], 0,
+                   "a variable would let the request choose where reports go; "
+                   "write the URL out");
+    }
+
+    error = fleetprof_endpoint_check(ngx_http_fleetprof_slice(&value[1]));
+
+    if (error != FLEETPROF_ENDPOINT_OK) {
+        return ngx_http_fleetprof_invalid(cf, &value[1], 0,
+                                      fleetprof_endpoint_error_text(error));
+    }
+
+    *flcf->reports = value[1];
+
+    return NGX_CONF_OK;
+}
+
+
+ngx_int_t
+ngx_http_fleetprof_allow_stacks(ngx_conf_t *cf,
+    ngx_http_fleetprof_loc_conf_t *conf)
+{
+    char                      data[FLEETPROF_FIELD_MAX];
+    struct fleetprof_buffer   members = { data, 0, sizeof(data) };
+
+    conf->members = &conf->policy->members;
+
+    if (conf->reports->len == 0) {
+        return NGX_OK;
+    }
+
+    conf->members = ngx_palloc(cf->pool, sizeof(ngx_str_t));
+
+    /* a list of at most half the buffer leaves room */
+
+    if (conf->members == NULL
+        || !fleetprof_buffer_put(&members,
+                            ngx_http_fleetprof_slice(&conf->policy->members))
+        || !fleetprof_document_policy_add_stacks(&members))
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_fleetprof_copy(cf, &members, conf->members);
+}
+
+
 /* returns NULL, or what is wrong with one of nelts - 1 parameters */
 
 static const char *

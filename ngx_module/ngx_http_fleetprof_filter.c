@@ -16,6 +16,8 @@ static ngx_int_t ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
 static ngx_int_t ngx_http_fleetprof_merge_policy(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
     uint32_t lengths);
+static ngx_int_t ngx_http_fleetprof_set_endpoint(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf, uint32_t lengths);
 static void ngx_http_fleetprof_drop_validators(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, uint32_t lengths);
 static ngx_int_t ngx_http_fleetprof_replace(ngx_http_request_t *r,
@@ -24,12 +26,16 @@ static ngx_int_t ngx_http_fleetprof_set_origins(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, uint32_t lengths);
 
 
+#define NGX_HTTP_FLEETPROF_NOT_A_DICTIONARY                                   \
+    "is not a structured-field dictionary"
 #define NGX_HTTP_FLEETPROF_IS_LONG                                            \
     "would have more than 32 lines or 4096 bytes"
 
 
 static ngx_str_t  ngx_http_fleetprof_document_policy =
     ngx_string("Document-Policy");
+static ngx_str_t  ngx_http_fleetprof_reporting_endpoints =
+    ngx_string("Reporting-Endpoints");
 static ngx_str_t  ngx_http_fleetprof_tao = ngx_string("Timing-Allow-Origin");
 static ngx_str_t  ngx_http_fleetprof_trial = ngx_string("Origin-Trial");
 static ngx_str_t  ngx_http_fleetprof_expires = ngx_string("Expires");
@@ -315,6 +321,12 @@ ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
         {
             return NGX_ERROR;
         }
+
+        if (flcf->reports->len != 0
+            && ngx_http_fleetprof_set_endpoint(r, flcf, lengths) != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
     }
 
     return ngx_http_fleetprof_set_timing(r, flcf, ctx, lengths);
@@ -365,7 +377,7 @@ ngx_http_fleetprof_members(ngx_http_fleetprof_loc_conf_t *flcf,
     ngx_http_fleetprof_ctx_t *ctx)
 {
     if (ctx->reason == NGX_HTTP_FLEETPROF_SAMPLED) {
-        return &flcf->policy->members;
+        return flcf->members;
     }
 
     return flcf->unsampled == NGX_HTTP_FLEETPROF_UNSAMPLED_NEGATIVE
@@ -383,7 +395,7 @@ ngx_http_fleetprof_merge_policy(ngx_http_request_t *r,
     ngx_str_t                       *members;
     struct fleetprof_slice           lines[NGX_HTTP_FLEETPROF_MAX_LINES];
     struct fleetprof_buffer          merged = { data, 0, sizeof(data) };
-    struct fleetprof_policy_result   result = { FLEETPROF_TOO_LONG, false };
+    struct fleetprof_merge_result   result = { FLEETPROF_TOO_LONG, false };
     struct fleetprof_policy_request  request;
 
     members = ngx_http_fleetprof_members(flcf, ctx);
@@ -421,7 +433,7 @@ ngx_http_fleetprof_merge_policy(ngx_http_request_t *r,
     case FLEETPROF_UNPARSABLE:
         ctx->reason = NGX_HTTP_FLEETPROF_UNPARSABLE;
         ngx_http_fleetprof_log(r, &ngx_http_fleetprof_document_policy,
-                                    "is not a structured-field dictionary");
+                                    NGX_HTTP_FLEETPROF_NOT_A_DICTIONARY);
         return NGX_OK;
 
     case FLEETPROF_TOO_LONG:
@@ -436,6 +448,56 @@ ngx_http_fleetprof_merge_policy(ngx_http_request_t *r,
     default: /* FLEETPROF_CHANGED */
         return ngx_http_fleetprof_replace(r, lengths,
                                           &ngx_http_fleetprof_document_policy,
+                                          fleetprof_buffer_text(&merged));
+    }
+}
+
+
+/* names the endpoint of crash reports in a sampled page */
+
+static ngx_int_t
+ngx_http_fleetprof_set_endpoint(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf, uint32_t lengths)
+{
+    char                               data[FLEETPROF_FIELD_MAX];
+    ngx_int_t                          n;
+    ngx_str_t                         *name;
+    struct fleetprof_slice             lines[NGX_HTTP_FLEETPROF_MAX_LINES];
+    struct fleetprof_buffer            merged = { data, 0, sizeof(data) };
+    struct fleetprof_merge_result      result = { FLEETPROF_TOO_LONG, false };
+    struct fleetprof_endpoint_request  request;
+
+    name = &ngx_http_fleetprof_reporting_endpoints;
+    n = ngx_http_fleetprof_lines(r, lengths, name, lines);
+
+    if (!ngx_http_fleetprof_may_send(r, flcf, n)) {
+        return NGX_OK;
+    }
+
+    if (n != NGX_DECLINED) {
+        request.upstream.line = lines;
+        request.upstream.count = n;
+        request.url = ngx_http_fleetprof_slice(flcf->reports);
+        request.conflict = flcf->conflict;
+
+        result = fleetprof_reporting_endpoints_merge(&request, &merged);
+    }
+
+    switch (result.outcome) {
+
+    case FLEETPROF_UNPARSABLE:
+        ngx_http_fleetprof_log(r, name, NGX_HTTP_FLEETPROF_NOT_A_DICTIONARY);
+        return NGX_OK;
+
+    case FLEETPROF_TOO_LONG:
+        ngx_http_fleetprof_log(r, name, NGX_HTTP_FLEETPROF_IS_LONG);
+        return NGX_OK;
+
+    case FLEETPROF_UNCHANGED:
+        return NGX_OK;
+
+    default: /* FLEETPROF_CHANGED */
+        return ngx_http_fleetprof_replace(r, lengths, name,
                                           fleetprof_buffer_text(&merged));
     }
 }

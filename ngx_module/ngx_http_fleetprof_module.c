@@ -146,6 +146,13 @@ static ngx_command_t  ngx_http_fleetprof_commands[] = {
       0,
       NULL },
 
+    { ngx_string("fleetprof_reports"),
+      NGX_HTTP_FLEETPROF_CONTEXTS|NGX_CONF_TAKE1,
+      ngx_http_fleetprof_reports,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("timing_allow_origin"),
       NGX_HTTP_FLEETPROF_CONTEXTS|NGX_CONF_1MORE,
       ngx_http_fleetprof_timing_allow_origin,
@@ -192,6 +199,7 @@ static ngx_http_fleetprof_policy_t  ngx_http_fleetprof_default_policy = {
     ngx_string(FLEETPROF_POLICY_YES), 1
 };
 
+static ngx_str_t  ngx_http_fleetprof_no_reports = ngx_null_string;
 static ngx_str_t  ngx_http_fleetprof_empty_list = ngx_null_string;
 
 
@@ -226,6 +234,7 @@ ngx_http_fleetprof_create_loc_conf(ngx_conf_t *cf)
     flcf->server_timing = NGX_CONF_UNSET_UINT;
     ngx_str_null(&flcf->site);
     flcf->keys = NGX_CONF_UNSET_PTR;
+    flcf->reports = NGX_CONF_UNSET_PTR;
     flcf->origins = NGX_CONF_UNSET_PTR;
     flcf->trial = NGX_CONF_UNSET_PTR;
 
@@ -261,10 +270,16 @@ ngx_http_fleetprof_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_merge_uint_value(conf->server_timing, prev->server_timing, 0);
     ngx_conf_merge_str_value(conf->site, prev->site, "");
     ngx_conf_merge_ptr_value(conf->keys, prev->keys, NULL);
+    ngx_conf_merge_ptr_value(conf->reports, prev->reports,
+                             &ngx_http_fleetprof_no_reports);
     ngx_conf_merge_ptr_value(conf->origins, prev->origins,
                              &ngx_http_fleetprof_empty_list);
     ngx_conf_merge_ptr_value(conf->trial, prev->trial,
                              &ngx_http_fleetprof_empty_list);
+
+    if (ngx_http_fleetprof_allow_stacks(cf, conf) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
 
     return ngx_http_fleetprof_check_loc_conf(cf, conf);
 }

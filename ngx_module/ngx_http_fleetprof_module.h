@@ -20,6 +20,7 @@
 #include "document_policy.h"
 #include "origin_trial.h"
 #include "page_token.h"
+#include "reporting_endpoints.h"
 #include "response.h"
 #include "sampling.h"
 #include "server_timing.h"
@@ -73,6 +74,7 @@ typedef struct {
     ngx_uint_t                    enable_line;
     ngx_http_fleetprof_sample_t  *sample;        /* NULL only if off */
     ngx_http_fleetprof_policy_t  *policy;
+    ngx_str_t                    *members;       /* of it, and for reports */
     const struct fleetprof_types *types;
     ngx_uint_t                    unsampled;
     ngx_uint_t                    conflict;      /* enum fleetprof_conflict */
@@ -82,6 +84,7 @@ typedef struct {
     ngx_uint_t                    server_timing;
     ngx_str_t                     site;          /* empty: none */
     struct fleetprof_token_keys  *keys;          /* NULL: no tokens */
+    ngx_str_t                    *reports;       /* a URL; empty: off */
     ngx_str_t                    *origins;       /* a comma list; empty: off */
     ngx_str_t                    *trial;         /* tokens, in the same way */
 } ngx_http_fleetprof_loc_conf_t;
@@ -134,6 +137,8 @@ char *ngx_http_fleetprof_site(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_fleetprof_token_key(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+char *ngx_http_fleetprof_reports(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 char *ngx_http_fleetprof_timing_allow_origin(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
 char *ngx_http_fleetprof_origin_trial(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -146,6 +151,13 @@ char *ngx_http_fleetprof_origin_trial(ngx_conf_t *cf, ngx_command_t *cmd,
  */
 char *ngx_http_fleetprof_choice(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+
+/*
+ * Gives a location with an endpoint of crash reports a copy of its policy that
+ * lets browsers put stacks into them.
+ */
+ngx_int_t ngx_http_fleetprof_allow_stacks(ngx_conf_t *cf,
+    ngx_http_fleetprof_loc_conf_t *conf);
 
 /* logs what is wrong with a parameter, and returns NGX_CONF_ERROR */
 char *ngx_http_fleetprof_invalid(ngx_conf_t *cf, ngx_str_t *parameter,

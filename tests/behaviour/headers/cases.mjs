@@ -36,6 +36,7 @@ import { conditional, serviceWorkers } from './cases/conditional.mjs';
 import { inheritance } from './cases/inheritance.mjs';
 import { kinds } from './cases/kinds.mjs';
 import { merging } from './cases/merging.mjs';
+import { reporting } from './cases/reports.mjs';
 import { sampling } from './cases/sampling.mjs';
 import { shares } from './cases/shares.mjs';
 import { timing } from './cases/timing.mjs';
@@ -43,5 +44,5 @@ import { timingCases, tokenCases } from './cases/tokens.mjs';
 import { trials } from './cases/trials.mjs';
 
 /** @type {Case[]} */
-export const cases = [...merging, ...sampling, ...kinds, ...caching, ...conditional, ...serviceWorkers, ...choices, ...timing, ...tokenCases, ...timingCases,
+export const cases = [...merging, ...sampling, ...kinds, ...caching, ...conditional, ...serviceWorkers, ...choices, ...reporting, ...timing, ...tokenCases, ...timingCases,
   ...inheritance, ...trials, ...shares];

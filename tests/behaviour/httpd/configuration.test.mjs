@@ -106,6 +106,11 @@ const mistakes = [
   [`FleetProfTokenKey ${keyFile('short.key', 'abcd\n')}`, 'in "FleetProfTokenKey": in line 1: '],
   [`FleetProfTokenKey ${keyFile('bad.key', `${key}\nno hex\n`)}`, 'in "FleetProfTokenKey": in line 2: '],
   [`FleetProfTokenKey ${keyFile('empty.key', '#\n')}`, `invalid parameter "${dir}/empty.key" in "FleetProfTokenKey": `],
+  ['FleetProfReports', 'FleetProfReports takes one argument, "off" or the URL that crash reports go to'],
+  ['FleetProfReports http://collect.example/r', invalid('http://collect.example/r', 'FleetProfReports',
+    'browsers send reports only over https; write "https://"')],
+  ['FleetProfReports /r/%{HTTP_HOST}', invalid('/r/%{HTTP_HOST}', 'FleetProfReports',
+    'an expression would let the request choose where reports go; write the URL out')],
   ['TimingAllowOrigin', 'TimingAllowOrigin takes "off", "*" or one or more origins'],
   ['TimingAllowOrigin https://a.example/', invalid('https://a.example/', 'TimingAllowOrigin',
     'an origin ends before the path; leave out everything from the first "/" after the host')],
@@ -164,6 +169,7 @@ FleetProfAlways on
 FleetProfNotModified send
 FleetProfCacheable on
 FleetProfSite shop
+FleetProfReports https://collect.example/v1/reports/pk
 TimingAllowOrigin https://a.example null
 `;
 

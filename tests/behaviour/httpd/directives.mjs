@@ -18,6 +18,7 @@ export const names = {
   fleetprof_token_key: 'FleetProfTokenKey',
   fleetprof_server_timing: 'FleetProfServerTiming',
   fleetprof_origin_trial: 'FleetProfOriginTrial',
+  fleetprof_reports: 'FleetProfReports',
   timing_allow_origin: 'TimingAllowOrigin',
 };
 

@@ -106,7 +106,7 @@ const mistakes = [
   [`fleetprof_origin_trial ${Array.from({ length: 20 }, (_, i) => trialToken(`${i}${'x'.repeat(200)}`)).join(' ')}`,
     'in "fleetprof_origin_trial": the list is longer than 4096 bytes; name fewer tokens'],
   ...['fleetprof_unsampled omit', 'fleetprof_conflict local', 'fleetprof_not_modified send', 'fleetprof_cacheable on',
-    'fleetprof_always on', 'fleetprof_server_timing on', 'fleetprof_types *', 'fleetprof_site a', 'fleetprof_token_key off'].flatMap((line) => {
+    'fleetprof_always on', 'fleetprof_server_timing on', 'fleetprof_types *', 'fleetprof_site a', 'fleetprof_token_key off', 'fleetprof_reports /r'].flatMap((line) => {
     const [directive, word] = line.split(' ');
     return /** @type {[string, string][]} */ ([
       [`${line}; ${line}`, `"${directive}" directive is duplicate`],
@@ -135,6 +135,12 @@ const mistakes = [
   badKey('huge.key', '\n'.repeat(16_385), 'the file is longer than 16384 bytes; name a file with one key per line'),
   [`fleetprof on; fleetprof_sample 1%; fleetprof_token_key ${goodKey}`, '"fleetprof_token_key" needs "fleetprof_site" at the same level or above '
     + 'it; name the site as the collector\'s configuration does'],
+  ['fleetprof_reports http://collect.example/r', 'invalid parameter "http://collect.example/r" in "fleetprof_reports": '
+    + 'browsers send reports only over https; write "https://"'],
+  ['fleetprof_reports on', 'invalid parameter "on" in "fleetprof_reports": it is neither a URL nor a path; write for '
+    + 'example "https://collect.example/v1/reports/KEY" or "/v1/reports/KEY"'],
+  ['fleetprof_reports /r/$host', 'invalid parameter "/r/$host" in "fleetprof_reports": a variable would let the request '
+    + 'choose where reports go; write the URL out'],
   ['timing_allow_origin', 'invalid number of arguments in "timing_allow_origin" directive'],
   ['timing_allow_origin https://a.example/', `invalid parameter "https://a.example/" in "timing_allow_origin": ${noPath}`],
   ['timing_allow_origin a.example', 'invalid parameter "a.example" in "timing_allow_origin": it has no scheme; '
@@ -169,6 +175,7 @@ describe('mistakes', () => {
 const everything = `fleetprof on; fleetprof_sample 1/2000 key=$remote_addr; fleetprof_policy js-profiling;
 fleetprof_unsampled omit; fleetprof_conflict local; fleetprof_not_modified omit; fleetprof_cacheable on; fleetprof_always on;
 fleetprof_types Text/HTML image/svg+xml; fleetprof_site shop; fleetprof_token_key good.key;
+fleetprof_reports /v1/reports/pk;
 timing_allow_origin https://a.example null;`;
 
 test('every directive may stand in every context', () => {

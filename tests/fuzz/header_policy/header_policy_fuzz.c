@@ -5,6 +5,7 @@
  */
 #include "header_policy/document_policy.h"
 #include "header_policy/origin_trial.h"
+#include "header_policy/reporting_endpoints.h"
 #include "header_policy/response.h"
 #include "header_policy/sampling.h"
 #include "header_policy/server_timing.h"
@@ -62,6 +63,28 @@ static void fuzz_policy(struct fleetprof_lines upstream, unsigned selector)
     check(fleetprof_document_policy_merge(&request, &again).outcome == FLEETPROF_UNCHANGED);
 }
 
+static void fuzz_endpoints(struct fleetprof_lines upstream, unsigned selector)
+{
+    static char merged_memory[FLEETPROF_FIELD_MAX];
+    static char again_memory[FLEETPROF_FIELD_MAX];
+    struct fleetprof_buffer merged = {merged_memory, 0, sizeof(merged_memory)};
+    struct fleetprof_buffer again = {again_memory, 0, sizeof(again_memory)};
+    struct fleetprof_endpoint_request request = {upstream, FLEETPROF_SLICE("/v1/reports/pk"),
+                                                 FLEETPROF_CONFLICT_UPSTREAM};
+    struct fleetprof_slice once;
+
+    if (selector & 2) {
+        request.conflict = FLEETPROF_CONFLICT_LOCAL;
+    }
+    if (fleetprof_reporting_endpoints_merge(&request, &merged).outcome != FLEETPROF_CHANGED) {
+        return;
+    }
+    once = fleetprof_buffer_text(&merged);
+    check(is_dictionary(once));
+    request.upstream = (struct fleetprof_lines){&once, 1};
+    check(fleetprof_reporting_endpoints_merge(&request, &again).outcome == FLEETPROF_UNCHANGED);
+}
+
 static void fuzz_origins(struct fleetprof_lines upstream)
 {
     static char merged_memory[FLEETPROF_FIELD_MAX];
@@ -109,6 +132,15 @@ static void fuzz_line(struct fleetprof_slice line)
         check(ppm <= FLEETPROF_RATE_ONE);
         check(fleetprof_rate_format(ppm, text) <= sizeof(text));
     }
+    if (fleetprof_endpoint_check(line) == FLEETPROF_ENDPOINT_OK) {
+        const struct fleetprof_endpoint_request request = {
+            {NULL, 0}, line, FLEETPROF_CONFLICT_LOCAL};
+        static char field[FLEETPROF_FIELD_MAX];
+        struct fleetprof_buffer merged = {field, 0, sizeof(field)};
+
+        check(fleetprof_reporting_endpoints_merge(&request, &merged).outcome == FLEETPROF_CHANGED);
+        check(is_dictionary(fleetprof_buffer_text(&merged)));
+    }
     check(fleetprof_origin_error_text(fleetprof_origin_check(line)) != NULL);
     members.len = 0;
     check(fleetprof_trial_add(&members, line) != FLEETPROF_TRIAL_OK ||
@@ -138,6 +170,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         upstream.count++;
     }
     fuzz_policy(upstream, data[0]);
+    fuzz_endpoints(upstream, data[0]);
     fuzz_origins(upstream);
     return 0;
 }

@@ -9,9 +9,9 @@
 
 static char memory[FLEETPROF_FIELD_MAX];
 
-static struct fleetprof_policy_result merge(struct fleetprof_lines upstream, const char *members,
-                                            enum fleetprof_conflict conflict,
-                                            struct fleetprof_buffer *out)
+static struct fleetprof_merge_result merge(struct fleetprof_lines upstream, const char *members,
+                                           enum fleetprof_conflict conflict,
+                                           struct fleetprof_buffer *out)
 {
     struct fleetprof_policy_request request = {upstream, text(members), conflict};
 
@@ -32,7 +32,7 @@ static void check_case(const struct merge_case *c)
     struct fleetprof_buffer out = {memory, 0, sizeof(memory)};
     struct fleetprof_slice lines[LINES_MAX];
     struct fleetprof_lines upstream = {lines, 0};
-    struct fleetprof_policy_result result;
+    struct fleetprof_merge_result result;
 
     while (upstream.count < LINES_MAX && c->upstream[upstream.count] != NULL) {
         lines[upstream.count] = text(c->upstream[upstream.count]);
@@ -193,6 +193,29 @@ static void yes_is_told_from_no(void **state)
     }
 }
 
+static void stacks_are_added_once_and_a_configured_no_stays(void **state)
+{
+    static const char *const cases[][2] = {
+        {YES, YES ", " FLEETPROF_POLICY_STACKS},
+        {FLEETPROF_POLICY_STACKS ", a", FLEETPROF_POLICY_STACKS ", a"},
+        {FLEETPROF_POLICY_STACKS "=?0", FLEETPROF_POLICY_STACKS "=?0"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct fleetprof_buffer list = {memory, 0, sizeof(memory)};
+
+        assert_true(fleetprof_buffer_put(&list, text(cases[i][0])));
+        assert_true(fleetprof_document_policy_add_stacks(&list));
+        assert_text(fleetprof_buffer_text(&list), cases[i][1]);
+        list.size = list.len;
+        assert_true(fleetprof_document_policy_add_stacks(&list));
+        list.len = 0;
+        list.size = key_stacks.len - 1;
+        assert_false(fleetprof_document_policy_add_stacks(&list));
+    }
+}
+
 static void a_refused_addition_leaves_the_list_as_it_was(void **state)
 {
     struct fleetprof_buffer out = {memory, 0, 9};
@@ -261,6 +284,22 @@ static struct fleetprof_slice random_line(uint64_t *random, char *line, size_t s
     return fleetprof_buffer_text(&out);
 }
 
+static bool names_profiling(struct fleetprof_slice key)
+{
+    return fleetprof_slice_equal(key, key_profiling) || fleetprof_slice_equal(key, key_mode);
+}
+
+static bool is_dictionary(struct fleetprof_slice value)
+{
+    struct fleetprof_sf_reader reader = fleetprof_sf_read(value);
+    struct fleetprof_sf_member member;
+    enum fleetprof_sf_step step;
+
+    while ((step = fleetprof_sf_next(&reader, &member)) == FLEETPROF_SF_MEMBER) {
+    }
+    return step == FLEETPROF_SF_END;
+}
+
 /* Fails unless `after` has each member of `before` that ours does not set, byte for byte. */
 static void foreign_members_survive(struct fleetprof_slice before, struct fleetprof_slice after,
                                     struct fleetprof_slice ours)
@@ -286,17 +325,16 @@ static void check_properties(struct fleetprof_lines upstream, struct fleetprof_s
     static char again_memory[FLEETPROF_FIELD_MAX];
     struct fleetprof_buffer out = {memory, 0, sizeof(memory)};
     struct fleetprof_buffer again = {again_memory, 0, sizeof(again_memory)};
-    struct fleetprof_policy_result result = merge(upstream, members, conflict, &out);
+    struct fleetprof_merge_result result = merge(upstream, members, conflict, &out);
     struct fleetprof_slice merged;
     struct fleetprof_lines once;
-    bool named;
 
-    assert_int_equal(result.outcome == FLEETPROF_UNPARSABLE, !scan(joined, &named));
+    assert_int_equal(result.outcome == FLEETPROF_UNPARSABLE, !is_dictionary(joined));
     if (result.outcome != FLEETPROF_CHANGED) {
         return;
     }
     merged = fleetprof_buffer_text(&out);
-    assert_true(scan(merged, &named));
+    assert_true(is_dictionary(merged));
     foreign_members_survive(joined, merged, text(members));
     once = (struct fleetprof_lines){&merged, 1};
     assert_int_equal(merge(once, members, conflict, &again).outcome, FLEETPROF_UNCHANGED);
@@ -318,8 +356,9 @@ for_any_upstream_the_merge_is_parsable_idempotent_and_keeps_foreign_members(void
 
         for (size_t i = 0; i < upstream.count; i++) {
             lines[i] = random_line(&random, data[i], sizeof(data[i]));
+            assert_true(i == 0 || fleetprof_buffer_put(&joined, separator));
+            assert_true(fleetprof_buffer_put(&joined, fleetprof_slice_trim(lines[i])));
         }
-        assert_true(join(upstream, &joined));
         check_properties(upstream, fleetprof_buffer_text(&joined), ours[pick(&random, 4)],
                          pick(&random, 2) ? LOCAL : UPSTREAM);
     }
@@ -332,6 +371,7 @@ int main(void)
         cmocka_unit_test(a_line_that_just_fits_is_merged_and_a_longer_one_refused),
         cmocka_unit_test(configured_members_are_checked),
         cmocka_unit_test(yes_is_told_from_no),
+        cmocka_unit_test(stacks_are_added_once_and_a_configured_no_stays),
         cmocka_unit_test(a_refused_addition_leaves_the_list_as_it_was),
         cmocka_unit_test(every_refusal_says_what_would_be_right),
         cmocka_unit_test(
