@@ -50,6 +50,8 @@ const char *fp_timing_kind_name(enum fp_timing_kind kind)
         [FP_TIMING_VITAL_PART] = "vital_part",
         [FP_TIMING_TTFB] = "ttfb",
         [FP_TIMING_TTFB_SERVER] = "ttfb_server",
+        [FP_TIMING_HANG] = "hang",
+        [FP_TIMING_VIOLATION] = "violation",
     };
     return names[kind];
 }
@@ -57,10 +59,9 @@ const char *fp_timing_kind_name(enum fp_timing_kind kind)
 const char *fp_upload_format_name(enum fp_upload_format format)
 {
     static const char *const names[FP_UPLOAD_FORMAT_COUNT] = {
-        [FP_UPLOAD_SELF_PROFILE] = "self-profile",
-        [FP_UPLOAD_USER_TIMING] = "user-timing",
-        [FP_UPLOAD_SPEED_TRACER] = "speed-tracer",
-        [FP_UPLOAD_OPERA_SCOPE] = "opera-scope",
+        [FP_UPLOAD_SELF_PROFILE] = "self-profile", [FP_UPLOAD_USER_TIMING] = "user-timing",
+        [FP_UPLOAD_SPEED_TRACER] = "speed-tracer", [FP_UPLOAD_OPERA_SCOPE] = "opera-scope",
+        [FP_UPLOAD_REPORTS] = "reports",
     };
     return names[format];
 }
@@ -77,6 +78,17 @@ const char *fp_coverage_name(enum fp_coverage coverage)
         [FP_COVERAGE_OVERLOAD] = "overload",
     };
     return names[coverage];
+}
+
+const char *fp_crash_name(enum fp_crash crash)
+{
+    static const char *const names[FP_CRASH_COUNT] = {
+        [FP_CRASH_UNKNOWN] = "crash",
+        [FP_CRASH_OOM] = "oom",
+        [FP_CRASH_UNRESPONSIVE] = "unresponsive",
+        [FP_CRASH_OTHER] = "other",
+    };
+    return names[crash];
 }
 
 const char *fp_left_out_name(enum fp_left_out what)

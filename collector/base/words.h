@@ -59,6 +59,8 @@ enum fp_timing_kind {
     FP_TIMING_VITAL_PART,      /* what they consist of; sums without a histogram */
     FP_TIMING_TTFB,            /* times to first byte whose server's share is known */
     FP_TIMING_TTFB_SERVER,
+    FP_TIMING_HANG,      /* documents that hung or crashed, as browsers report them */
+    FP_TIMING_VIOLATION, /* document policies that were broken, as browsers report them */
     FP_TIMING_KIND_COUNT
 };
 
@@ -69,6 +71,7 @@ enum fp_upload_format {
     FP_UPLOAD_USER_TIMING,  /* bare entries or maps, or an envelope without a trace */
     FP_UPLOAD_SPEED_TRACER, /* a dump: events, network, perhaps V8 profiles */
     FP_UPLOAD_OPERA_SCOPE,  /* a session of Opera's profiler service: events */
+    FP_UPLOAD_REPORTS,      /* reports that browsers send: of no page load */
     FP_UPLOAD_FORMAT_COUNT
 };
 
@@ -109,7 +112,9 @@ const char *fp_upload_format_name(enum fp_upload_format format);
     X(BAD_STATUS, "bad_status")                                                                    \
     X(SERVICE_EVENT, "service_event")                                                              \
     X(ORPHAN, "orphan")                                                                            \
-    X(OTHER_ENTRY, "other_entry") /* of User Timing and envelopes */
+    X(OTHER_ENTRY, "other_entry")   /* of User Timing and envelopes */                             \
+    X(OTHER_REPORT, "other_report") /* of browsers' reports, like the next */                      \
+    X(BAD_REPORT, "bad_report")
 
 enum fp_record_refusal {
     FP_RECORD_REFUSAL_NONE, /* the record is kept */
@@ -136,6 +141,18 @@ enum fp_coverage {
 
 /* The envelope's word, "" for FP_COVERAGE_NONE. */
 const char *fp_coverage_name(enum fp_coverage coverage);
+
+/* How a document ended; `body.reason` of a crash report. */
+enum fp_crash {
+    FP_CRASH_UNKNOWN, /* its process ended, and the browser does not say why */
+    FP_CRASH_OOM,
+    FP_CRASH_UNRESPONSIVE,
+    FP_CRASH_OTHER, /* for a reason that this version does not know */
+    FP_CRASH_COUNT
+};
+
+/* The word in the database: "crash", "oom", "unresponsive", "other". */
+const char *fp_crash_name(enum fp_crash crash);
 
 /* Data of a page load that an agent left out at a limit; the envelope's `leftOut`. */
 enum fp_left_out {

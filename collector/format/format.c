@@ -16,10 +16,8 @@
 /* In the order in which they claim a JSON document. The last one also decodes what none claims: its
  * error says what an upload is. */
 static const struct fp_format_decoder *const decoders[] = {
-    &fp_format_opera_scope,
-    &fp_format_speed_tracer,
-    &fp_format_user_timing,
-    &fp_format_self_profile,
+    &fp_format_opera_scope, &fp_format_speed_tracer, &fp_format_reports,
+    &fp_format_user_timing, &fp_format_self_profile,
 };
 
 enum { DECODERS = FP_COUNT(decoders) };
@@ -29,7 +27,7 @@ static const struct {
     const char *name;
     uint32_t formats;
 } groups[] = {
-    {"web", 1u << FP_UPLOAD_SELF_PROFILE | 1u << FP_UPLOAD_USER_TIMING},
+    {"web", 1u << FP_UPLOAD_SELF_PROFILE | 1u << FP_UPLOAD_USER_TIMING | 1u << FP_UPLOAD_REPORTS},
     {"speed-tracer", 1u << FP_UPLOAD_SPEED_TRACER},
     {"opera-scope", 1u << FP_UPLOAD_OPERA_SCOPE},
 };
@@ -94,8 +92,7 @@ static const struct fp_format_decoder *decoder_of_document(yyjson_val *root)
 /* Refuses a body that is not of the requested format. */
 static bool fail_shape(struct fp_decoder *decoder, const struct fp_format_decoder *asked)
 {
-    return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
-                      "the URL has ?format=%s, but the body is %s",
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL, "the URL asks for %s, but the body is %s",
                       fp_upload_format_name(asked->format), asked->what_else);
 }
 
@@ -237,8 +234,7 @@ static bool check_format(struct fp_decoder *decoder, const struct fp_format_deco
         return fail_closed(decoder, found);
     if (asked == NULL || asked->format == found)
         return true;
-    return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
-                      "the URL has ?format=%s, but the body is %s",
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL, "the URL asks for %s, but the body is %s",
                       fp_upload_format_name(asked->format), fp_upload_format_name(found));
 }
 
@@ -250,7 +246,7 @@ enum fp_verdict fp_format_decode(struct fp_str body, struct fp_str format_hint,
     if (format_hint.len > 0 && asked == NULL)
         return fp_upload_fail(error, FP_VERDICT_UNSUPPORTED,
                               "the format must be self-profile, user-timing, "
-                              "speed-tracer or opera-scope");
+                              "speed-tracer, opera-scope or reports");
     struct fp_buf content;
     struct fp_decoder decoder = {limits, arena, profile, error, &content, NULL};
     *error = no_error;

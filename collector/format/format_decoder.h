@@ -39,5 +39,6 @@ extern const struct fp_format_decoder fp_format_self_profile;
 extern const struct fp_format_decoder fp_format_user_timing;
 extern const struct fp_format_decoder fp_format_speed_tracer;
 extern const struct fp_format_decoder fp_format_opera_scope;
+extern const struct fp_format_decoder fp_format_reports;
 
 #endif

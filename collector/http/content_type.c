@@ -41,10 +41,9 @@ static bool find_boundary(struct fp_str parameters, struct fp_str *boundary)
 enum fp_content_type fp_content_type_read(struct fp_str header, struct fp_str *boundary)
 {
     static const struct fp_str plain[] = {
-        {"application/json", 16},
-        {"text/plain", 10},
-        {"application/octet-stream", 24},
-        {"application/x-ndjson", 20},
+        {"application/json", 16},         {"text/plain", 10},
+        {"application/octet-stream", 24}, {"application/x-ndjson", 20},
+        {"application/reports+json", 24},
     };
     struct fp_str type = take_until(&header, ';');
     if (type.len == 0)

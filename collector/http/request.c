@@ -18,6 +18,7 @@
 #include "collector/base/assert.h"
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
+#include "collector/base/words.h"
 #include "collector/http/body.h"
 #include "collector/http/client.h"
 #include "collector/http/content_type.h"
@@ -175,7 +176,8 @@ static bool check_type(struct http_request *request)
     }
     return refuse(request, FP_REFUSAL_TYPE,
                   "this Content-Type is not supported; send application/json, text/plain, "
-                  "application/octet-stream, application/x-ndjson, multipart/form-data or none");
+                  "application/octet-stream, application/x-ndjson, application/reports+json, "
+                  "multipart/form-data or none");
 }
 
 /* Parses `Idempotency-Key`: a UUID, with or without the quotes of a structured field's string. */
@@ -274,7 +276,7 @@ static enum request_kind kind_of(enum fp_http_target_kind target, const char *me
     static const enum request_kind posted[] = {
         [FP_HTTP_NOTHING] = REQUEST_UNKNOWN, [FP_HTTP_UPLOAD] = REQUEST_UPLOAD,
         [FP_HTTP_PART] = REQUEST_PART,       [FP_HTTP_START] = REQUEST_START,
-        [FP_HTTP_STOP] = REQUEST_STOP,
+        [FP_HTTP_STOP] = REQUEST_STOP,       [FP_HTTP_REPORTS] = REQUEST_UPLOAD,
     };
     if (strcmp(method, "POST") == 0)
         return posted[target];
@@ -286,11 +288,11 @@ static bool admit_request(struct http_request *request, const char *path, const 
 {
     request->target = fp_http_target_of(path);
     if (request->target.kind == FP_HTTP_NOTHING)
-        return refuse(
-            request, FP_REFUSAL_PATH,
-            "no such path; post uploads to /v1/ingest/KEY, and parts of a long session to "
-            "/v1/ingest/KEY/sessions/ID; a proxy must pass the whole path (nginx: "
-            "proxy_pass without a path of its own)");
+        return refuse(request, FP_REFUSAL_PATH,
+                      "no such path; post uploads to /v1/ingest/KEY, parts of a long session to "
+                      "/v1/ingest/KEY/sessions/ID, and reports to /v1/reports/KEY; a proxy must "
+                      "pass the whole path (nginx: "
+                      "proxy_pass without a path of its own)");
     request->kind = kind_of(request->target.kind, method);
     /* Before the method is checked, because every reply carries CORS headers. */
     bool is_admitted = admit(request, request->target.key);
@@ -545,17 +547,25 @@ static struct fp_str address_of(struct http_request *request)
                : FP_STR("");
 }
 
-static struct fp_upload describe(struct http_request *request)
+/* Returns the name of the upload's format: the path may say it, or the query. "": neither does. */
+static struct fp_str format_of(const struct http_request *request)
 {
+    if (request->target.kind == FP_HTTP_REPORTS)
+        return fp_str_of(fp_upload_format_name(FP_UPLOAD_REPORTS));
     const char *format =
         MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, "format");
+    return format != NULL ? fp_str_of(format) : FP_STR("");
+}
+
+static struct fp_upload describe(struct http_request *request)
+{
     return (struct fp_upload){
         .rules = request->rules,
         .site = request->site,
         .body = {(const char *)request->body.bytes.data, request->body.bytes.len},
         .encoding = header_or_empty(request, "Content-Encoding"),
         .boundary = request->boundary,
-        .format = format != NULL ? fp_str_of(format) : FP_STR(""),
+        .format = format_of(request),
         .key = request->key,
         .token = header_or_empty(request, "Fleetprof-Token"),
         .part = request->kind == REQUEST_PART ? &request->part : NULL,

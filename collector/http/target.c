@@ -39,9 +39,14 @@ struct fp_http_target fp_http_target_of(const char *text)
 {
     struct fp_http_target target = {.kind = FP_HTTP_NOTHING};
     struct fp_str path = fp_str_of(text);
-    if (!skip(&path, FP_STR("/v1/ingest/")))
+    const bool is_reports = skip(&path, FP_STR("/v1/reports/"));
+    if (!is_reports && !skip(&path, FP_STR("/v1/ingest/")))
         return target;
     target.key = take_step(&path);
+    if (is_reports) {
+        target.kind = target.key.len > 0 && path.len == 0 ? FP_HTTP_REPORTS : FP_HTTP_NOTHING;
+        return target;
+    }
     if (target.key.len > 0)
         target.kind = path.len == 0 ? FP_HTTP_UPLOAD : read_session(path, &target.session);
     return target;

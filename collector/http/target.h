@@ -10,10 +10,11 @@
 
 enum fp_http_target_kind {
     FP_HTTP_NOTHING,
-    FP_HTTP_UPLOAD, /* /v1/ingest/KEY */
-    FP_HTTP_START,  /* /v1/ingest/KEY/sessions */
-    FP_HTTP_PART,   /* /v1/ingest/KEY/sessions/ID: also an upload */
-    FP_HTTP_STOP,   /* /v1/ingest/KEY/sessions/ID/stop */
+    FP_HTTP_UPLOAD,  /* /v1/ingest/KEY */
+    FP_HTTP_START,   /* /v1/ingest/KEY/sessions */
+    FP_HTTP_PART,    /* /v1/ingest/KEY/sessions/ID: also an upload */
+    FP_HTTP_STOP,    /* /v1/ingest/KEY/sessions/ID/stop */
+    FP_HTTP_REPORTS, /* /v1/reports/KEY: an upload of browsers' reports */
 };
 
 struct fp_http_target {

@@ -102,6 +102,15 @@ static bool events_have_resources(const struct fp_profile *profile)
     return true;
 }
 
+static bool reports_have_calls(const struct fp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->report_count; i++)
+        if ((unsigned)profile->reports[i].crash >= FP_CRASH_COUNT ||
+            (profile->reports[i].call_count > 0 && profile->reports[i].policy.ptr != NULL))
+            return false;
+    return true;
+}
+
 void fp_profile_check(const struct fp_profile *profile)
 {
     FP_ASSERT(profile->session.records_kept <= profile->session.records_read);
@@ -113,6 +122,7 @@ void fp_profile_check(const struct fp_profile *profile)
     FP_ASSERT_COSTLY(long_frames_have_scripts(profile));
     FP_ASSERT_COSTLY(responses_have_durations(profile));
     FP_ASSERT_COSTLY(vitals_are_known(profile));
+    FP_ASSERT_COSTLY(reports_have_calls(profile));
     FP_ASSERT_COSTLY(timelines_have_all_events(profile));
     FP_ASSERT_COSTLY(parents_precede(profile->events, profile->event_count));
     FP_ASSERT_COSTLY(parents_precede(profile->earlier_events, profile->earlier_event_count));

@@ -25,6 +25,20 @@ void fp_notes_list(const struct fp_profile *profile, struct fp_notes *notes)
                    .is_index = true,
                });
     add(notes, &(struct fp_profile_note){
+                   .text = "a report of a type that is not read",
+                   .reason = FP_RECORD_REFUSAL_OTHER_REPORT,
+                   .count = profile->other_reports,
+                   .first_offset = (int64_t)profile->first_other,
+                   .is_index = true,
+               });
+    add(notes, &(struct fp_profile_note){
+                   .text = "a report that is not as the specification says",
+                   .reason = FP_RECORD_REFUSAL_BAD_REPORT,
+                   .count = profile->bad_reports,
+                   .first_offset = (int64_t)profile->first_bad,
+                   .is_index = true,
+               });
+    add(notes, &(struct fp_profile_note){
                    .text = "a mark that is earlier than the one before it",
                    .count = profile->unordered_entries,
                    .first_offset = (int64_t)profile->first_unordered,
@@ -45,7 +59,11 @@ struct fp_record_counts fp_notes_count_records(const struct fp_profile *profile)
     struct fp_record_counts records = {"records", profile->session.records_read,
                                        profile->session.records_kept, 0};
     /* A kept trace also has a session, but no records. */
-    if (profile->format != FP_UPLOAD_SPEED_TRACER && profile->format != FP_UPLOAD_OPERA_SCOPE) {
+    if (profile->format == FP_UPLOAD_REPORTS) {
+        const uint32_t read = profile->report_count + profile->other_reports + profile->bad_reports;
+        records = (struct fp_record_counts){"reports", read, profile->report_count, 0};
+    } else if (profile->format != FP_UPLOAD_SPEED_TRACER &&
+               profile->format != FP_UPLOAD_OPERA_SCOPE) {
         const uint32_t kept = profile->timing_count + profile->observed_entries;
         const uint32_t read = kept + profile->skipped_entries;
         records = (struct fp_record_counts){read > 0 ? "entries" : NULL, read, kept, 0};

@@ -2,8 +2,8 @@
 /*
  * Notes: what a decoder refused or found odd in an upload, in the same form for all formats.
  *
- * A decoder with a session lists its notes there. Entries of User Timing are counted in the profile
- * itself; their notes are made here. Pure functions; any thread.
+ * A decoder with a session lists its notes there. Entries of User Timing and reports are counted in
+ * the profile itself; their notes are made here. Pure functions; any thread.
  */
 #ifndef FP_PROFILE_NOTES_H
 #define FP_PROFILE_NOTES_H
@@ -11,7 +11,7 @@
 #include "collector/base/buf.h"
 #include "collector/profile/profile.h"
 
-enum { FP_NOTES_MAX = FP_PROFILE_NOTES_MAX + 3, FP_NOTE_PLACE_MAX = 160 };
+enum { FP_NOTES_MAX = FP_PROFILE_NOTES_MAX + 5, FP_NOTE_PLACE_MAX = 160 };
 
 struct fp_notes {
     struct fp_profile_note list[FP_NOTES_MAX];
@@ -21,10 +21,10 @@ struct fp_notes {
 /* Lists all notes of an upload. */
 void fp_notes_list(const struct fp_profile *profile, struct fp_notes *notes);
 
-/* Records can be refused one by one: those of dumps and sessions, and the entries of User
- * Timing. */
+/* Records can be refused one by one: those of dumps and sessions, the entries of User Timing, and
+ * reports. */
 struct fp_record_counts {
-    const char *name; /* "records" or "entries"; NULL: the upload has none */
+    const char *name; /* "records", "entries" or "reports"; NULL: the upload has none */
     uint32_t read;
     uint32_t kept;
     uint32_t refused; /* of all reasons: with parts of kept records, such as a detail */

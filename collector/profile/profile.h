@@ -107,6 +107,24 @@ struct fp_profile_left_out {
     uint32_t count;     /* 0: the agent does not know how many */
 };
 
+/* A call on the stack of a page that hung: where it was, not where its function begins. */
+struct fp_profile_call {
+    struct fp_str function; /* "" for none */
+    struct fp_str url;      /* unscrubbed, "" for none */
+    int32_t line;           /* FP_POSITION_NONE, like the next */
+    int32_t column;
+};
+
+/* A browser's report about a document that is gone, or of a policy that it broke. */
+struct fp_profile_report {
+    enum fp_crash crash;
+    bool is_hidden;                /* nobody saw the document, like the next only of crashes */
+    bool is_in_frame;              /* the document was not the page at the top */
+    struct fp_str policy;          /* the name of a broken policy, unscrubbed; ptr NULL: a crash */
+    struct fp_profile_call *calls; /* innermost first */
+    uint32_t call_count;
+};
+
 /* An event of an older format: a span or a point, perhaps inside another one. */
 struct fp_profile_event {
     uint32_t id;          /* from the source, unique in its timeline; 0: none */
@@ -190,8 +208,9 @@ struct fp_profile {
     struct fp_str release;
     struct fp_str environment;
     struct fp_str variant;
-    struct fp_str token;    /* as sent; "" when the envelope has none */
-    struct fp_str page_url; /* "" when the envelope has none */
+    struct fp_str token;      /* as sent; "" when the envelope has none */
+    struct fp_str user_agent; /* of reports; "" when it is the request's */
+    struct fp_str page_url;   /* "" when the envelope has none */
     struct fp_str page_route;
     int64_t interval_us;       /* effective sample interval, 0 when not said */
     uint32_t observed_entries; /* of types that are read, but marks and measures */
@@ -221,6 +240,12 @@ struct fp_profile {
     int64_t first_paint_us;                /* from the page's start */
     int64_t shown_us; /* when a page rendered in advance was shown, 0 for others */
 
+    struct fp_profile_report *reports;
+    uint32_t other_reports; /* of types that are not read */
+    uint32_t bad_reports;
+    size_t first_other; /* index of the first, in the body, like the next */
+    size_t first_bad;
+
     struct fp_profile_session session;
     struct fp_profile_timeline *timelines;
     struct fp_profile_event *events; /* timeline by timeline, parents before their children */
@@ -239,6 +264,7 @@ struct fp_profile {
     uint32_t responses_count;
     uint32_t response_duration_count;
     uint32_t left_out_count;
+    uint32_t report_count;
     uint32_t opaque_responses;  /* of all responses */
     uint32_t unordered_entries; /* marks that are earlier than the one before them */
     size_t first_unordered;     /* index of the first, in its array */

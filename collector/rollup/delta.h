@@ -9,7 +9,8 @@
  * (self times of events may be negative: their clocks are coarse); frames, stacks and timings have
  * unique ids; a stack's parent precedes it; every frame and stack is needed by a sample, except the
  * last frames, without time, and timings without values: these are of earlier parts of the page
- * load, and needed by measured_frames and measured, or elements of vitals.
+ * load, and needed by measured_frames and measured, or elements of vitals, or frames of reports,
+ * which their timings name.
  * fold/check.c asserts these. All texts are valid UTF-8 without U+0000, scrubbed, at most 1,024
  * code points, and live in the arena in which the delta was made.
  */
@@ -206,7 +207,7 @@ struct fp_delta {
 static inline bool fp_delta_is_profiled(const struct fp_delta *delta)
 {
     return delta->samples > 0 || delta->profiled_us != 0 || delta->unseen_us > 0 ||
-           (delta->format != FP_UPLOAD_USER_TIMING &&
+           (delta->format != FP_UPLOAD_USER_TIMING && delta->format != FP_UPLOAD_REPORTS &&
             (delta->coverage == FP_COVERAGE_NONE || delta->coverage == FP_COVERAGE_OVERLOAD));
 }
 

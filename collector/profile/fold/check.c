@@ -91,8 +91,8 @@ static bool has_no_bins(enum fp_timing_kind kind)
         [FP_TIMING_RESOURCE_BYTES] = true, [FP_TIMING_RESOURCE_OPAQUE] = true,
         [FP_TIMING_COVERAGE] = true,       [FP_TIMING_PAGE_HOST] = true,
         [FP_TIMING_HIDDEN] = true,         [FP_TIMING_LEFT_OUT] = true,
-        [FP_TIMING_VITAL_PART] = true,
-        [FP_TIMING_TTFB_SERVER] = true,
+        [FP_TIMING_VITAL_PART] = true,     [FP_TIMING_TTFB_SERVER] = true,
+        [FP_TIMING_HANG] = true,           [FP_TIMING_VIOLATION] = true,
     };
     return without[kind];
 }

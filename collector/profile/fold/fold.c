@@ -77,7 +77,8 @@ static bool describe_agent(struct fp_fold *fold, struct fp_str *agent)
 static bool describe(struct fp_fold *fold)
 {
     const struct fp_profile *profile = fold->profile;
-    const struct fp_user_agent user_agent = fp_user_agent_parse(fold->context->user_agent);
+    const struct fp_user_agent user_agent = fp_user_agent_parse(
+        profile->user_agent.len > 0 ? profile->user_agent : fold->context->user_agent);
     struct fp_delta *delta = fold->delta;
     *delta = (struct fp_delta){
         .id = profile->id,
@@ -125,13 +126,14 @@ bool fp_fold(const struct fp_profile *profile, const struct fp_fold_context *con
         .is_watched = profile->has_trace && profile->event_count == 0,
         .page_url = profile->page_url.len > 0 ? profile->page_url : clean_referer(context->referer),
     };
-    fp_map_init(&fold.resources, profile->resource_count);
-    fp_map_init(&fold.frames, profile->frame_count + fold.made_max);
+    const size_t calls = fp_fold_calls(profile);
+    fp_map_init(&fold.resources, profile->resource_count + calls);
+    fp_map_init(&fold.frames, profile->frame_count + fold.made_max + calls);
     fp_map_init(&fold.stacks, profile->stack_count + fold.made_max);
     bool folded = describe(&fold) && fp_fold_weigh(&fold) && fp_fold_attribute(&fold) &&
                   fp_fold_events(&fold) && fp_fold_bound_stacks(&fold) && fp_fold_sum(&fold) &&
-                  fp_fold_timings(&fold) && fp_fold_claim(&fold) && fp_fold_remember(&fold) &&
-                  fp_fold_join(&fold) && fp_fold_measures(&fold) &&
+                  fp_fold_name_calls(&fold) && fp_fold_timings(&fold) && fp_fold_claim(&fold) &&
+                  fp_fold_remember(&fold) && fp_fold_join(&fold) && fp_fold_measures(&fold) &&
                   fp_fold_remember_counted(&fold) && fp_fold_session(&fold) &&
                   fp_fold_refusals(&fold);
     fp_map_release(&fold.resources);

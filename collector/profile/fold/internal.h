@@ -36,6 +36,8 @@ struct fp_fold {
     size_t made_max; /* frames and stacks that may be added; FP_MARKER_NONE's is `(overflow)` */
     uint32_t marker_stack_of[FP_MARKER_COUNT];
 
+    uint32_t *call_of; /* by the calls of all reports: index of a frame in the delta */
+
     bool *outermost; /* by the delta's stack: its frame is not among its ancestors' */
 
     /* Map a content id to an index in the delta. */
@@ -78,9 +80,10 @@ bool fp_fold_weigh(struct fp_fold *fold) FP_MUST_CHECK;
  * and its unattributed time. */
 bool fp_fold_attribute(struct fp_fold *fold) FP_MUST_CHECK;
 
-/* Find the index in the delta of a resource of the profile (FP_INDEX_NONE stays FP_INDEX_NONE), a
- * frame and a stack. New ones are added. */
+/* Find the index in the delta of a resource of the profile (FP_INDEX_NONE stays FP_INDEX_NONE), of
+ * a script by its unscrubbed URL, a frame and a stack. New ones are added. */
 bool fp_fold_resource(struct fp_fold *fold, uint32_t raw, uint32_t *resource) FP_MUST_CHECK;
+bool fp_fold_url(struct fp_fold *fold, struct fp_str url, uint32_t *resource) FP_MUST_CHECK;
 bool fp_fold_frame(struct fp_fold *fold, const struct fp_frame_key *key, uint32_t resource,
                    uint32_t *frame) FP_MUST_CHECK;
 bool fp_fold_stack(struct fp_fold *fold, uint32_t parent, uint32_t frame,
@@ -134,6 +137,19 @@ size_t fp_fold_left_out_max(const struct fp_profile *profile);
 
 /* Adds what the agent left out to the timings. */
 bool fp_fold_left_out(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* Returns how many calls the stacks of reports have. */
+size_t fp_fold_calls(const struct fp_profile *profile);
+
+/* Adds the frames of these calls to the delta; one over the site's ceiling becomes `(overflow)`. */
+bool fp_fold_name_calls(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* Replaces frames over the site's ceiling by one `(overflow)`, in a delta without stacks, and drops
+ * resources that no frame needs then. frame_to: the new index of each frame. */
+bool fp_fold_bound_frames(struct fp_fold *fold, uint32_t *frame_to) FP_MUST_CHECK;
+
+/* Adds crashes and broken policies to the timings. */
+bool fp_fold_reports(struct fp_fold *fold) FP_MUST_CHECK;
 
 /* Finds the name under which a mark or measure counts: its own, a template's, or `(overflow)`. */
 bool fp_fold_shown_name(struct fp_fold *fold, const struct fp_profile_timing *from,

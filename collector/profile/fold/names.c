@@ -243,6 +243,44 @@ static bool bound_frames(struct fp_fold *fold)
     return restack(fold, frame_to, stack_to) && move_samples(fold, stack_to);
 }
 
+static void mark_resources(const struct fp_delta *delta, const bool *refused, uint32_t *kept)
+{
+    for (uint32_t i = 0; i < delta->frame_count; i++)
+        if (!refused[i] && delta->frames[i].resource != FP_INDEX_NONE)
+            kept[delta->frames[i].resource] = 0;
+}
+
+bool fp_fold_bound_frames(struct fp_fold *fold, uint32_t *frame_to)
+{
+    struct fp_delta *delta = fold->delta;
+    uint64_t *ids = fp_fold_array(fold, delta->frame_count, sizeof(*ids));
+    bool *refused = fp_fold_array(fold, delta->frame_count, sizeof(*refused));
+    struct kept kept = {.resources = fp_fold_indexes(fold, delta->resource_count),
+                        .frames = frame_to};
+    if (ids == NULL || refused == NULL || kept.resources == NULL)
+        return false;
+    for (uint32_t i = 0; i < delta->frame_count; i++) {
+        ids[i] = delta->frames[i].id;
+        refused[i] = false;
+        frame_to[i] = i;
+    }
+    if (!is_bounded(fold) || admit(fold, FP_NAME_FRAME, ids, delta->frame_count, refused) == 0)
+        return true;
+
+    mark_resources(delta, refused, kept.resources);
+    for (uint32_t i = 0; i < delta->frame_count; i++)
+        frame_to[i] = refused[i] ? FP_INDEX_NONE : 0;
+    const uint32_t frame_count = number(frame_to, delta->frame_count);
+    const uint32_t resource_count = number(kept.resources, delta->resource_count);
+    move_together(fold, &kept);
+    delta->resource_count = resource_count;
+    for (uint32_t i = 0; i < delta->frame_count; i++)
+        frame_to[i] = refused[i] ? frame_count : frame_to[i];
+    delta->frames[frame_count] = overflow_frame(fold); /* in the place of a refused one */
+    delta->frame_count = frame_count + 1;
+    return true;
+}
+
 /* ---- stacks ---- */
 
 /* Decides on all stacks except `overflow_id`, which every site may have. */

@@ -14,12 +14,11 @@ static bool is_new(uint32_t index, uint32_t count)
 
 /* Resources. */
 
-static bool resolve_resource(struct fp_fold *fold, uint32_t raw, uint32_t *resource)
+bool fp_fold_url(struct fp_fold *fold, struct fp_str unscrubbed, uint32_t *resource)
 {
     struct fp_delta *delta = fold->delta;
     struct fp_str url;
-    if (!fp_scrub_resource(&fold->context->rules, fold->profile->resources[raw], fold->page_url,
-                           fold->arena, &url))
+    if (!fp_scrub_resource(&fold->context->rules, unscrubbed, fold->page_url, fold->arena, &url))
         return false;
     uint64_t id = fp_resource_id(fold->site_id, url);
     *resource = fp_map_put(&fold->resources, id, delta->resource_count);
@@ -36,7 +35,7 @@ bool fp_fold_resource(struct fp_fold *fold, uint32_t raw, uint32_t *resource)
         return true;
     FP_ASSERT(raw < fold->profile->resource_count);
     if (fold->resource_of[raw] == FP_INDEX_NONE &&
-        !resolve_resource(fold, raw, &fold->resource_of[raw]))
+        !fp_fold_url(fold, fold->profile->resources[raw], &fold->resource_of[raw]))
         return false;
     *resource = fold->resource_of[raw];
     return true;

@@ -48,7 +48,8 @@ static void count_bins(const struct fp_fold *fold)
 bool fp_fold_timings(struct fp_fold *fold)
 {
     size_t count = fold->profile->timing_count + fp_fold_observed_max(fold->profile) +
-                   fp_fold_left_out_max(fold->profile) + fp_fold_earlier_windows(fold->context);
+                   fp_fold_left_out_max(fold->profile) + fold->profile->report_count +
+                   fp_fold_earlier_windows(fold->context);
     if (count == 0)
         return true;
     struct fp_delta *delta = fold->delta;
@@ -61,7 +62,8 @@ bool fp_fold_timings(struct fp_fold *fold)
         return false;
     /* A name beyond its ceiling has two ids. */
     fp_map_init(&fold->timings, 2 * count);
-    if (!group(fold) || !fp_fold_observed(fold) || !fp_fold_left_out(fold))
+    if (!group(fold) || !fp_fold_observed(fold) || !fp_fold_left_out(fold) ||
+        !fp_fold_reports(fold))
         return false;
     qsort(fold->binned, fold->binned_count, sizeof(*fold->binned), compare_binned);
     count_bins(fold);

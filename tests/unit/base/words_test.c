@@ -26,9 +26,11 @@ static void enums_have_the_names_of_the_database(void **state)
     CHECK_NAMES(fp_timing_kind_name, FP_TIMING_KIND_COUNT, "mark", "measure", "vital", "vital_good",
                 "vital_poor", "window", "interaction", "input_delay", "processing", "frame_script",
                 "blocking", "forced_layout", "resource", "resource_bytes", "resource_opaque",
-                "coverage", "page_host", "hidden", "left_out", "ttfb", "ttfb_server");
+                "coverage", "page_host", "hidden", "left_out", "vital_element", "vital_part",
+                "ttfb", "ttfb_server", "hang", "violation");
+    CHECK_NAMES(fp_crash_name, FP_CRASH_COUNT, "crash", "oom", "unresponsive", "other");
     CHECK_NAMES(fp_upload_format_name, FP_UPLOAD_FORMAT_COUNT, "self-profile", "user-timing",
-                "speed-tracer", "opera-scope");
+                "speed-tracer", "opera-scope", "reports");
     CHECK_NAMES(fp_coverage_name, FP_COVERAGE_COUNT, "", "no-policy", "unsupported", "quota",
                 "disabled", "not-sampled", "overload");
     CHECK_NAMES(fp_left_out_name, FP_LEFT_OUT_COUNT, "(any)", "(unknown)", "mark", "measure",
@@ -45,7 +47,7 @@ static void reasons_of_refused_records_keep_their_numbers(void **state)
                 "no_overhead", "no_hits", "long_time", "bad_interval", "backward_interval",
                 "bad_option", "duplicate_id", "known_event", "cycle", "known_list", "other_detail",
                 "bad_detail", "other_service", "bad_status", "service_event", "orphan",
-                "other_entry");
+                "other_entry", "other_report", "bad_report");
 }
 
 static void finds_each_word_for_what_was_left_out_and_no_other(void **state)

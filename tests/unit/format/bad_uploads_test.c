@@ -161,26 +161,26 @@ static const struct bad_upload bad_uploads[] = {
      .body = "{'coverage':'quota'}",
      .hint = "chrome",
      .verdict = FP_VERDICT_UNSUPPORTED,
-     .detail = "the format must be self-profile, user-timing, speed-tracer or "
-               "opera-scope"},
+     .detail = "the format must be self-profile, user-timing, speed-tracer, "
+               "opera-scope or reports"},
     {.title = "an envelope where the address says a dump",
      .body = "{'coverage':'quota'}",
      .hint = "speed-tracer",
      .verdict = FP_VERDICT_INVALID,
      .pointer = "",
-     .detail = "the URL has ?format=speed-tracer, but the body is not a dump of Speed Tracer"},
+     .detail = "the URL asks for speed-tracer, but the body is not a dump of Speed Tracer"},
     {.title = "another format than the address says",
      .body = "{'trace':" TRACE("[]", "[]", "[]", "[]") "}",
      .hint = "user-timing",
      .verdict = FP_VERDICT_INVALID,
      .pointer = "",
-     .detail = "the URL has ?format=user-timing, but the body is self-profile"},
+     .detail = "the URL asks for user-timing, but the body is self-profile"},
     {.title = "timings where the address says self-profile",
      .body = "{'marks':{'a':[1]}}",
      .hint = "self-profile",
      .verdict = FP_VERDICT_INVALID,
      .pointer = "",
-     .detail = "the URL has ?format=self-profile, but the body is user-timing"},
+     .detail = "the URL asks for self-profile, but the body is user-timing"},
     {.title = "another version",
      .body = "{'version':2,'coverage':'quota'}",
      .verdict = FP_VERDICT_INVALID,
@@ -392,17 +392,17 @@ static void the_format_that_was_asked_for_is_the_one_that_is_missed(void **state
         bool takes_arrays;
     } hints[] = {
         {"self-profile",
-         "the URL has ?format=self-profile, but the body is neither a ProfilerTrace nor an "
+         "the URL asks for self-profile, but the body is neither a ProfilerTrace nor an "
          "envelope",
          false},
         {"user-timing",
-         "the URL has ?format=user-timing, but the body is neither marks and measures nor an "
+         "the URL asks for user-timing, but the body is neither marks and measures nor an "
          "envelope",
          true},
         {"speed-tracer",
-         "the URL has ?format=speed-tracer, but the body is not a dump of Speed Tracer", false},
+         "the URL asks for speed-tracer, but the body is not a dump of Speed Tracer", false},
         {"opera-scope",
-         "the URL has ?format=opera-scope, but the body is not a session of Opera Scope", false},
+         "the URL asks for opera-scope, but the body is not a session of Opera Scope", false},
     };
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
         for (size_t j = 0; j < sizeof(hints) / sizeof(hints[0]); j++) {
@@ -438,7 +438,7 @@ static void another_formats_faults_are_not_those_of_the_one_asked_for(void **sta
         struct decoded decoded;
         decode(&decoded, uploads[i].body, uploads[i].hint);
         assert_int_equal(decoded.verdict, FP_VERDICT_INVALID);
-        if (strncmp(decoded.error.detail, "the URL has ", 12) != 0)
+        if (strncmp(decoded.error.detail, "the URL asks for ", 17) != 0)
             fail_msg("%s: %s", uploads[i].body, decoded.error.detail);
         release(&decoded);
     }

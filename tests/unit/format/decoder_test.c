@@ -105,7 +105,8 @@ static void each_group_of_formats_has_its_name(void **state)
         const char *name;
         uint32_t formats;
     } cases[] = {
-        {"web", 1u << FP_UPLOAD_SELF_PROFILE | 1u << FP_UPLOAD_USER_TIMING},
+        {"web",
+         1u << FP_UPLOAD_SELF_PROFILE | 1u << FP_UPLOAD_USER_TIMING | 1u << FP_UPLOAD_REPORTS},
         {"speed-tracer", 1u << FP_UPLOAD_SPEED_TRACER},
         {"opera-scope", 1u << FP_UPLOAD_OPERA_SCOPE},
     };

@@ -20,6 +20,7 @@ static void knows_the_types_of_the_contract(void **state)
         {"text/plain;charset=UTF-8", FP_CONTENT_PLAIN},
         {"application/octet-stream", FP_CONTENT_PLAIN},
         {"application/x-ndjson", FP_CONTENT_PLAIN},
+        {"application/reports+json", FP_CONTENT_PLAIN},
         {";charset=utf-8", FP_CONTENT_PLAIN},
         {"application/x-www-form-urlencoded", FP_CONTENT_UNSUPPORTED},
         {"application/jsonp", FP_CONTENT_UNSUPPORTED},

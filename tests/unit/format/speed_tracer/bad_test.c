@@ -244,17 +244,17 @@ static const struct bad_dump bad_dumps[] = {
     {"entries in an array, with types of their own", "[{'type':1,'entryType':'mark'}]", "",
      FP_VERDICT_INVALID, "/0", -1, "name is missing"},
     {"a dump where the address says a trace", "{'type':1}{'type':2}", "self-profile",
-     FP_VERDICT_INVALID, "", -1, "the URL has ?format=self-profile, but the body is neither"},
+     FP_VERDICT_INVALID, "", -1, "the URL asks for self-profile, but the body is neither"},
     {"a page where the address says a session", "<div id=traceData>{'type':1}", "opera-scope",
-     FP_VERDICT_INVALID, "", -1, "the URL has ?format=opera-scope, but the body is not a session"},
+     FP_VERDICT_INVALID, "", -1, "the URL asks for opera-scope, but the body is not a session"},
     {"a truncated body where the address says a trace", "{'frames':[", "self-profile",
      FP_VERDICT_MALFORMED, NULL, 11, "not JSON: it ends too early"},
     {"a record where the address says timings", "{'type':1}", "user-timing", FP_VERDICT_INVALID, "",
      -1,
-     "the URL has ?format=user-timing, but the body is neither marks and measures nor an "
+     "the URL asks for user-timing, but the body is neither marks and measures nor an "
      "envelope"},
     {"a bad record where the address says timings", "{'type':1,'time':'x'}", "user-timing",
-     FP_VERDICT_INVALID, "", -1, "the URL has ?format=user-timing"},
+     FP_VERDICT_INVALID, "", -1, "the URL asks for user-timing"},
 };
 
 static void refuses_an_invalid_dump_with_its_place(void **state)
