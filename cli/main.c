@@ -36,6 +36,7 @@ static const struct command commands[] = {
      fp_report_command},
     {"markers", "time by what the thread did: script, layout, painting", fp_report_command},
     {"coverage", "how many page loads are profiled, and why not all", fp_report_command},
+    {"hangs", "page loads that hung or crashed: how often, and where", fp_report_command},
     {"callers", "who calls a function, or what it calls", fp_callers_command},
     {"trend", "a function, a timing or a group by hour or day", fp_trend_command},
     {"compare", "two releases, or two periods, function by function", fp_compare_command},

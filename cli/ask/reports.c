@@ -28,6 +28,7 @@ static const struct fp_grid_column cost_columns[] = {FP_COLUMNS_OF_COST_BY(FP_GR
 static const struct fp_grid_column third_parties_columns[] = {
     FP_COLUMNS_OF_THIRD_PARTIES(FP_GRID_COLUMN)};
 static const struct fp_grid_column markers_columns[] = {FP_COLUMNS_OF_MARKERS(FP_GRID_COLUMN)};
+static const struct fp_grid_column hangs_columns[] = {FP_COLUMNS_OF_HANGS(FP_GRID_COLUMN)};
 static const struct fp_grid_column coverage_columns[] = {FP_COLUMNS_OF_COVERAGE(FP_GRID_COLUMN)};
 
 struct report {
@@ -150,6 +151,16 @@ static const struct report reports[] = {
                "stack either, but busy for sure. (unseen): the browser did not look; not part of "
                "profiled time.",
      .has_marker = true},
+    {.command = "hangs",
+     .doc = "Documents that hung, ran out of memory or crashed, as their browsers report: why, in "
+            "which function, and how often. Such page loads send nothing else.",
+     .function = "hangs",
+     .things = "reports of hangs or crashes; fleetprof_reports asks browsers for them",
+     COLUMNS(hangs_columns),
+     .extra_count = 6,
+     .footer = "FUNCTION is where the page was; only hangs have one, in Chromium. LOADS are page "
+               "loads that can send such reports and whose agents sent something; an empty cell is "
+               "not known."},
     {.command = "coverage",
      .doc =
          "How many page loads said whether they were profiled, how many were, and why the others "

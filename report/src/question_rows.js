@@ -5,6 +5,8 @@ export const filterSets = {
   estimated_hotspots: 'filters of samples',
   timings: 'filters',
   left_out: 'filters',
+  hangs: 'filters',
+  violations: 'filters',
   refusals: 'filters',
   measure_hotspots: 'filters of samples',
   markers: 'filters of samples',

@@ -74,6 +74,7 @@ const tries = () => ({
   'third-parties': [['third-parties', '--csv']],
   'markers': [['markers', '--csv']],
   'coverage': [['coverage', '--csv']],
+  'hangs': [['hangs', '--csv']],
   'callers': [['callers', 'work', '--csv'], ['callers', '--callees', 'work', '--csv']],
   'trend': [['trend', '--by', 'function', 'work', '--csv']],
   'compare': [['compare', 'v1', 'v2', '--csv'], ['compare', '--timings', 'v1', 'v2', '--csv'], ['compare', '--vitals', 'v1', 'v2', '--csv'],

@@ -53,7 +53,9 @@ before(async () => {
   }
   assert.equal((await send(`${to}?format=speed-tracer`, { body: dump })).status, 204);
   assert.equal((await send(to, { body: fs.readFileSync(bad, 'utf8') })).status, 422);
-  await waitFor(async () => (await stack.sql('select from fleetprof.upload_log')).length === 5, { what: 'five uploads' });
+  const hang = { type: 'crash', url: 'https://shop.example/', body: { reason: 'unresponsive', stack: 'at spin (https://shop.example/app.js:3:7)' } };
+  assert.equal((await send(to.replace('ingest', 'reports'), { body: JSON.stringify([hang]) })).status, 204);
+  await waitFor(async () => (await stack.sql('select from fleetprof.upload_log')).length === 6, { what: 'six uploads' });
   fs.writeFileSync(path.join(dir, 'no-database.yaml'), JSON.stringify({ ...stack.collector.config, database: `host=${dir} dbname=fleetprof` }));
   const added = await run([program, 'sourcemap', 'add', '--site', 'shop', '--release', 'v1', '--url-prefix', 'https://shop.example/', table,
     '--database', stack.postgres.conninfo('fleetprof_writer')]);
@@ -90,6 +92,7 @@ const questions = [
   ['cost party', "select * from fleetprof.cost_by('party', 'shop')"],
   ['cost package', "select * from fleetprof.cost_by('package', 'shop')"],
   ['coverage', "select * from fleetprof.coverage('shop')"],
+  ['hangs', "select * from fleetprof.hangs('shop')"],
   ['sourcemap list', 'select * from fleetprof.function_tables'],
 ];
 

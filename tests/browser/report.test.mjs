@@ -196,6 +196,22 @@ test('coverage says how many page loads were profiled', async () => {
   assert.deepEqual((await screenRows()).slice(0, 2).map(({ loads }) => loads), [all.profiled, all.no_policy ?? '–']);
 });
 
+test('coverage lists hangs and crashes where browsers report some', async () => {
+  await open('/bundled/coverage?since=2d');
+  assert.equal(await page.locator('[data-hangs]').count(), 0);
+  const crash = { type: 'crash', age: 1, url: 'https://bundled.example/', user_agent: '', body: {} };
+  const stackText = '\n    at <b>spin (https://bundled.example/app.js:12:3)\n    at main (https://bundled.example/app.js:1:1)';
+  const reply = await fetch(`${stack.collector.url}/v1/reports/pk_bundled`, { method: 'POST', headers: { 'Content-Type': 'application/reports+json' },
+    body: JSON.stringify([{ ...crash, body: { reason: 'unresponsive', stack: stackText } }, crash, crash]) });
+  assert.equal(reply.status, 204, await reply.text());
+  await waitFor(async () => (await sql("count(*) as count from fleetprof.hangs('bundled')"))[0].count > 0, { what: 'the reports in SQL' });
+  await open('/bundled/coverage?since=2d');
+  const [{ loads }] = await sql("loads::int from fleetprof.hangs('bundled', since => now() - interval '2 days')");
+  assert.match(await text('[data-hangs]'), new RegExp(`^Browsers report 3 documents that hung or crashed, ${(300_000 / loads).toLocaleString('en')} per 100,000 page loads`));
+  assert.deepEqual(await page.locator('[data-hangs] li').allInnerTexts(),
+    ['2 crash', '1 unresponsive in <b>spin (https://bundled.example/app.js:12), called by main']);
+});
+
 test('the flame graph: functions, selection and whole agree with SQL', async () => {
   await open('/shop?since=2d');
   const perLoad = new Map((await sql(`function, sum(self_ms_per_load) as self from fleetprof.hotspots('shop', ${period}, top => null) where function in ('sortReviews', 'hashCanvas', 'appendChild') group by 1`))

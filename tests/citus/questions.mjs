@@ -54,6 +54,8 @@ const factFunctions = {
   third_parties: [''],
   blind_time: [''],
   coverage: [''],
+  hangs: [''],
+  violations: [''],
   refusals: [''],
   flamegraph: ['min_share => 0', "min_share => 0.01, marker => 'script'"],
   flamegraph_grafana: ['min_share => 0.05'],

@@ -37,7 +37,8 @@ insert into question values
     ('vitals', '', 'timing_bin'),
     ('third_parties', '', 'frame'),
     ('coverage', '', 'total'),
-    ('coverage', '', 'timing');
+    ('coverage', '', 'timing'),
+    ('hangs', '', 'timing');
 
 -- Scans of a kind's tables by one call, by place: {whole, by index}; places without scans are left out.
 create function pg_temp.scans(kind text, query text)

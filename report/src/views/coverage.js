@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** How many page loads are profiled, and why not all. */
 import { question } from '../api.js';
-import { count, percent } from '../format.js';
+import { count, number, percent } from '../format.js';
 import { h } from '../h.js';
 import { tableView } from '../parts.js';
 
@@ -14,12 +14,23 @@ const reasons = /** @type {[string, string][]} */ ([
   ['not_sampled', 'not sampled: the server did not pick it (said only if the agent is asked to)'],
 ]);
 
+/** Returns a list of page loads that hung or crashed, as browsers report. @param {import('../api.js').Row[]} rows of hangs */
+function hangList(rows) {
+  const all = rows.reduce((sum, row) => sum + row.count, 0);
+  const { loads } = rows[0];
+  return h('div', { 'data-hangs': '' },
+    h('p', null, `Browsers report ${count(all)} documents that hung or crashed${loads ? `, ${number(1e5 * all / loads)} per 100,000 page loads that can send such reports` : ''}:`),
+    h('ul', null, ...rows.slice(0, 10).map((row) => h('li', null, `${count(row.count)} ${row.reason}${
+      row.function === null ? '' : ` in ${row.function} (${row.resource ?? 'no script'}${row.line === null ? '' : `:${row.line}`})${row.callers === null ? '' : `, called by ${row.callers}`}`}`))),
+    rows.length > 10 ? h('p', { class: 'note' }, `These are the 10 most frequent of ${count(rows.length)}. The command fleetprof hangs lists all.`) : null);
+}
+
 /** @type {import('../main.js').View} */
 export const coverage = {
   title: 'Coverage',
   key: 'o',
-  asks: (state) => ({ coverage: question('coverage', state), 'refusals?': question('refusals', state) }),
-  mount(main, { coverage: { rows: [all] }, refusals }, page, state) {
+  asks: (state) => ({ coverage: question('coverage', state), 'refusals?': question('refusals', state), 'hangs?': question('hangs', state) }),
+  mount(main, { coverage: { rows: [all] }, refusals, hangs }, page, state) {
     const rows = all ? reasons.map(([name, reason]) => ({ reason, loads: all[name], share: all[name] === null ? null : all[name] / all.loads })) : [];
     const sampled = all && all.sampled !== null
       ? `A signed token proves that the server sampled ${count(all.sampled)} page loads; of ${count(all.delivered)} a trace came (${percent(all.delivered / all.sampled)}). They stand for about ${count(all.estimated_loads)} page loads in all.`
@@ -37,6 +48,7 @@ export const coverage = {
       ],
       after: all ? h('div', null, h('p', null, sampled), seen && h('p', null, seen), overloaded && h('p', null, overloaded), refused > 0 ? h('p', null, `${count(refused)} records of accepted uploads were refused: ${
         refusals.rows.slice(0, 5).map(({ format, reason, records }) => `${count(records)} ${format} ${reason}`).join(', ')}.`) : null,
+      hangs.rows.length > 0 ? hangList(hangs.rows) : null,
       h('p', { class: 'note' }, 'A page load that sends nothing is not counted. The command fleetprof doctor finds out why profiles are missing.')) : null,
     });
   },
