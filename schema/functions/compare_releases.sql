@@ -679,7 +679,8 @@ create or replace function fleetprof.regressions(
     since        timestamptz default null,
     until        timestamptz default null,
     -- {{dimensions of both sides}},
-    least_change double precision default 0.03
+    least_change double precision default 0.03,
+    last_hours   integer default null
 )
 returns table (
     function_key     text,
@@ -706,6 +707,8 @@ returns table (
     samples          bigint,
     before_release   text,
     after_release    text,
+    before_hours     tstzrange,
+    after_hours      tstzrange,
     generated_resource text,
     generated_line     integer,
     generated_column   integer,
@@ -717,9 +720,8 @@ as $$
 #variable_conflict use_column
 declare
     -- {{given}}
-    names record := latest_releases(
-        -- {{arguments}},
-        release => regressions.release);
+    longest constant integer := 8784;
+    names record;
     sides record;
 begin
     if (regressions.least_change >= 0 and regressions.least_change < 'infinity') is not true then
@@ -727,16 +729,35 @@ begin
             message = format('least_change is %s', coalesce(regressions.least_change::text, 'null')),
             hint = 'least_change is a share, 0 or more: 0.03 is 3 %.';
     end if;
-    -- The first release has nothing to be compared with.
-    if names.previous is null then
-        return;
+    if regressions.last_hours not between 1 and longest then
+        raise invalid_parameter_value using
+            message = format('last_hours is %s', regressions.last_hours),
+            hint = format('last_hours is how many hours back from now are judged, 1 to %s.', longest);
+    end if;
+    if regressions.last_hours is not null and num_nonnulls(regressions.release, regressions.since, regressions.until) > 0 then
+        raise invalid_parameter_value using
+            message = 'last_hours stands beside a release or a period',
+            hint = 'The last hours are a period of all releases: leave out release, since and until, or last_hours.';
+    end if;
+    if regressions.last_hours is null then
+        names := latest_releases(
+            -- {{arguments}},
+            release => regressions.release);
+        -- The first release has nothing to be compared with.
+        if names.previous is null then
+            return;
+        end if;
+    else
+        select null::text as previous, null::text as latest into names;
+        given.since := now() - regressions.last_hours * interval '1 hour';
     end if;
     sides := compared_sides(given, literal_filter(names.previous), literal_filter(names.latest), null, null);
     return query
     select
         function_key, function, resource, line, column_number, before_self_ms, after_self_ms, before_total_ms,
         after_total_ms, change, change_low, change_high, own_change, own_low, own_high, at_least, smallest_visible, p, verdict, before_uploads, after_uploads, samples,
-        names.previous, names.latest, generated_resource, generated_line, generated_column, is_agent
+        names.previous, names.latest, (compared_hours_span((sides.before_side).segment_hours)).hours,
+        (compared_hours_span((sides.after_side).segment_hours)).hours, generated_resource, generated_line, generated_column, is_agent
     from listed_comparison(sides.before_side, sides.after_side, true, '{slower,new}', null)
     where verdict = 'new' or own_change is null or own_change >= regressions.least_change;
 end

@@ -11,6 +11,9 @@ cross join lateral generate_series(day, day + interval '23 hours', interval '1 h
 -- old is there all the time, new for 30 hours of the last weekend.
 insert into hour select 1, 'old', 'long', bucket from generate_series('2026-10-12Z'::timestamptz, '2026-10-24 09:00Z', interval '1 hour') as bucket;
 insert into hour select 2, 'new', 'long', bucket from generate_series('2026-10-24 10:00Z'::timestamptz, '2026-10-25 15:00Z', interval '1 hour') as bucket;
+-- A deploy every hour for two days, up to now; since 24 hours they cost twice as much.
+insert into hour
+select 1000 + n, 'deploy' || n, 'today', date_bin('1 hour', now(), 'epoch') - n * interval '1 hour' from generate_series(0, 48) as n;
 insert into segment (segment_id, site, release) select distinct segment_id, site, release from hour;
 insert into fleetprof_data.segment (segment_id, site, route, release, environment, variant, browser, os, device, thread, rate_ppm, last_seen)
 select segment_id, site, route, release, environment, variant, browser, os, device, thread, rate_ppm, '2026-01-05' from pg_temp.segment;
@@ -19,10 +22,10 @@ insert into fleetprof_data.frame values (pg_temp.id('shop', 'work'), 'work', nul
 insert into frame_fact
 select
     segment_id, bucket, pg_temp.id('shop', 'work'), 20, 20, 20, us * 20, us * 20, us ^ 2 * 20 * 1.1, us ^ 2 * 20 * 1.1, us * 20 * 1e6, us * 20 * 1e6
-from (select *, case when bucket >= '2026-10-27Z' then 20000 else 10000 end as us from hour) as hour;
+from (select *, case when bucket >= '2026-10-27Z' and site = 'shop' or site = 'today' and segment_id <= 1024 then 20000 else 10000 end as us from hour) as hour;
 select pg_temp.pack() \g /dev/null
 
-select plan(9);
+select plan(14);
 create function pg_temp.earlier(site text, since timestamptz, until timestamptz) returns text language sql as $$
     select format('%s to %s', to_char(w.since at time zone 'UTC', 'MM-DD HH24'), to_char(w.until at time zone 'UTC', 'MM-DD HH24'))
     from window_before(row(earlier.site, earlier.since, earlier.until, null, null), null) as w;
@@ -44,6 +47,19 @@ select results_eq(
     $$ select lower(before_hours), upper(before_hours) from compare_summary('shop', since => '2026-10-27Z', until => '2026-10-28Z', before_since => '2026-10-26Z') $$,
     $$ values ('2026-10-26Z'::timestamptz, '2026-10-27Z'::timestamptz) $$, 'the earlier one ends where the later one begins');
 select throws_ok($$ select * from compare_releases('shop') $$, '22023', 'before and after are the same', 'without any period there are no sides');
+
+select results_eq(
+    $$ select function, verdict, round(change::numeric, 3), before_release, after_release, before_uploads, after_uploads,
+           upper(after_hours) - lower(after_hours), lower(after_hours) - upper(before_hours)
+       from regressions('today', last_hours => 24) $$,
+    $$ values ('work', 'slower', 1.000, null, null, 480::bigint, 500::bigint, interval '25 hours', interval '0') $$,
+    'the last hours of all releases are a window: releases of an hour get a verdict');
+select is_empty($$ select from regressions('today', last_hours => 24, least_change => 1.1) $$, 'small changes can be left out');
+select throws_ok(format($$ select * from regressions('today', last_hours => %s) $$, hours), '22023', 'last_hours is ' || hours, 'not of ' || hours || ' hours')
+from unnest('{0,8785}'::integer[]) as hours;
+select throws_ok(
+    $$ select * from regressions('today', 'deploy1', last_hours => 24) $$, '22023', 'last_hours stands beside a release or a period',
+    'a release is no window');
 
 -- Saturday noon to Sunday afternoon.
 select results_eq(
