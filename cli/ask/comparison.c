@@ -187,10 +187,6 @@ void fp_comparison_print(const struct fp_comparison *comparison, const PGresult 
 
 /* ---- the summary ---- */
 
-#define HOURS(name)                                                                                \
-    "to_char(lower(" name ") at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' to ' || "              \
-    "to_char(upper(" name ") at time zone 'UTC', 'YYYY-MM-DD HH24:MI')"
-
 /* The obstacle, and what a verdict needs. */
 #define OBSTACLE                                                                                   \
     "case obstacle when 'early' then 'Too early: each side needs 12 hours and ' || "               \
@@ -225,9 +221,10 @@ void fp_comparison_print(const struct fp_comparison *comparison, const PGresult 
 /* One line per row; null ones are left out. */
 static const char summary_lines[] =
     "select line from summary cross join lateral unnest(array["
-    "'Before: ' || before_uploads || ' uploads in the hours from ' || " HOURS(
+    "'Before: ' || before_uploads || ' uploads in the hours from ' || " FP_COMPARISON_HOURS(
         "before_hours") " || ' (UTC).', "
-                        "'After: ' || after_uploads || ' uploads in the hours from ' || " HOURS(
+                        "'After: ' || after_uploads || ' uploads in the hours from ' "
+                        "|| " FP_COMPARISON_HOURS(
                             "after_hours") " || ' (UTC).', " OBSTACLE "else " COUNTS " end, "
                                            "case when obstacle is null and undecided > 0 then 'Too "
                                            "little is known of ' || undecided || "

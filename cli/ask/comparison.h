@@ -45,6 +45,11 @@ void fp_comparison_select(struct fp_sql_query *query);
     "when " value " >= 8.995 then to_char(1 + " value ", 'FM9990') || ' times' "                   \
     "else to_char(100 * " value ", 'FMSG9990') || ' %' end"
 
+/* SQL of a range of hours in words: "2026-05-04 09:00 to 2026-05-05 09:00". */
+#define FP_COMPARISON_HOURS(name)                                                                  \
+    "to_char(lower(" name ") at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' to ' || "              \
+    "to_char(upper(" name ") at time zone 'UTC', 'YYYY-MM-DD HH24:MI')"
+
 /* A row of compare_summary as a sentence on when a change of 20 % could be found; '' if it could
  * now. */
 #define FP_COMPARISON_WAIT                                                                         \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fleetprof regressions: what a release made slower, for pipelines.
+ * fleetprof regressions: what a release, or the last hours, made slower, for pipelines.
  */
 #include "cli/ask/comparison.h"
 #include "cli/ask/empty_answer.h"
@@ -12,6 +12,7 @@
 
 enum {
     OPTION_FAIL_ON = FP_OPTION_FIRST,
+    OPTION_LAST,
     OPTION_LEAST_CHANGE,
     OPTION_WEBHOOK,
     OPTION_WEBHOOK_FILE,
@@ -22,7 +23,8 @@ enum {
 
 struct regressions_options {
     struct fp_comparison comparison;
-    const char *release; /* NULL: the latest */
+    const char *release; /* NULL: the latest, or none, if last_hours are given */
+    char last_hours[12]; /* of all releases, "" for those of one */
     bool fail_on_slower;
     bool fail_on_new;
     bool fail_on_early;
@@ -33,6 +35,10 @@ struct regressions_options {
 };
 
 static const struct argp_option options[] = {
+    {"last", OPTION_LAST, "DURATION", 0,
+     "judge this time up to now (24h, 1d, 1w) of all releases, instead of a release, against the "
+     "same hours seven days earlier, or those right before",
+     0},
     {"fail-on", OPTION_FAIL_ON, "VERDICTS", 0,
      "exit with 1 if there is such a verdict: slower, new, or early (too little is known "
      "yet); several with commas",
@@ -86,6 +92,45 @@ static void read_least_change(struct regressions_options *given, const char *arg
     (void)snprintf(given->least_change, sizeof(given->least_change), "%.9g", percent / 100);
 }
 
+/* Reads whole hours, days or weeks. */
+static void read_last(struct regressions_options *given, const char *arg, struct argp_state *state)
+{
+    enum { MAX_HOURS = 366 * 24, MAX_DIGITS = 5 };
+    const size_t digits = strspn(arg, "0123456789");
+    const char *unit = arg + digits;
+    const long hours = strcmp(unit, "h") == 0   ? 1
+                       : strcmp(unit, "d") == 0 ? 24
+                       : strcmp(unit, "w") == 0 ? 7 * 24
+                                                : 0;
+    const long last = digits <= MAX_DIGITS ? strtol(arg, NULL, 10) * hours : MAX_HOURS + 1L;
+    if (digits == 0 || hours == 0)
+        argp_error(state,
+                   "--last takes whole hours, days or weeks, such as 24h, 1d or 1w, not "
+                   "\"%s\"",
+                   arg);
+    if (last < 1 || last > MAX_HOURS)
+        argp_error(state, "--last takes 1h to 366d, not \"%s\"", arg);
+    (void)snprintf(given->last_hours, sizeof(given->last_hours), "%ld", last);
+}
+
+/* True if the last hours are judged, not a release. */
+static bool has_window(const struct regressions_options *given)
+{
+    return given->last_hours[0] != '\0';
+}
+
+/* Checks what options say together. */
+static void check_options(const struct regressions_options *given, struct argp_state *state)
+{
+    const char *const *values = given->comparison.filters.values;
+    if (given->webhook != NULL && given->webhook_file != NULL)
+        argp_error(state, "--webhook and --webhook-file exclude each other");
+    if (has_window(given) && given->release != NULL)
+        argp_error(state, "--last judges all releases: leave out \"%s\"", given->release);
+    if (has_window(given) && (values[FP_FILTER_SINCE] != NULL || values[FP_FILTER_UNTIL] != NULL))
+        argp_error(state, "--last is a period: leave out --since and --until");
+}
+
 static error_t parse_regressions(int key, char *arg, struct argp_state *state)
 {
     struct regressions_options *given = state->input;
@@ -96,6 +141,9 @@ static error_t parse_regressions(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_FAIL_ON:
         read_fail_on(given, arg, state);
+        return 0;
+    case OPTION_LAST:
+        read_last(given, arg, state);
         return 0;
     case OPTION_LEAST_CHANGE:
         read_least_change(given, arg, state);
@@ -114,9 +162,8 @@ static error_t parse_regressions(int key, char *arg, struct argp_state *state)
             argp_error(state, "one RELEASE is enough: it is compared with the one before it");
         given->release = arg;
         return 0;
-    case ARGP_KEY_END:
-        if (given->webhook != NULL && given->webhook_file != NULL)
-            argp_error(state, "--webhook and --webhook-file exclude each other");
+    case ARGP_KEY_SUCCESS:
+        check_options(given, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -134,22 +181,29 @@ static const struct argp regressions_argp = {
     .parser = parse_regressions,
     .args_doc = "[RELEASE]",
     .doc = "The functions that a release (default: the latest) made slower, or brought, against "
-           "the release before it, as far as that is more than noise.",
+           "the release before it, as far as that is more than noise. With --last: those of all "
+           "releases of the last hours.",
     .children = children,
 };
 
 /* ---- questions ---- */
 
 /* The first columns of a row, before those of the table. */
-enum { KEY, FINDING, BEFORE_RELEASE, AFTER_RELEASE, VERDICT, TABLE };
+enum { KEY, OLD_KEY, FINDING, VERDICT, BEFORE_HOURS, TABLE };
+
+/* The window's releases are null, so its key has a week. */
+#define KEY_OF(weeks_ago)                                                                          \
+    "concat_ws(E'\\n', $1::text, before_release, after_release, function_key, verdict, "           \
+    "case when after_release is null then floor(extract(epoch from now()) / 604800) - " weeks_ago  \
+    " end)"
 
 static PGresult *ask(const struct regressions_options *given)
 {
     struct fp_sql_query query;
-    fp_sql_init(&query,
-                "select concat_ws(E'\\n', $1::text, before_release, after_release, function_key, "
-                "verdict), jsonb_build_object('site', $1::text) || to_jsonb(finding), "
-                "before_release, after_release, verdict, ");
+    fp_sql_init(&query, "select " KEY_OF("0") ", " KEY_OF(
+                            "1") ", "
+                                 "jsonb_build_object('site', $1::text) || to_jsonb(finding), "
+                                 "verdict, " FP_COMPARISON_HOURS("before_hours") ", ");
     query.values[query.value_count++] = given->comparison.filters.values[FP_FILTER_SITE];
     fp_comparison_select(&query);
     fp_sql_add(&query, " from fleetprof.regressions(");
@@ -157,6 +211,10 @@ static PGresult *ask(const struct regressions_options *given)
     if (given->release != NULL) {
         fp_sql_add(&query, ", release => ");
         fp_sql_value(&query, "text", given->release);
+    }
+    if (has_window(given)) {
+        fp_sql_add(&query, ", last_hours => ");
+        fp_sql_value(&query, "integer", given->last_hours);
     }
     if (given->least_change[0] != '\0') {
         fp_sql_add(&query, ", least_change => ");
@@ -199,19 +257,28 @@ static PGresult *ask_known(const struct regressions_options *given)
 
 /* ---- webhook ---- */
 
-/* Appends the findings that were not posted before to the body, and notes them. Returns how many.
- */
-static size_t add_findings(struct fp_webhook *webhook, const PGresult *answer, struct fp_buf *body)
+struct posted {
+    size_t count;    /* findings of the post */
+    bool is_renewed; /* one was posted in the week before */
+};
+
+/* Appends the findings that were not posted before to the body, and notes them. */
+static struct posted add_findings(struct fp_webhook *webhook, const PGresult *answer,
+                                  struct fp_buf *body)
 {
-    size_t count = 0;
+    struct posted posted = {0};
     for (int i = 0; i < PQntuples(answer); i++) {
         const char *key = PQgetvalue(answer, i, KEY);
         if (fp_webhook_knows(webhook, key))
             continue;
-        fp_buf_addf(body, "%s%s", count++ > 0 ? ", " : "", PQgetvalue(answer, i, FINDING));
         fp_webhook_note(webhook, key);
+        if (fp_webhook_knows(webhook, PQgetvalue(answer, i, OLD_KEY)))
+            posted.is_renewed = true;
+        else
+            fp_buf_addf(body, "%s%s", posted.count++ > 0 ? ", " : "",
+                        PQgetvalue(answer, i, FINDING));
     }
-    return count;
+    return posted;
 }
 
 static bool post_findings(const struct regressions_options *given, const PGresult *answer)
@@ -222,9 +289,13 @@ static bool post_findings(const struct regressions_options *given, const PGresul
     struct fp_buf body;
     fp_buf_init(&body, MAX_BODY_LEN);
     fp_buf_addf(&body, "{\"findings\": [");
-    size_t count = add_findings(webhook, answer, &body);
+    const struct posted posted = add_findings(webhook, answer, &body);
     fp_buf_addf(&body, "]}\n");
-    bool fine = count == 0 || fp_webhook_post(webhook, fp_memory_text(&body));
+    bool fine = true;
+    if (posted.count > 0)
+        fine = fp_webhook_post(webhook, fp_memory_text(&body));
+    else if (posted.is_renewed)
+        fine = fp_webhook_keep(webhook);
     fp_buf_release(&body);
     fp_webhook_close(webhook);
     return fine;
@@ -282,7 +353,8 @@ static enum fp_exit explain_no_release(const struct regressions_options *given)
         fp_message_hint("RELEASE is the name of one release; %% stands for itself.");
         return FP_EXIT_TROUBLE;
     }
-    bool is_explained = !mistyped && given->release == NULL && explain_nameless(given);
+    bool is_explained =
+        !mistyped && given->release == NULL && !has_window(given) && explain_nameless(given);
     if (!is_explained &&
         (!fp_empty_answer_explain(&filters, NULL, given->comparison.connection) || mistyped))
         return FP_EXIT_TROUBLE;
@@ -301,101 +373,165 @@ static enum fp_exit explain_lone_release(const struct regressions_options *given
 }
 
 /* The columns of ask_obstacle. */
-enum { OBSTACLE, BEFORE_UPLOADS, AFTER_UPLOADS, UNDECIDED, WAIT };
+enum { OBSTACLE, BEFORE_UPLOADS, AFTER_UPLOADS, UNDECIDED, WAIT, HOURS };
+
+/* The releases that are compared, or NULL. */
+struct sides {
+    const char *before;
+    const char *after;
+};
+
+/* Appends the sides of compare_summary. */
+static void add_sides(const struct regressions_options *given, const struct sides *sides,
+                      struct fp_sql_query *query)
+{
+    fp_comparison_add(&given->comparison, query);
+    if (has_window(given)) {
+        fp_sql_add(query, ", since => now() - interval '1 hour' * ");
+        fp_sql_value(query, "integer", given->last_hours);
+        return;
+    }
+    fp_sql_add(query, ", before => fleetprof_data.literal_filter(");
+    fp_sql_value(query, "text", sides->before);
+    fp_sql_add(query, "), after => fleetprof_data.literal_filter(");
+    fp_sql_value(query, "text", sides->after);
+    fp_sql_add(query, ")");
+}
 
 /* Asks whether it is too early, or the sides are too unlike, to find anything. */
-static PGresult *ask_obstacle(const struct regressions_options *given, const char *before,
-                              const char *after)
+static PGresult *ask_obstacle(const struct regressions_options *given, const struct sides *sides)
 {
     struct fp_sql_query query;
     fp_sql_init(&query, "select case obstacle when 'not enough data' then 'not enough data (' || "
                         "least(before_uploads, after_uploads) || ' of ' || least_uploads || "
-                        "' uploads)' else 'the releases are \"' || obstacle || '\"' end, "
-                        "before_uploads, after_uploads, undecided, " FP_COMPARISON_WAIT
-                        " from fleetprof.compare_summary(");
-    fp_comparison_add(&given->comparison, &query);
-    fp_sql_add(&query, ", before => fleetprof_data.literal_filter(");
-    fp_sql_value(&query, "text", before);
-    fp_sql_add(&query, "), after => fleetprof_data.literal_filter(");
-    fp_sql_value(&query, "text", after);
-    fp_sql_add(&query, "))");
+                        "' uploads)' else 'the ' || ");
+    fp_sql_value(&query, "text", has_window(given) ? "periods" : "releases");
+    fp_sql_add(&query, " || ' are \"' || obstacle || '\"' end, "
+                       "before_uploads, after_uploads, undecided, " FP_COMPARISON_WAIT
+                       ", " FP_COMPARISON_HOURS("before_hours") " from fleetprof.compare_summary(");
+    add_sides(given, sides, &query);
+    fp_sql_add(&query, ")");
     PGresult *answer = fp_sql_run(given->comparison.connection, &query);
     fp_sql_release(&query);
     return answer;
 }
 
-static void print_count(const struct regressions_options *given, int count, const char *before,
-                        const char *after)
+/* before_hours: of a window, "" if there are none. */
+static void print_count(const struct regressions_options *given, int count,
+                        const struct sides *sides, const char *before_hours)
 {
     if (given->comparison.form != FP_FORM_PEOPLE)
         return;
-    (void)printf("%s%d finding%s in release \"", count > 0 ? "\n" : "", count,
-                 count == 1 ? "" : "s");
-    fp_message_put(after);
+    (void)printf("%s%d finding%s in ", count > 0 ? "\n" : "", count, count == 1 ? "" : "s");
+    if (has_window(given)) {
+        (void)printf("the last %s hours, compared with those from %s (UTC).\n", given->last_hours,
+                     before_hours);
+        return;
+    }
+    (void)printf("release \"");
+    fp_message_put(sides->after);
     (void)printf("\", compared with \"");
-    fp_message_put(before);
+    fp_message_put(sides->before);
     (void)printf("\".\n");
+}
+
+/* Says why nothing could be judged. */
+static void explain_obstacle(const struct regressions_options *given, const PGresult *answer,
+                             const struct sides *sides)
+{
+    const char *before = PQgetvalue(answer, 0, BEFORE_UPLOADS);
+    const char *after = PQgetvalue(answer, 0, AFTER_UPLOADS);
+    fp_message_notice("nothing could be judged: %s", PQgetvalue(answer, 0, OBSTACLE));
+    if (has_window(given))
+        fp_message_hint("Compared were %s uploads of the last %s hours and %s of those before.",
+                        after, given->last_hours, before);
+    else
+        fp_message_hint("Compared were %s uploads of release \"%s\" and %s of \"%s\".", before,
+                        sides->before, after, sides->after);
 }
 
 /* Says whether nothing was found, or nothing could be judged. Returns what the command ends with.
  */
-static enum fp_exit explain_no_finding(const struct regressions_options *given, const char *before,
-                                       const char *after)
+static enum fp_exit explain_judgement(const struct regressions_options *given,
+                                      const PGresult *answer, const struct sides *sides)
 {
-    PGresult *answer = ask_obstacle(given, before, after);
-    if (answer == NULL)
-        return FP_EXIT_TROUBLE;
-    bool is_obstacle = PQgetisnull(answer, 0, OBSTACLE) == 0;
-    if (is_obstacle) {
-        fp_message_notice("nothing could be judged: %s", PQgetvalue(answer, 0, OBSTACLE));
-        fp_message_hint("Compared were %s uploads of release \"%s\" and %s of \"%s\".",
-                        PQgetvalue(answer, 0, BEFORE_UPLOADS), before,
-                        PQgetvalue(answer, 0, AFTER_UPLOADS), after);
-    } else {
-        print_count(given, 0, before, after);
-    }
-    bool is_undecided = strcmp(PQgetvalue(answer, 0, UNDECIDED), "0") != 0;
+    const bool is_obstacle = PQgetisnull(answer, 0, OBSTACLE) == 0;
+    const bool is_undecided = strcmp(PQgetvalue(answer, 0, UNDECIDED), "0") != 0;
+    if (is_obstacle)
+        explain_obstacle(given, answer, sides);
+    else
+        print_count(given, 0, sides, PQgetvalue(answer, 0, HOURS));
     if (is_undecided && !is_obstacle)
         fp_message_notice("too little is known of %s functions", PQgetvalue(answer, 0, UNDECIDED));
     if (PQgetvalue(answer, 0, WAIT)[0] != '\0' && (is_obstacle || is_undecided))
         fp_message_hint("%s", PQgetvalue(answer, 0, WAIT));
-    PQclear(answer);
     return (is_obstacle || is_undecided) && given->fail_on_early ? FP_EXIT_NO : FP_EXIT_FINE;
 }
 
-static enum fp_exit print_regressions(const struct regressions_options *given,
-                                      const PGresult *releases)
+/* True if no upload at all is in one of the periods. */
+static bool is_window_empty(const PGresult *answer)
 {
-    const char *before = PQgetvalue(releases, 0, 0);
-    const char *after = PQgetvalue(releases, 0, 1);
+    return strcmp(PQgetvalue(answer, 0, BEFORE_UPLOADS), "0") == 0 &&
+           strcmp(PQgetvalue(answer, 0, AFTER_UPLOADS), "0") == 0;
+}
+
+static enum fp_exit explain_no_finding(const struct regressions_options *given,
+                                       const struct sides *sides)
+{
+    PGresult *answer = ask_obstacle(given, sides);
+    if (answer == NULL)
+        return FP_EXIT_TROUBLE;
+    const enum fp_exit code = has_window(given) && is_window_empty(answer)
+                                  ? explain_no_release(given)
+                                  : explain_judgement(given, answer, sides);
+    PQclear(answer);
+    return code;
+}
+
+static enum fp_exit print_regressions(const struct regressions_options *given,
+                                      const struct sides *sides)
+{
     PGresult *answer = ask(given);
     if (answer == NULL)
         return FP_EXIT_TROUBLE;
+    const int count = PQntuples(answer);
     fp_comparison_print(&given->comparison, answer, TABLE);
     enum fp_exit code = verdict_of(given, answer);
-    if (PQntuples(answer) > 0)
-        print_count(given, PQntuples(answer), before, after);
+    if (count > 0)
+        print_count(given, count, sides, PQgetvalue(answer, 0, BEFORE_HOURS));
     else
-        code = explain_no_finding(given, before, after);
+        code = explain_no_finding(given, sides);
     if (given->webhook != NULL && !post_findings(given, answer))
         code = FP_EXIT_TROUBLE;
     PQclear(answer);
     return code;
 }
 
-static enum fp_exit find_regressions(struct regressions_options *given)
+/* Chooses the release and the one before it, and compares them. */
+static enum fp_exit find_of_release(const struct regressions_options *given)
 {
-    if (!fp_comparison_open(&given->comparison))
-        return FP_EXIT_TROUBLE;
-    enum fp_exit code = FP_EXIT_TROUBLE;
     PGresult *releases = ask_releases(given);
-    if (releases != NULL && PQgetisnull(releases, 0, 0) == 1) {
+    if (releases == NULL)
+        return FP_EXIT_TROUBLE;
+    const struct sides sides = {PQgetvalue(releases, 0, 0), PQgetvalue(releases, 0, 1)};
+    enum fp_exit code;
+    if (PQgetisnull(releases, 0, 0) == 1) {
         fp_comparison_print(&given->comparison, NULL, TABLE); /* no row */
         code = explain_lone_release(given, releases);
-    } else if (releases != NULL) {
-        code = print_regressions(given, releases);
+    } else {
+        code = print_regressions(given, &sides);
     }
     PQclear(releases);
+    return code;
+}
+
+static enum fp_exit find_regressions(struct regressions_options *given)
+{
+    const struct sides none = {NULL, NULL};
+    if (!fp_comparison_open(&given->comparison))
+        return FP_EXIT_TROUBLE;
+    const enum fp_exit code =
+        has_window(given) ? print_regressions(given, &none) : find_of_release(given);
     fp_comparison_close(&given->comparison);
     return code;
 }

@@ -287,3 +287,8 @@ bool fp_webhook_post(struct fp_webhook *webhook, const char *json)
     fp_client_release(&reply);
     return is_taken && keep_next(webhook);
 }
+
+bool fp_webhook_keep(const struct fp_webhook *webhook)
+{
+    return write_next(webhook) && keep_next(webhook);
+}

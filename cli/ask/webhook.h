@@ -37,4 +37,7 @@ void fp_webhook_note(struct fp_webhook *webhook, const char *key);
  */
 bool fp_webhook_post(struct fp_webhook *webhook, const char *json) FP_MUST_CHECK;
 
+/* Remembers the noted findings without a post. Prints an error and returns false on failure. */
+bool fp_webhook_keep(const struct fp_webhook *webhook) FP_MUST_CHECK;
+
 #endif

@@ -241,6 +241,13 @@ test('compare refuses what is no comparison', async () => {
     [['regressions', '--fail-on', ''], 'not ""'],
     [['regressions', '--least-change', 'much'], 'takes a percentage'],
     [['regressions', '2', '3'], 'one RELEASE is enough'],
+    [['regressions', '--last', '30m'], '--last takes whole hours, days or weeks, such as 24h, 1d or 1w, not "30m"'],
+    [['regressions', '--last', '24'], 'not "24"'],
+    [['regressions', '--last', '0h'], '--last takes 1h to 366d, not "0h"'],
+    [['regressions', '--last', '53w'], '--last takes 1h to 366d, not "53w"'],
+    [['regressions', '--last', '9999999999999999999h'], '--last takes 1h to 366d'],
+    [['regressions', '2', '--last', '1d'], '--last judges all releases: leave out "2"'],
+    [['regressions', '--last', '1d', '--until', '1h'], '--last is a period: leave out --since and --until'],
   ])) {
     const { code, stderr } = await fleetprof(...args);
     assert.equal(code, 2, stderr);
@@ -397,4 +404,55 @@ test('the name of a release cannot steer the terminal', async () => {
   const { code, stdout, stderr } = await fleetprof('regressions');
   assert.equal(code, 0, stderr);
   assert.match(stdout, /\n1 finding in release "\?\[2J\?+3", compared with "\?\[2J\?+2"\.\n$/);
+});
+
+test('regressions --last judges the last hours of all releases, and posts a finding once while it is found', async () => {
+  const today = Math.floor(Date.now() / 86_400_000);
+  await fleet.site(4, 60);
+  await fleet.define(7, 0.95, 50, 0.9);
+  const site = ['--site', `site${fleet.sites}`];
+  // A deploy each day, and twice the cost in the last one and the hours of today. More hours than days would give.
+  await fleet.draw(today - 4, 1, { uploads: 1500 });
+  await fleet.draw(today - 3, 2, { uploads: 1500 });
+  await fleet.effect(7, 2);
+  await fleet.draw(today - 2, 3, { uploads: 1500 });
+  await fleet.draw(today - 1, 4, { uploads: 1500 });
+  const last = ['regressions', ...site, '--last', `${48 + new Date().getUTCHours()}h`];
+  const found = await fleetprof(...last, '--fail-on', 'slower');
+  assert.equal(found.code, 1, found.stderr);
+  assert.match(found.stdout, /^slower +function7 /m);
+  assert.match(found.stdout, /\n1 finding in the last \d+ hours, compared with those from \d{4}-\d\d-\d\d \d\d:00 to \d{4}-\d\d-\d\d 00:00 \(UTC\)\.\n$/);
+  assert.equal((await fleetprof(...last, '--fail-on', 'new,early')).code, 0);
+  const rows = await json(...last);
+  assert.deepEqual(rows.map((/** @type {any} */ row) => [row.function, row.verdict]), [['function7', 'slower']]);
+
+  const none = await fleetprof(...last, '--fail-on', 'slower', '--least-change', '500');
+  assert.deepEqual([none.code, none.stderr], [0, '']);
+  assert.match(none.stdout, /^0 findings in the last \d+ hours, compared with those from /);
+  const few = await fleetprof('regressions', ...site, '--last', '366d', '--fail-on', 'early');
+  assert.equal(few.code, 1);
+  assert.match(few.stderr, /nothing could be judged: the periods are "early"\n.*hint: Compared were 6000 uploads of the last 8784 hours and 0 of those before\./);
+  const nobody = await fleetprof('regressions', ...site, '--last', '1d', '--browser', 'Netscape', '--fail-on', 'slower');
+  assert.deepEqual([nobody.code, nobody.stdout], [0, '']);
+  assert.match(nobody.stderr, /for the browser "Netscape"/);
+  const mistyped = await fleetprof('regressions', '--site', 'sitte1', '--last', '1d');
+  assert.deepEqual([mistyped.code, mistyped.stdout], [2, '']);
+
+  const hook = await startHook();
+  const file = path.join(temporaryDir('posted'), 'posted');
+  const weeksLater = async (/** @type {number} */ weeks) => {
+    await fleet.postgres.execute(`create schema if not exists clock; grant usage on schema clock to public;
+      create or replace function clock.now() returns timestamptz language sql return pg_catalog.now() + interval '${7 * weeks} days'`);
+    env.PGOPTIONS = '-c search_path=clock,pg_catalog';
+    const { code, stderr } = await fleetprof(...last, '--webhook', hook.url, '--state', file);
+    delete env.PGOPTIONS;
+    assert.deepEqual([code, stderr], [0, '']);
+    return hook.posts.length;
+  };
+  // Windows lie where they are: only the key of the finding sees this clock.
+  assert.deepEqual([await weeksLater(0), await weeksLater(0), await weeksLater(1), await weeksLater(2), await weeksLater(5)], [1, 1, 1, 1, 2]);
+  const [finding] = hook.posts[0].body.findings;
+  assert.deepEqual([finding.site, finding.function, finding.verdict, finding.after_release], [site[1], 'function7', 'slower', null]);
+  assert.match(finding.before_hours, /^\["\d{4}-/);
+  hook.stop();
 });
