@@ -14,10 +14,11 @@
         {.heading = "AFTER", .cell = FP_CELL_MS, .sql = (after)},                                  \
         FP_SHOWN_CHANGE("CHANGE", "change", "change_low", "change_high"),                          \
         {.name = "before_count"}, {.name = "after_count"}, {.name = "common_change"},              \
-    {                                                                                              \
-        .heading = "WITHOUT MACHINES", .cell = FP_CELL_WORD,                                       \
-        .sql = FP_COMPARISON_CHANGE("own_low") " || ' to ' || " FP_COMPARISON_CHANGE("own_high")   \
-    }
+        {.heading = "WITHOUT MACHINES",                                                            \
+         .cell = FP_CELL_WORD,                                                                     \
+         .sql =                                                                                    \
+             FP_COMPARISON_CHANGE("own_low") " || ' to ' || " FP_COMPARISON_CHANGE("own_high")},   \
+        {.name = "fleet_change"}
 
 static const struct fp_shown shown_timings[] = {SHOWN_TIMINGS("before_ms", "after_ms")};
 static const struct fp_shown shown_vitals[] = {SHOWN_TIMINGS("before_value", "after_value")};
