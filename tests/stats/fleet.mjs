@@ -163,7 +163,7 @@ export class Fleet {
     return rows;
   }
 
-  /** Measures, or vitals. @param {'timings' | 'vitals'} kind @param {number} before @param {number} after releases @returns {Promise<(Compared & { name: string, percentile: number })[]>} */
+  /** Measures, or vitals. @param {'timings' | 'vitals'} kind @param {number} before @param {number} after releases @returns {Promise<(Compared & { name: string, percentile: number, fleet_change: number | null })[]>} */
   async compareKind(kind, before, after) {
     await this.connected;
     const { rows } = await this.client.query(`select * from fleetprof.compare_${kind}($1, $2, $3)`, [`site${this.sites}`, String(before), String(after)]);

@@ -35,6 +35,21 @@ const rollout = (name, uploads, more = {}, side = {}) => ({
   ...more,
 });
 
+/**
+ * A rollout whose sides have as many uploads as machines have the release: the whole fleet is that of the day before.
+ * @param {string} name @param {number} uploads of a side, about @param {number} [slowdown] of the release's timings and vitals @returns {World}
+ */
+const fullRollout = (name, uploads, slowdown = 1) => {
+  const share = 0.576; // of the later release: what draw_hour and has_release of fleet.c make
+  const world = rollout(name, uploads);
+  world.before[1].uploads = Math.round(2 * uploads * (1 - share));
+  Object.assign(world.after, { uploads: Math.round(2 * uploads * share), slowdown });
+  return world;
+};
+
+/** Fast machines get it first, so side by side it looks as if nothing had changed. */
+export const hiddenSlowdown = fullRollout('a rollout of a release whose timings are 15 % slower', 6000, 1.15);
+
 /** Thursday and Friday, and the Saturday and Sunday before and after. @param {string} name @param {number} uploads @returns {World} */
 const weekend = (name, uploads) => {
   const free = { ...ordinary, uploads, hours: 48, mobile: 0.6, desktop: 1.12, rare_use: 1.3 };
@@ -54,6 +69,7 @@ export const worlds = [
   rollout('a rollout, fast machines first', 750),
   rollout('a rollout, five functions changed', 1750, { effects: { 0: 1.3, 4: 1.3, 8: 0.75, 12: 1.3, 16: 2 } }),
   rollout('a rollout, 6,000 uploads', 6000),
+  fullRollout('a rollout, the whole fleet as before', 1750),
   rollout('a rollout, machine classes known', 1500, {}, { machine_noise: 0.5 }),
   pair('fast bots for six hours', {}, { uploads: 600, fast_bots: 0.2 }),
   pair('profiles twice as long', {}, { visit_ms: 16_000 }),

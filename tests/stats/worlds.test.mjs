@@ -10,7 +10,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { Fleet } from './fleet.mjs';
-import { worlds } from './worlds.mjs';
+import { hiddenSlowdown, worlds } from './worlds.mjs';
 
 const isLong = Boolean(process.env.FLEETPROF_LONG);
 const firstRun = Number(process.env.FLEETPROF_STATS_FIRST ?? 0);
@@ -130,4 +130,23 @@ test('intervals of timings and vitals hold what the code changed, without machin
   const { held, all } = total.without;
   t.diagnostic(`${total.without}`);
   assert.ok(held >= 0.92 * all - 3 * Math.sqrt(0.08 * 0.92 * all), `${held} of ${all}`);
+});
+
+test('a slowdown that the machines of a rollout hide is found in the whole fleet', async (t) => {
+  if (!hiddenSlowdown.name.includes(process.env.FLEETPROF_STATS_ONLY ?? '')) return;
+  const runs = runsOf(hiddenSlowdown);
+  const found = { timings: 0, vitals: 0 };
+  let rowsFound = 0;
+  for (let run = 0; run < runs; run += 1) {
+    await draw(hiddenSlowdown, 35_000_000 + firstRun + run);
+    for (const kind of /** @type {const} */ (['timings', 'vitals'])) {
+      const rows = await fleet.compareKind(kind, 1, 2);
+      const slower = rows.filter(({ verdict }) => verdict === 'slower');
+      found[kind] += Number(slower.some(({ fleet_change: change }) => change !== null && change > 0));
+      rowsFound += slower.length;
+      assert.ok(!rows.some(({ verdict }) => verdict === 'faster'), 'fast machines are not a speedup');
+    }
+  }
+  t.diagnostic(`of ${runs}, ${found.timings} found by timings, ${found.vitals} by vitals; ${rowsFound} of ${10 * runs} percentiles`);
+  for (const kind of /** @type {const} */ (['timings', 'vitals'])) assert.ok(found[kind] >= 0.8 * runs, `${kind}: ${found[kind]} of ${runs}`);
 });
