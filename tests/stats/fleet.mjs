@@ -28,6 +28,7 @@ const sitesBetweenClearing = 20;
  * @property {number | null} p
  * @property {string} verdict
  * @property {number | null} own_low
+ * @property {number | null} [decidable_in] hours, of a summary
  * @property {number | null} own_high
  * @property {number} before_uploads
  * @property {number} after_uploads
@@ -139,7 +140,7 @@ export class Fleet {
 
   /**
    * Compares as somebody does who looks after some hours of a release: the same hours of whole days before are the earlier side.
-   * @param {number} before @param {number} after releases @param {number} hours @param {'releases' | 'timings' | 'vitals'} [what]
+   * @param {number} before @param {number} after releases @param {number} hours @param {'releases' | 'timings' | 'vitals' | 'summary'} [what]
    * @returns {Promise<Compared[]>}
    */
   async look(before, after, hours, what = 'releases') {
