@@ -222,6 +222,7 @@ export const columns = /** @satisfies {Record<string, Record<string, [string, 't
     before_count: ['Values before', 'count'],
     after_count: ['Values after', 'count'],
     common_change: ['Common change', 'number'],
+    fleet_change: ['All releases', 'number'],
   },
   compare_vitals: {
     name: ['Name', 'text'],
@@ -240,5 +241,6 @@ export const columns = /** @satisfies {Record<string, Record<string, [string, 't
     before_count: ['Values before', 'count'],
     after_count: ['Values after', 'count'],
     common_change: ['Common change', 'number'],
+    fleet_change: ['All releases', 'number'],
   },
 });
