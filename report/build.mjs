@@ -11,7 +11,7 @@ import { gzipSync } from 'node:zlib';
 import esbuild from 'esbuild';
 
 import { filters } from '../tools/filters.mjs';
-import { isShare, labelOf, questionOf, questions, typeOf } from '../tools/questions.mjs';
+import { questionOf, questions, shownAs } from '../tools/questions.mjs';
 import { vitals } from '../tools/vitals.mjs';
 
 const room = path.dirname(fileURLToPath(import.meta.url));
@@ -38,15 +38,18 @@ function namesOf(name) {
   return questionOf(name).gives.flatMap(({ names }) => names);
 }
 
-/** Returns how the report writes a column. @param {string} name @param {string} column */
-function kindOf(name, column) {
-  const type = typeOf(questionOf(name), column);
-  return type === 'double precision' ? (isShare(column) ? 'share' : 'number') : /^(integer|bigint)$/.test(type) ? 'count' : 'text';
-}
+/** How the report writes cells; others are texts. @type {Record<string, string>} */
+const kinds = { SHARE: 'share', MS: 'number', INTEGER: 'count' };
 
 /** Returns a label as a heading; percentiles stay as they are. @param {string} label */
 function capital(label) {
   return label.replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase());
+}
+
+/** Returns a column of the page's copy. @param {string} question @param {string} name */
+function columnRow(question, name) {
+  const { label, cell } = shownAs(questionOf(question), name);
+  return `    ${name}: [${quoted(capital(label))}, '${kinds[cell] ?? 'text'}'],\n`;
 }
 
 /** Columns that no view shows under their own heading. */
@@ -54,7 +57,15 @@ const unseen = /^(generated_|is_|function_key$|seen_share$)/;
 
 /** Questions whose rows a view shows as a table. */
 const shown = ['sites', 'hotspots', 'timings', 'callers', 'function_by', 'cost_by', 'vitals', 'vital_parts', 'vital_elements', 'ttfb_parts', 'interactions', 'long_frames', 'third_parties',
-  'compare_costs', 'change_parts', 'compare_timings', 'compare_vitals'];
+  'compare_releases', 'compare_costs', 'change_parts', 'compare_timings', 'compare_vitals', 'coverage', 'sessions'];
+
+/** Questions whose one row is shown as a column, each name with its meaning. */
+const explained = ['coverage'];
+
+/** Returns the meanings of a question's columns, without Markdown. @param {string} name */
+function meaningsOf(name) {
+  return questionOf(name).gives.flatMap(({ names, meaning }) => names.map((each) => `    ${each}: ${quoted(meaning.replace(/`|\[|\]\([^)]*\)/g, ''))},\n`)).join('');
+}
 
 /** Its copy of schema/questions: the filters that each question takes, and the headings of its columns. */
 const questionRows = `// SPDX-License-Identifier: Apache-2.0
@@ -65,8 +76,13 @@ ${questions.flatMap(({ serves, takes }) => takes.flatMap((row) => (serves && 'fi
 
 /** Columns of the questions that views show as tables: label and kind. Made by report/build.mjs. */
 export const columns = /** @satisfies {Record<string, Record<string, [string, 'text' | 'number' | 'share' | 'count']>>} */ ({
-${shown.map((name) => `  ${name}: {\n${namesOf(name).filter((column) => !unseen.test(column)).map((column) => `    ${column}: [${quoted(capital(labelOf(questionOf(name), column)))}, '${kindOf(name, column)}'],\n`).join('')}  },`).join('\n')}
+${shown.map((name) => `  ${name}: {\n${namesOf(name).filter((column) => !unseen.test(column)).map((column) => columnRow(name, column)).join('')}  },`).join('\n')}
 });
+
+/** What columns mean, where views say it. Made by report/build.mjs. */
+export const meanings = {
+${explained.map((name) => `  ${name}: {\n${meaningsOf(name)}  },`).join('\n')}
+};
 `;
 
 /** @param {string} text */

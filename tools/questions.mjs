@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The catalogue of questions, schema/questions, for programs in JavaScript. */
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,8 +13,7 @@ import { vitals } from './vitals.mjs';
  * @typedef {{ filters: string } | { names: string[], type: string, default: string | null, mayBeNull: boolean, options: string[], most: number | null, meaning: string }} Parameters
  *
  * Columns of one row. `as`: the question that also has them, with types; null: these are here.
- * `labels`: what people read above a column whose name does not say it.
- * @typedef {{ names: string[], types: string[], as: string | null, meaning: string, labels: Record<string, string> }} Columns
+ * @typedef {{ names: string[], types: string[], as: string | null, meaning: string }} Columns
  *
  * @typedef {object} Question
  * @property {string} name
@@ -45,11 +45,10 @@ const readers = {
     });
   },
   gives: (question, [columns, types, meaning]) => {
-    const labels = Object.fromEntries([...columns.matchAll(/(\w+) \[(.*?)(?: ?\bas \w+)?\]/g)].flatMap(([, name, label]) => (label ? [[name, label]] : [])));
     const names = list(columns.replace(/ \[[^\]]*\]/g, '')).flatMap((column) => (column === '{{dimensions}}' ? dimensions : [column]));
     const as = types === '' ? /as in \[[^\]]*\]\(#(\w*)/.exec(meaning)?.[1] : null;
     if (as === undefined || names.some((name) => !/^\w+$/.test(name))) throw new Error(`${question.name}: ${columns} has no type, or no name`);
-    question.gives.push({ names, types: list(types), as, meaning, labels });
+    question.gives.push({ names, types: list(types), as, meaning });
   },
   example: (question, _, rest) => question.example.push(rest),
   output: (question, _, rest) => question.output.push(rest),
@@ -96,8 +95,13 @@ export function typeOf(question, name) {
   return row.types.length === 1 ? row.types[0] : row.types[row.names.indexOf(name)];
 }
 
-/** True if a column is a share, which people read in percent. @param {string} name */
-export const isShare = (name) => /(^|_)(share|rate)$/.test(name);
+/** What tools/question-columns says of each column, by question and name. @type {Map<string, { label: string, cell: string }>} */
+const columns = new Map(execFileSync(path.join(repository, 'tools/question-columns'), ['questions', 'filters'].map((table) => path.join(repository, 'schema', table)), { encoding: 'utf8' })
+  .trim().split('\n').map((line) => line.split('|')).map(([question, name, label, cell]) => [`${question} ${name}`, { label, cell }]));
 
-/** Returns what people read above a column, without a capital and a percent sign. @param {Question} question @param {string} name */
-export const labelOf = (question, name) => rowOf(question, name)?.labels[name] ?? name.replace(/(?<=.)_share$/, '').replace('_per_', '/').replaceAll('_', ' ');
+/** Returns what people read above a column, without a capital and a percent sign, and its cell as in cli/kit/grid.h. @param {Question} question @param {string} name */
+export function shownAs(question, name) {
+  const column = columns.get(`${question.name} ${name}`);
+  if (!column) throw new Error(`${question.name} has no column ${name} in schema/questions`);
+  return column;
+}

@@ -42,7 +42,10 @@ void fp_columns_init(struct fp_columns *columns, const struct fp_shown *shown, s
 void fp_columns_select(const struct fp_columns *columns, struct fp_sql_query *query)
 {
     for (size_t i = 0; i < columns->count; i++) {
+        const bool is_time = columns->columns[i].cell == FP_CELL_TIME;
         fp_sql_add(query, i > 0 ? ", " : "");
+        fp_sql_add(query, is_time ? "to_char(" : "");
         fp_sql_add(query, columns->sql[i]);
+        fp_sql_add(query, is_time ? " at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')" : "");
     }
 }

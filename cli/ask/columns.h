@@ -40,7 +40,7 @@ struct fp_columns {
 void fp_columns_init(struct fp_columns *columns, const struct fp_shown *shown, size_t shown_count,
                      const struct fp_grid_column *all, size_t all_count);
 
-/* Appends them to a query: "function, line, ...". */
+/* Appends them to a query: "function, line, ...". Times are written in UTC, as in ISO 8601. */
 void fp_columns_select(const struct fp_columns *columns, struct fp_sql_query *query);
 
 #endif

@@ -3,6 +3,8 @@
  * fleetprof session: uploads that are kept whole.
  */
 #include "cli/ask/analysis.h"
+#include "cli/ask/columns.h"
+#include "cli/ask/question_columns.h"
 #include "cli/ask/session_content.h"
 #include "cli/kit/command.h"
 #include "cli/kit/options.h"
@@ -47,37 +49,27 @@ static const struct argp list_argp = {
     .children = list_children,
 };
 
-static const struct fp_grid_column columns[] = {
-    {"session_id", "SESSION", FP_CELL_WORD}, /* beyond what a double holds, as jq takes numbers */
-    {"received", "RECEIVED", FP_CELL_WORD},
-    {"site", "SITE", FP_CELL_TEXT},
-    {"route", "ROUTE", FP_CELL_PATH},
-    {"release", "RELEASE", FP_CELL_TEXT},
-    {"format", "FORMAT", FP_CELL_WORD},
-    {"version", NULL, FP_CELL_TEXT},
-    {"timelines", "TIMELINES", FP_CELL_INTEGER},
-    {"events", "EVENTS", FP_CELL_INTEGER},
-    {"is_raw", NULL, FP_CELL_BOOLEAN},
-    {"content_bytes", "BYTES", FP_CELL_INTEGER},
-    {"stored_bytes", NULL, FP_CELL_INTEGER},
+static const struct fp_grid_column all[] = {FP_COLUMNS_OF_SESSIONS(FP_GRID_COLUMN)};
+static const struct fp_shown shown[] = {
+    {.name = "session_id"}, {.name = "received"}, {.name = "site"},
+    {.name = "route"},      {.name = "release"},  {.name = "format"},
+    {.name = "timelines"},  {.name = "events"},   {.name = "content_bytes"},
 };
-
-static const char list_query[] =
-    "select session_id, to_char(received at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), "
-    "site, route, release, format, version, timelines, events, is_raw::text, content_bytes, "
-    "stored_bytes "
-    "from fleetprof.sessions order by received desc, session_id";
 
 static bool print_list(PGconn *connection, enum fp_form form)
 {
     struct fp_sql_query query;
-    fp_sql_init(&query, list_query);
+    struct fp_columns columns;
+    fp_columns_init(&columns, shown, FP_COUNT(shown), all, FP_COUNT(all));
+    fp_sql_init(&query, "select ");
+    fp_columns_select(&columns, &query);
+    fp_sql_add(&query, " from fleetprof.sessions order by received desc, session_id");
     PGresult *answer = fp_sql_run(connection, &query);
     fp_sql_release(&query);
     if (answer == NULL)
         return false;
     struct fp_grid grid;
-    fp_grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
+    fp_grid_init(&grid, columns.columns, columns.count);
     fp_sql_fill(answer, 0, &grid);
     fp_grid_print(&grid, form);
     if (PQntuples(answer) == 0)

@@ -4,6 +4,7 @@
  * names.
  */
 #include "cli/ask/analysis.h"
+#include "cli/ask/columns.h"
 #include "cli/ask/question_columns.h"
 #include "cli/feed/browser_url.h"
 #include "cli/feed/function_table.h"
@@ -38,7 +39,9 @@ struct sourcemap_options {
 };
 
 #define SITE_OPTION                                                                                \
-    {"site", OPTION_SITE, "NAME", 0, "the site (not needed when the database has only one)", 0}
+    {                                                                                              \
+        "site", OPTION_SITE, "NAME", 0, "the site (not needed when the database has only one)", 0  \
+    }
 
 static error_t parse_common(int key, char *arg, struct argp_state *state)
 {
@@ -319,9 +322,11 @@ static enum fp_exit list_command(int argc, char **argv)
     if (connection == NULL)
         return FP_EXIT_TROUBLE;
     struct fp_sql_query query;
-    fp_sql_init(&query, "select site, release, url, functions, "
-                        "to_char(added at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') "
-                        "from fleetprof.function_tables order by added desc, site, release, url");
+    struct fp_columns columns;
+    fp_columns_init(&columns, NULL, 0, list_columns, FP_COUNT(list_columns));
+    fp_sql_init(&query, "select ");
+    fp_columns_select(&columns, &query);
+    fp_sql_add(&query, " from fleetprof.function_tables order by added desc, site, release, url");
     PGresult *answer = fp_sql_run(connection, &query);
     fp_sql_release(&query);
     if (answer != NULL) {

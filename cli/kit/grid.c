@@ -115,6 +115,7 @@ static yyjson_mut_val *json_value(yyjson_mut_doc *doc, enum fp_cell cell, const 
     case FP_CELL_TEXT:
     case FP_CELL_SENTENCE:
     case FP_CELL_WORD:
+    case FP_CELL_TIME:
     case FP_CELL_PATH:
         return yyjson_mut_str(doc, text);
     case FP_CELL_BOOLEAN:
@@ -162,7 +163,7 @@ static void print_json(const struct fp_grid *grid)
 static bool is_text(enum fp_cell cell)
 {
     return cell == FP_CELL_TEXT || cell == FP_CELL_SENTENCE || cell == FP_CELL_WORD ||
-           cell == FP_CELL_PATH;
+           cell == FP_CELL_TIME || cell == FP_CELL_PATH;
 }
 
 static bool is_number(enum fp_cell cell)

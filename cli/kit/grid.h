@@ -13,7 +13,8 @@
 enum fp_cell {
     FP_CELL_TEXT,
     FP_CELL_SENTENCE, /* a text that is wrapped on a narrow terminal, not cut */
-    FP_CELL_WORD,     /* a text that is useless when cut: an id, a time */
+    FP_CELL_WORD,     /* a text that is useless when cut: an id */
+    FP_CELL_TIME,     /* the same: a time */
     FP_CELL_PATH,     /* a text whose end matters most: it loses its start on a narrow terminal */
     FP_CELL_INTEGER,  /* in the notation of SQL and JSON, as are the next three */
     FP_CELL_MS,       /* shown with one decimal */
@@ -29,7 +30,10 @@ struct fp_grid_column {
 };
 
 /* A column of a table of facts, such as the catalogue of questions. */
-#define FP_GRID_COLUMN(name, heading, cell) {name, heading, FP_CELL_##cell}
+#define FP_GRID_COLUMN(name, heading, cell)                                                        \
+    {                                                                                              \
+        name, heading, FP_CELL_##cell                                                              \
+    }
 
 /* A grid has at most one column of paths. */
 struct fp_grid {

@@ -94,6 +94,7 @@ const questions = [
   ['coverage', "select * from fleetprof.coverage('shop')"],
   ['hangs', "select * from fleetprof.hangs('shop')"],
   ['sourcemap list', 'select * from fleetprof.function_tables'],
+  ['session list', "select *, session_id::text, source_id::text, window_id::text from fleetprof.sessions"],
 ];
 
 /** Rows in one order, with times as commands write them. @param {any[]} rows */
@@ -125,7 +126,6 @@ const ofValidate = () => membersIn(/\| member of `--json` \| meaning \|\n\|---\|
 
 /** Rows of other commands, and where the manual lists their members. @type {[string, () => string[], () => string[]][]} */
 const others = [
-  ['session list', () => ['--database', stack.postgres.conninfo('fleetprof_reader')], () => membersIn(/The members of the JSON are ([^]*?)\.\n/)],
   ['validate', () => [good, bad], ofValidate],
   ['import', () => ['--url', `${stack.collector.url}/v1/ingest/pk_shop`, good, bad],
     () => [...membersIn(/\n`--json` has (`file`, `accepted`[^]*?), and for accepted/), ...membersIn(/for accepted uploads the report:\n(.*), as for/)]],

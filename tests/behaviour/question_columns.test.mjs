@@ -5,7 +5,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { labelOf, questions } from '../../tools/questions.mjs';
+import { dimensions } from '../../tools/filters.mjs';
+import { questions, shownAs } from '../../tools/questions.mjs';
 import { repository, run, temporaryDir } from './stack.mjs';
 
 const dir = temporaryDir('question_columns');
@@ -14,7 +15,7 @@ const dir = temporaryDir('question_columns');
 async function write(...rows) {
   const [source, output] = ['questions', 'columns.h'].map((name) => path.join(dir, name));
   fs.writeFileSync(source, `${rows.join('\n')}\n`);
-  const { code, stderr } = await run([path.join(repository, 'tools/question-columns'), source, output]);
+  const { code, stderr } = await run([path.join(repository, 'tools/question-columns'), source, path.join(repository, 'schema/filters'), output]);
   return { code, stderr, text: fs.readFileSync(output, 'utf8') };
 }
 
@@ -29,7 +30,7 @@ test('the name and the type of a column say its heading and its cell', async () 
   assert.deepEqual(columnsOf(text, 'Q'), [
     '"name", "NAME", TEXT', '"function_key", "FUNCTION KEY", TEXT',
     '"self_ms", "SELF MS", MS', '"self_ms_per_load", "SELF MS/LOAD", MS', '"self_share", "SELF %", SHARE', '"share", "SHARE %", SHARE',
-    '"uploads", "UPLOADS", INTEGER', '"is_agent", "IS AGENT", BOOLEAN', '"since", "SINCE", WORD',
+    '"uploads", "UPLOADS", INTEGER', '"is_agent", "IS AGENT", BOOLEAN', '"since", "SINCE", TIME',
   ]);
 });
 
@@ -56,13 +57,20 @@ test('a column that cannot be shown is named', async () => {
   }
 });
 
+test('the dimensions that all views have are texts under their own names', async () => {
+  const { text } = await write('question | v | view | what', 'gives | site, {{dimensions}} | | as in [all views](#views)', 'gives | count | bigint | x');
+  assert.ok(dimensions.length > 10, `${dimensions.length}`);
+  assert.deepEqual(columnsOf(text, 'V'), [...['site', ...dimensions].map((name) => `"${name}", "${name.toUpperCase()}", TEXT`), '"count", "COUNT", INTEGER']);
+});
+
 test('the labels that the report shows are those of the command line', async () => {
   const { text } = await write(fs.readFileSync(path.join(repository, 'schema/questions'), 'utf8'));
-  const all = questions.filter(({ kind }) => kind === 'rows');
-  assert.ok(all.length > 30, `${all.length}`);
+  const all = questions.filter(({ kind }) => kind === 'rows' || kind === 'view');
+  assert.ok(all.length > 40, `${all.length}`);
   for (const question of all) {
     const names = question.gives.flatMap((row) => row.names);
     const headings = columnsOf(text, question.name.toUpperCase()).map((column) => (/^"\w+", "(.*)", /.exec(column) ?? assert.fail(column))[1].replace(/ %$/, ''));
-    assert.deepEqual(headings, names.map((name) => labelOf(question, name).toUpperCase()), question.name);
+    assert.deepEqual(headings, names.map((name) => shownAs(question, name).label.toUpperCase()), question.name);
   }
+  assert.throws(() => shownAs(questions[0], 'nothing'), /hotspots has no column nothing in schema\/questions/);
 });

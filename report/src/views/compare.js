@@ -3,6 +3,7 @@
 import { ask, question } from '../api.js';
 import { inOrder, mostCompared, releasesOfSides, successors, verdictBadge } from '../changes.js';
 import { verdictLook } from '../colours.js';
+import { columnsOf } from '../columns.js';
 import { change, count, counted, number, percent, time, visible } from '../format.js';
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
@@ -202,12 +203,9 @@ export const compare = {
     const showDiff = diff(main, answers, all, page);
     const list = tableView(main, page, first, {
       name: 'compare', caption: 'Functions', rows, search: ['function', 'resource', 'verdict'], empty: 'No function is on a side.',
-      columns: [
-        { name: 'verdict', label: 'Verdict', cell: ({ verdict, at_least: least }) => verdictBadge(verdict, null, least) },
-        { name: 'function', label: 'Function', cell: (row) => functionCell(page, row) },
-        { name: 'before_self_ms', label: 'Before ms/load', kind: 'number' }, { name: 'after_self_ms', label: 'After ms/load', kind: 'number' },
-        { name: 'own_change', label: '', ...ownChange }, { name: 'smallest_visible', label: '', ...couldHaveSeen },
-        { name: 'before_uploads', label: 'Uploads before', kind: 'count' }, { name: 'after_uploads', label: 'after', kind: 'count' }, { name: 'samples', label: 'Samples', kind: 'count' }],
+      columns: columnsOf('compare_releases', {
+        verdict: { cell: ({ verdict, at_least: least }) => verdictBadge(verdict, null, least) }, function: { cell: (row) => functionCell(page, row) },
+        before_self_ms: {}, after_self_ms: {}, own_change: ownChange, smallest_visible: couldHaveSeen, before_uploads: {}, after_uploads: {}, samples: {} }),
       after: h('div', null, h('p', { class: 'note' }, 'What was found comes first, then what costs most. docs/comparison.md explains the method.'), note),
     });
     return { ...list, update(state) { list.update(state); showDiff(state); } };

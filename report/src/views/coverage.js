@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** How many page loads are profiled, and why not all. */
 import { question } from '../api.js';
+import { columnsOf } from '../columns.js';
 import { count, number, percent } from '../format.js';
 import { h } from '../h.js';
 import { tableView } from '../parts.js';
+import { columns, meanings } from '../question_rows.js';
 
-const reasons = /** @type {[string, string][]} */ ([
-  ['profiled', 'profiled: a trace came'],
-  ['no_policy', 'no policy: the server sampled it, but the browser got no Document-Policy'],
-  ['unsupported', 'unsupported: the browser has no profiler'],
-  ['quota', 'quota: the browser, or the agent’s own limit, refused another profile'],
-  ['disabled', 'disabled: the page turned profiling off'],
-  ['not_sampled', 'not sampled: the server did not pick it (said only if the agent is asked to)'],
-]);
+/** Columns of the one row that add up to its page loads. */
+const reasons = /** @type {const} */ (['profiled', 'no_policy', 'unsupported', 'quota', 'disabled', 'not_sampled']);
 
 /** Returns a list of page loads that hung or crashed, as browsers report. @param {import('../api.js').Row[]} rows of hangs */
 function hangList(rows) {
@@ -31,7 +27,7 @@ export const coverage = {
   key: 'o',
   asks: (state) => ({ coverage: question('coverage', state), 'refusals?': question('refusals', state), 'hangs?': question('hangs', state) }),
   mount(main, { coverage: { rows: [all] }, refusals, hangs }, page, state) {
-    const rows = all ? reasons.map(([name, reason]) => ({ reason, loads: all[name], share: all[name] === null ? null : all[name] / all.loads })) : [];
+    const rows = all ? reasons.map((name) => ({ reason: `${columns.coverage[name][0]}: ${meanings.coverage[name]}`, loads: all[name], share: all[name] === null ? null : all[name] / all.loads })) : [];
     const sampled = all && all.sampled !== null
       ? `A signed token proves that the server sampled ${count(all.sampled)} page loads; of ${count(all.delivered)} a trace came (${percent(all.delivered / all.sampled)}). They stand for about ${count(all.estimated_loads)} page loads in all.`
       : 'No token proves how many page loads the server sampled, so what all of them cost cannot be estimated.';
@@ -43,7 +39,7 @@ export const coverage = {
     return tableView(main, page, state, {
       name: 'coverage', caption: 'Page loads', rows, empty: 'No upload matches these filters. The command fleetprof doctor finds out why a site has no profiles.',
       columns: [
-        { name: 'reason', label: 'Page loads that say whether they were profiled' }, { name: 'loads', label: 'Page loads', kind: 'count' },
+        { name: 'reason', label: 'Page loads that say whether they were profiled' }, ...columnsOf('coverage', { loads: {} }),
         { name: 'share', label: 'Share', kind: 'share', bar: true },
       ],
       after: all ? h('div', null, h('p', null, sampled), seen && h('p', null, seen), overloaded && h('p', null, overloaded), refused > 0 ? h('p', null, `${count(refused)} records of accepted uploads were refused: ${

@@ -2,6 +2,7 @@
 /** Sessions that were kept whole: a list, and one session as a timeline. */
 import { question } from '../api.js';
 import { callTree } from '../calltree.js';
+import { columnsOf } from '../columns.js';
 import { count, counted, duration, number, percent, size, time, visible } from '../format.js';
 import { button, h } from '../h.js';
 import { icicle } from '../icicle.js';
@@ -21,6 +22,9 @@ import { isDark } from './flame.js';
  * @typedef {import('../timeline.js').Track} Track
  */
 
+/** @param {string} name */
+const short = (name) => (/** @type {Row} */ row) => visible(row[name], 80);
+
 /** @type {import('../main.js').View} */
 export const sessions = {
   title: 'Sessions',
@@ -29,13 +33,12 @@ export const sessions = {
   mount: (main, { rows: { rows } }, page, state) => tableView(main, page, state, {
     name: 'sessions', caption: 'Kept sessions', rows, sort: '-received', search: ['page_url', 'format', 'route', 'release'],
     empty: 'Nothing that came in this period is kept. Kept are dumps of Speed Tracer, sessions of Opera Scope, and the share of traces that sample_keep says.',
-    columns: [
-      { name: 'received', label: 'Received (UTC)', cell: (row) => h('a', { href: page.link({ view: 'session', item: String(row.session_id) }) }, time(row.received)) },
-      { name: 'format', label: 'Format' }, { name: 'page_url', label: 'Page', cell: (row) => placeLink({ resource: row.page_url }) ?? '' },
-      ...['route', 'release', 'browser', 'device'].map((name) => ({ name, label: name, cell: (/** @type {Row} */ row) => visible(row[name], 80) })),
-      { name: 'events', label: 'Events', kind: 'count', bar: true },
-      { name: 'content_bytes', label: 'Size', kind: 'number', cell: (row) => size(row.content_bytes) },
-    ],
+    columns: columnsOf('sessions', {
+      received: { cell: (row) => h('a', { href: page.link({ view: 'session', item: String(row.session_id) }) }, time(row.received)) },
+      format: {}, page_url: { cell: (row) => placeLink({ resource: row.page_url }) ?? '' },
+      route: { cell: short('route') }, release: { cell: short('release') }, browser: { cell: short('browser') }, device: { cell: short('device') },
+      events: { bar: true }, content_bytes: { cell: (row) => size(row.content_bytes) },
+    }),
   }),
 };
 
@@ -73,7 +76,7 @@ function tracksOfAnswers(answers) {
 }
 
 /** Returns the columns of an answer, named and written by their types. @param {Answer} answer @param {Page} page @returns {import('../table.js').Column[]} */
-const columnsOf = ({ columns, rows }, page) => columns.filter(({ name }) => rows.some((row) => row[name] !== null)).map(({ name, type }) => {
+const answerColumns = ({ columns, rows }, page) => columns.filter(({ name }) => rows.some((row) => row[name] !== null)).map(({ name, type }) => {
   const isNumber = /^(bigint|integer|double|numeric)/.test(type) && !name.endsWith('id');
   /** @param {Row} row @returns {import('../h.js').Child} */
   const cell = (row) => {
@@ -107,7 +110,7 @@ function reports(answers, page, first) {
       listedName = name;
       box.replaceChildren(tabs('Reports', tables.map(([each]) => [dumpTables[each] ?? visible(each.replace('session_parts', 'Parts')), page.link({ show: each, sort: null, q: null }), each === name])));
       listed = tableView(box, page, next, { name: `session-${name}`, caption: dumpTables[name] ?? name, rows: answer.rows, search: answer.columns.filter(({ type }) => type === 'text').map((column) => column.name),
-        empty: '', columns: columnsOf(answer, page) });
+        empty: '', columns: answerColumns(answer, page) });
     }
     listed?.update(next);
   }
