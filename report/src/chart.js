@@ -235,13 +235,13 @@ function drawChange({ change, begins, begins_from: from, begins_until: until }, 
 export function trend(rows, releases, label, write, zone = 'UTC', change) {
   const places = rows.map(({ bucket }) => Date.parse(bucket) / 1000);
   const shown = /** @type {[number, number]} */ ([places[0] - hour / 2, places[places.length - 1] + hour / 2]);
-  const known = rows.flatMap((row, i) => (row.value_ms === null || row.value_ms === undefined ? [] : [{ at: places[i], value: row.value_ms, low: row.low_ms ?? row.value_ms, high: row.high_ms ?? row.value_ms }]));
+  const known = rows.flatMap((row, i) => (row.value_ms === null || row.value_ms === undefined ? [] : [{ at: places[i], value: row.value_ms, low: row.low_ms ?? row.value_ms, high: row.high_ms ?? row.value_ms, isOpen: row.high_ms === null }]));
   const most = Math.max(0.001, ...known.flatMap(({ value, high }) => [value, high])) * 1.12;
   return plot({ class: 'trend', 'aria-label': `${label}, from ${stepTime(rows[0]?.bucket, zone).join(' ')} to ${stepTime(rows[rows.length - 1]?.bucket, zone).join(' ')}.${change ? ` ${sinceWhen(change)}` : ''} The table below has the values.` }, {
     height: 210, x: shown, most, ticks: zone === 'UTC' ? ticksOf(...shown) : dayTicks(places, zone), zone, ...write ? { write } : {},
     at: (x) => {
       const [near] = [...known].sort((a, b) => Math.abs(a.at - x) - Math.abs(b.at - x));
-      return near ? `${stepTime(near.at * 1000, zone).join(' ')}: ${(write ?? number)(near.value)}${write ? '' : ' ms'}, between ${(write ?? number)(near.low)} and ${(write ?? number)(near.high)}` : '';
+      return near ? `${stepTime(near.at * 1000, zone).join(' ')}: ${(write ?? number)(near.value)}${write ? '' : ' ms'}, between ${(write ?? number)(near.low)} and ${near.isOpen ? '?' : (write ?? number)(near.high)}` : '';
     },
     draw(pen) {
       const { context, x, y, colour } = pen;

@@ -14,6 +14,22 @@ end;
 comment on function fleetprof_data.bin_middle_us is
     'Returns the middle of a log-linear bin in microseconds. It stands for all values of the bin, at most 1.6 % off.';
 
+create or replace function fleetprof_data.low_rank(share double precision, count double precision)
+returns double precision
+language sql immutable strict parallel safe
+return greatest(1, floor(share * count - 1.96 * sqrt(share * (1 - share) * count)));
+
+comment on function fleetprof_data.low_rank is
+    'Returns the rank, from 1, of the value above which a percentile (share) of so many values lies with a probability of 97.5 %, if values are independent: the standard deviation of a rank grows with the square root of the count.';
+
+create or replace function fleetprof_data.high_rank(share double precision, count double precision)
+returns double precision
+language sql immutable strict parallel safe
+return ceil(share * count + 1.96 * sqrt(share * (1 - share) * count)) + 1;
+
+comment on function fleetprof_data.high_rank is
+    'Returns the rank of the value below which a percentile lies, as low_rank has it. It exceeds the count where too few values are above the percentile to say.';
+
 create or replace function fleetprof_data.timing_values(
     selected  fleetprof_data.selection,
     kinds     fleetprof_data.timing_kind[],
@@ -45,8 +61,6 @@ as $$
 declare
     -- If only a few names are wanted, filtering all entries before they are summed is faster.
     few constant integer := 1000;
-    -- 1.96 standard deviations of the 75th percentile's rank are this times the square root of the count.
-    rank_error constant double precision := 1.96 * sqrt(0.75 * 0.25);
     timing_ids bigint[] := array(select timing_id from timing where kind = any(timing_values.kinds) limit few + 1);
 begin
     -- Citus has no plan for the joins below if nothing is selected.
@@ -163,9 +177,9 @@ begin
             min(value_us) filter (where up_to >= 0.95 * binned) as p95_us,
             min(value_us) filter (where up_to >= 0.98 * binned) as p98_us,
             min(value_us) filter (where up_to >= 0.99 * binned) as p99_us,
-            min(value_us) filter (where up_to >= greatest(1, floor(0.75 * binned - rank_error * sqrt(binned)))) as p75_low_us,
+            min(value_us) filter (where up_to >= low_rank(0.75, binned::double precision)) as p75_low_us,
             -- Null if too few values are above.
-            min(value_us) filter (where up_to >= ceil(0.75 * binned + rank_error * sqrt(binned)) + 1) as p75_high_us
+            min(value_us) filter (where up_to >= high_rank(0.75, binned::double precision)) as p75_high_us
         from cumulative
         group by member, kind, name, source, function
     ),
@@ -224,9 +238,13 @@ comment on function fleetprof_data.timing_values is
 
 revoke execute on function
     fleetprof_data.bin_middle_us,
+    fleetprof_data.low_rank,
+    fleetprof_data.high_rank,
     fleetprof_data.timing_values
 from public;
 grant execute on function
     fleetprof_data.bin_middle_us,
+    fleetprof_data.low_rank,
+    fleetprof_data.high_rank,
     fleetprof_data.timing_values
 to fleetprof_reader;

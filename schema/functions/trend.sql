@@ -136,8 +136,6 @@ declare
     wanted bigint[] := array(
         select timing_id from timing where name = timing_trend.key and kind::text = timing_trend.kind);
     share double precision := case timing_trend.kind when 'vital' then 0.75 else 0.5 end;
-    -- The standard deviation of a rank grows with the square root of the count.
-    error double precision := 1.96 * sqrt(share * (1 - share));
 begin
     return query
     with histogram as (
@@ -183,9 +181,13 @@ begin
         -- bin may lie beyond all of its values.
         least(greatest(min(value_ms) filter (where up_to >= share * count), min_ms), max_ms),
         least(greatest(
-            min(value_ms) filter (where up_to >= greatest(1, floor(share * count - error * sqrt(count)))), min_ms), max_ms),
-        least(greatest(
-            min(value_ms) filter (where up_to >= least(count, ceil(share * count + error * sqrt(count)) + 1)), min_ms), max_ms),
+            min(value_ms) filter (where up_to >= low_rank(share, count::double precision)), min_ms), max_ms),
+        -- Null if too few values are above.
+        case
+            when max(count) >= high_rank(share, max(count)::double precision) then
+                least(greatest(
+                    min(value_ms) filter (where up_to >= high_rank(share, count::double precision)), min_ms), max_ms)
+        end,
         uploads
     from cumulative
     join upload using (bucket)

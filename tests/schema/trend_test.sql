@@ -29,7 +29,7 @@ update frame_fact set self_us2 = case uploads when 2 then 1e9 else self_us::floa
 update segment_fact set profiled_us2 = case when bucket = '2026-01-05 10:00Z' then 1.4e9 else profiled_us::float8 ^ 2 end;
 select pg_temp.pack() \g /dev/null
 
-select plan(80);
+select plan(81);
 
 prepare trend_of(text, text, text) as
     select bucket, round(value_ms::numeric, 6), round(low_ms::numeric, 6), round(high_ms::numeric, 6), uploads
@@ -56,16 +56,19 @@ select results_eq(
 select is(
     (select array_agg(bucket || ' ' || round(value_ms::numeric) || ' ' || round(low_ms::numeric) || ' ' || round(high_ms::numeric) || ' ' || uploads)
      from (select bucket at time zone 'UTC' as bucket, value_ms, low_ms, high_ms, uploads from trend('measure', 'open', 'day', 'shop', '2026-01-05Z', '2026-01-07Z')) as trend),
-    array['05.01.2026 00:00:00 50 40 61 100', '06.01.2026 00:00:00 5 5 5 1'], 'the median of a measure, between its ranks 40 and 61');
+    array['05.01.2026 00:00:00 50 40 61 100', null], 'the median of a measure, between its ranks 40 and 61; one value does not say below what the median lies');
 select is(
     (select array_agg(round(value_ms::numeric) || ' ' || round(low_ms::numeric) || ' ' || round(high_ms::numeric) || ' ' || uploads)
      from trend('vital', 'open', 'day', 'shop', '2026-01-05Z', '2026-01-07Z')),
     array['75 67 85 100'], 'the 75th percentile of a vital, between the bins of its ranks 66 and 85');
 select is(
-    (select array_agg(value_ms = p50_ms and low_ms = p50_ms and high_ms = p50_ms)
+    (select array_agg(value_ms = p50_ms and low_ms = p50_ms and high_ms is null)
      from trend('measure', 'open', 'hour', 'shop', '2026-01-06Z', '2026-01-07Z'), timings('shop', '2026-01-06Z', '2026-01-07Z')
      where kind = 'measure'),
     '{t}', 'the median of one value is that value, as timings says it');
+select results_eq(
+    $$ select count, fleetprof_data.high_rank(0.75, count) <= count from unnest('{1,18,19,1000}'::float8[]) as count $$,
+    $$ values (1::float8, false), (18, false), (19, true), (1000, true) $$, 'from 19 values on, some are above the 75th percentile');
 select is_empty($$ execute trend_of('mark', 'open', 'hour') $$, 'a mark is another thing than the measure of its name');
 select is_empty($$ execute trend_of('measure', 'close', 'hour') $$, 'a measure that nobody sent');
 -- Groups. On the first day 80 ms are profiled, 1,800 ms² are the squares of 10, 30, 20 and 20 ms, and 4 page loads.
