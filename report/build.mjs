@@ -79,7 +79,7 @@ export const columns = /** @satisfies {Record<string, Record<string, [string, 't
 ${shown.map((name) => `  ${name}: {\n${namesOf(name).filter((column) => !unseen.test(column)).map((column) => columnRow(name, column)).join('')}  },`).join('\n')}
 });
 
-/** What columns mean, where views say it. Made by report/build.mjs. */
+/** The meanings of columns, where views say them. Made by report/build.mjs. */
 export const meanings = {
 ${explained.map((name) => `  ${name}: {\n${meaningsOf(name)}  },`).join('\n')}
 };

@@ -95,7 +95,7 @@ export function typeOf(question, name) {
   return row.types.length === 1 ? row.types[0] : row.types[row.names.indexOf(name)];
 }
 
-/** What tools/question-columns says of each column, by question and name. @type {Map<string, { label: string, cell: string }>} */
+/** The columns as tools/question-columns writes them, by question and name. @type {Map<string, { label: string, cell: string }>} */
 const columns = new Map(execFileSync(path.join(repository, 'tools/question-columns'), ['questions', 'filters'].map((table) => path.join(repository, 'schema', table)), { encoding: 'utf8' })
   .trim().split('\n').map((line) => line.split('|')).map(([question, name, label, cell]) => [`${question} ${name}`, { label, cell }]));
 

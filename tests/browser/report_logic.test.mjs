@@ -582,7 +582,7 @@ test('the lists of the page are those of SQL, the server and the manual', () => 
 
   const numbers = [...source('cli/serve/cell.c').matchAll(/\{"([a-z ]+)", \d+, FORM_(?:NUMBER|BIGINT)\}/g)].map(([, name]) => name);
   assert.deepEqual(new Set(constantOf('api.js', 'numeric')), new Set(numbers));
-  const reasons = constantOf('views/coverage.js', 'reasons').map((/** @type {string[]} */ [name]) => name);
+  const reasons = constantOf('views/coverage.js', 'reasons');
   const columns = [...source('schema/functions/coverage.sql').split('returns table (').at(-1)?.split(')')[0].matchAll(/^ +(\w+) +bigint/gm) ?? []].map(([, name]) => name);
   // An overloaded page load has a trace, and the sampled and delivered ones are not told apart by a reason.
   assert.deepEqual(reasons, columns.filter((name) => !['loads', 'overload', 'sampled', 'delivered'].includes(name)));
