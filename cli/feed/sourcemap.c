@@ -39,9 +39,7 @@ struct sourcemap_options {
 };
 
 #define SITE_OPTION                                                                                \
-    {                                                                                              \
-        "site", OPTION_SITE, "NAME", 0, "the site (not needed when the database has only one)", 0  \
-    }
+    {"site", OPTION_SITE, "NAME", 0, "the site (not needed when the database has only one)", 0}
 
 static error_t parse_common(int key, char *arg, struct argp_state *state)
 {

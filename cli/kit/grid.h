@@ -30,10 +30,7 @@ struct fp_grid_column {
 };
 
 /* A column of a table of facts, such as the catalogue of questions. */
-#define FP_GRID_COLUMN(name, heading, cell)                                                        \
-    {                                                                                              \
-        name, heading, FP_CELL_##cell                                                              \
-    }
+#define FP_GRID_COLUMN(name, heading, cell) {name, heading, FP_CELL_##cell}
 
 /* A grid has at most one column of paths. */
 struct fp_grid {

@@ -89,7 +89,7 @@ for (const { name, missing, start } of headerServers) {
     test('SQL divides what pages sent', async () => {
       for (const { body, headers } of site.uploads) {
         const { 'content-type': type = 'text/plain', 'user-agent': browserName = '' } = headers;
-        const reply = await fetch(`${stack.collector.url}/v1/ingest/pk_${name}`, { method: 'POST', body, headers: { 'content-type': type, 'user-agent': browserName } });
+        const reply = await fetch(`${stack.collector.url}/v1/ingest/pk_${name}`, { method: 'POST', body: new Uint8Array(body), headers: { 'content-type': type, 'user-agent': browserName } });
         assert.equal(reply.status, 204, await reply.text());
       }
       const ask = async () => JSON.parse(await runOrThrow([path.join(binDir, 'fleetprof'), 'ttfb', '--by', 'route', '--json', '--site', name,
