@@ -293,7 +293,7 @@ where not is_agent` }, [toFunction([release, ...mix])]),
 from fleetprof.interactions(${filters})
 limit 100` }),
     table({ title: 'Long frames', description: 'What blocked the page, by the browser\'s own account.', width: 12, height: 10,
-      sql: `select invoker, function, script, count, p75_ms, blocking_ms, forced_layout_ms\nfrom fleetprof.long_frames(${filters})\nlimit 100` }),
+      sql: `select invoker, function, script, count, p75_ms, blocking_ms, forced_layout_ms, forced_style_ms, forced_reflow_ms, style_ms, layout_ms\nfrom fleetprof.long_frames(${filters})\nlimit 100` }),
   ]);
 
 /** File names and texts of the dashboards. */

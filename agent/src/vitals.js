@@ -192,9 +192,8 @@ function split(lists) {
 
 /** @typedef {ReturnType<typeof makeViews>} Views */
 
-/** Members of attributions that say what a value consists of, but the last part. */
-const parts = ['timeToFirstByte', 'resourceLoadDelay', 'resourceLoadDuration', 'inputDelay', 'processingDuration',
-  'waitingDuration', 'cacheDuration', 'dnsDuration', 'connectionDuration'];
+/** Members of attributions that say what a value consists of. */
+const partNames = /(Byte|Delay|Duration)$/;
 /** How long before a shift its cause may have run, ms. */
 const shiftWindow = 100;
 
@@ -229,7 +228,7 @@ function observeVitals(views, leaveOut) {
       // web-vitals does not look again when the entry with the target comes late.
       target: (target ?? interactionTarget ?? largestShiftTarget) || views.targets.get(entries[0]?.interactionId),
       url: url?.split(/[?#]/)[0],
-      attribution: Object.fromEntries(parts.filter((part) => part in attribution).map((part) => [part, attribution[part]])),
+      attribution: Object.fromEntries(Object.entries(attribution).filter(([name]) => partNames.test(name))),
       ...name === 'TTFB' && serverShare(entries[0]),
       ...interactionTime !== undefined && { start: interactionTime, duration: value },
       ...largestShiftTime !== undefined
@@ -312,7 +311,8 @@ function observeFrames(views, onEntries, leaveOut) {
   const cut = (/** @type {string | undefined} */ text) => text?.slice(0, maxNameLength);
   const isNew = PerformanceObserver.supportedEntryTypes.includes('long-animation-frame');
   return observe({ type: isNew ? 'long-animation-frame' : 'longtask' },
-    ({ startTime, duration, blockingDuration, renderStart, styleAndLayoutStart, scripts = [] }) => {
+    ({ startTime, duration, blockingDuration, renderStart, styleAndLayoutStart, styleDuration: style, layoutDuration: layout,
+      scripts = [] }) => {
       if (--left < 0) return leaveOut('frame', 1);
       views.at(startTime).lists.frames.push({
         start: startTime,
@@ -320,6 +320,8 @@ function observeFrames(views, onEntries, leaveOut) {
         blocking: blockingDuration ?? Math.max(0, duration - 50),
         renderStart: renderStart || undefined,
         styleAndLayoutStart: styleAndLayoutStart || undefined,
+        style, // of Chrome 158 and later, as layout and the forced ones below
+        layout,
         scripts: [...scripts].sort((a, b) => b.duration - a.duration).slice(0, maxScripts).map((script) => ({
           invoker: cut(withoutQuery(script.invoker)),
           invokerType: script.invokerType,
@@ -329,6 +331,8 @@ function observeFrames(views, onEntries, leaveOut) {
           start: script.startTime,
           duration: script.duration,
           forced: script.forcedStyleAndLayoutDuration,
+          forcedStyle: script.forcedStyleDuration,
+          forcedLayout: script.forcedLayoutDuration,
         })),
       });
     }, onEntries);

@@ -73,7 +73,8 @@ static const struct report reports[] = {
      COLUMNS(vitals_columns),
      .extra_count = 2,
      .footer =
-         "Percentiles are in UNIT and at most 1.6 % off. COUNT is of values; shares are of it."},
+         "Percentiles are in UNIT and at most 1.6 % off. COUNT is of values; shares are of it. "
+         "FLAGGED INPs, of 60 s and more, are apart."},
     {.command = "vital-parts",
      .doc = "What web vitals consist of: of LCP the time to the first byte, until its resource was "
             "requested, until that was loaded, and until it was drawn; and so on.",
@@ -111,7 +112,7 @@ static const struct report reports[] = {
      .things = "interactions",
      COLUMNS(interactions_columns),
      .footer = "Shares are of TOTAL MS, the sum of all durations; percentiles are at most 1.6 % "
-               "off."},
+               "off. FLAGGED ones, of 60 s and more, are apart."},
     {.command = "long-frames",
      .doc = "Scripts of long animation frames, the most blocking time first, as the browser "
             "reports them: also of page loads that are not profiled.",
@@ -119,7 +120,8 @@ static const struct report reports[] = {
      .things = "long animation frames",
      COLUMNS(long_frames_columns),
      .footer = "A row without names is of frames without scripts. A frame's blocking time is "
-               "divided among its scripts by their durations."},
+               "divided among its scripts by their durations, and so are STYLE MS and LAYOUT MS, "
+               "which Chrome 158 and later say."},
     {.command = "cost",
      .doc = "Time by what scripts have in common (BY is package, party, entity, host, resource or "
             "source), by a dimension (" FP_FILTER_DIMENSIONS ") or by marker.",

@@ -52,6 +52,12 @@ const char *fp_timing_kind_name(enum fp_timing_kind kind)
         [FP_TIMING_TTFB_SERVER] = "ttfb_server",
         [FP_TIMING_HANG] = "hang",
         [FP_TIMING_VIOLATION] = "violation",
+        [FP_TIMING_STYLE] = "style",
+        [FP_TIMING_LAYOUT] = "layout",
+        [FP_TIMING_FORCED_STYLE] = "forced_style",
+        [FP_TIMING_FORCED_REFLOW] = "forced_reflow",
+        [FP_TIMING_VITAL_FLAGGED] = "vital_flagged",
+        [FP_TIMING_INTERACTION_FLAGGED] = "interaction_flagged",
     };
     return names[kind];
 }

@@ -61,6 +61,12 @@ enum fp_timing_kind {
     FP_TIMING_TTFB_SERVER,
     FP_TIMING_HANG,      /* documents that hung or crashed, as browsers report them */
     FP_TIMING_VIOLATION, /* document policies that were broken, as browsers report them */
+    FP_TIMING_STYLE,     /* of long frames, this and the next; 0 is counted */
+    FP_TIMING_LAYOUT,
+    FP_TIMING_FORCED_STYLE, /* parts of FP_TIMING_FORCED_LAYOUT, which has both together */
+    FP_TIMING_FORCED_REFLOW,
+    FP_TIMING_VITAL_FLAGGED, /* values too long to be a wait; no values, like the next */
+    FP_TIMING_INTERACTION_FLAGGED,
     FP_TIMING_KIND_COUNT
 };
 

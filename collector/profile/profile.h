@@ -77,7 +77,9 @@ struct fp_profile_script {
     struct fp_str function;
     int64_t start_us;
     int64_t duration_us;
-    int64_t forced_us; /* of that, forced style and layout */
+    int64_t forced_us;       /* of that, forced style and layout */
+    int64_t forced_style_us; /* of that, this and the next; FP_DURATION_NONE: not said */
+    int64_t forced_layout_us;
 };
 
 /* A long animation frame, or a long task where the browser knows no such frames. */
@@ -85,6 +87,8 @@ struct fp_profile_long_frame {
     int64_t start_us;
     int64_t duration_us;
     int64_t blocking_us;
+    int64_t style_us; /* FP_DURATION_NONE: not said, as the next */
+    int64_t layout_us;
     uint32_t first_script; /* index */
     uint32_t script_count;
 };

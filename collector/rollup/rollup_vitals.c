@@ -19,9 +19,16 @@ static struct fp_timing_key timing_key(enum fp_timing_kind kind, enum fp_vital v
     return (struct fp_timing_key){.kind = kind, .name = fp_str_of(fp_vital_name(vital))};
 }
 
+/* Returns what counts a vital: flagged ones have no values. */
+static enum fp_timing_kind kind_of(int32_t rating)
+{
+    return rating == FP_VITAL_FLAGGED ? FP_TIMING_VITAL_FLAGGED : FP_TIMING_VITAL;
+}
+
 /* True if the values of this rating are counted; *kind says as what. */
 static bool find_rating(int32_t rating, enum fp_timing_kind *kind)
 {
+    FP_ASSERT(rating != FP_VITAL_FLAGGED);
     *kind = rating == FP_VITAL_GOOD ? FP_TIMING_VITAL_GOOD : FP_TIMING_VITAL_POOR;
     return rating != FP_VITAL_NEEDS_IMPROVEMENT;
 }
@@ -100,9 +107,11 @@ static bool add_value(struct fp_rollup *rollup, const struct fp_vital_row *row,
                       const struct fp_vital_count *count, enum direction direction)
 {
     const uint64_t site_id = (uint64_t)row->site_id;
-    struct fp_timing_key timing = timing_key(FP_TIMING_VITAL, row->vital);
+    struct fp_timing_key timing = timing_key(kind_of(count->rating), row->vital);
     struct fp_fact_key key = {count->segment_id, count->bucket_us,
                               (int64_t)fp_timing_id(site_id, &timing), 0};
+    if (count->rating == FP_VITAL_FLAGGED)
+        return add_to_timing(rollup, &key, count, direction, 0);
     if (!add_to_timing(rollup, &key, count, direction, count->value_us) ||
         !add_to_bin(rollup, key, direction, count->value_us) ||
         !add_element(rollup, count, direction) || !add_parts(rollup, row, count, direction))
@@ -124,9 +133,11 @@ static bool add_timing(const struct fp_addition *add, const struct fp_timing_key
 
 static bool add_timings_of(const struct fp_addition *add, const struct fp_vital_row *row)
 {
-    struct fp_timing_key key = timing_key(FP_TIMING_VITAL, row->vital);
+    struct fp_timing_key key = timing_key(kind_of(row->count.rating), row->vital);
     if (!add_timing(add, &key))
         return false;
+    if (row->count.rating == FP_VITAL_FLAGGED)
+        return true;
     for (size_t i = 0; i < part_count(row, &row->count); i++) {
         const struct fp_timing_key part = part_key(row->vital, i);
         if (!add_timing(add, &part))
@@ -135,14 +146,21 @@ static bool add_timings_of(const struct fp_addition *add, const struct fp_vital_
     return !find_rating(row->count.rating, &key.kind) || add_timing(add, &key);
 }
 
-/* True if the upload has values of the vital that cannot be sent again, or one before this. */
+static enum fp_timing_kind kind_of_vital(const struct fp_delta_vital *vital)
+{
+    return kind_of((int32_t)fp_vital_rate(vital->vital, vital->value_us));
+}
+
+/* True if the upload has values of the vital that cannot be sent again, or one before this, which
+ * count as the same kind. */
 static bool is_counted_already(const struct fp_delta *delta, const struct fp_delta_vital *vital)
 {
+    const enum fp_timing_kind kind = kind_of_vital(vital);
     for (const struct fp_delta_vital *other = delta->vitals; other < vital; other++)
-        if (other->vital == vital->vital)
+        if (other->vital == vital->vital && kind_of_vital(other) == kind)
             return true;
     for (uint32_t i = 0; i < delta->timing_count; i++)
-        if (delta->timings[i].kind == FP_TIMING_VITAL && delta->timings[i].count > 0 &&
+        if (delta->timings[i].kind == kind && delta->timings[i].count > 0 &&
             fp_str_equal(delta->timings[i].name, fp_str_of(fp_vital_name(vital->vital))))
             return true;
     return false;

@@ -42,6 +42,8 @@ enum fp_vital fp_vital_find(struct fp_str name)
 
 enum fp_vital_rating fp_vital_rate(enum fp_vital vital, int64_t value_us)
 {
+    if (vital == FP_VITAL_INP && value_us >= FP_INTERACTION_FLAGGED_US)
+        return FP_VITAL_FLAGGED;
     if (value_us <= vitals[vital].good_us)
         return FP_VITAL_GOOD;
     return value_us > vitals[vital].poor_us ? FP_VITAL_POOR : FP_VITAL_NEEDS_IMPROVEMENT;

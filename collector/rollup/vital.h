@@ -30,7 +30,12 @@ struct fp_vital_parts {
     int64_t us[FP_VITAL_PARTS_MAX - 1];
 };
 
-enum fp_vital_rating { FP_VITAL_GOOD, FP_VITAL_NEEDS_IMPROVEMENT, FP_VITAL_POOR };
+/* In the database as numbers. Flagged: too long to be a wait for the page. */
+enum fp_vital_rating { FP_VITAL_GOOD, FP_VITAL_NEEDS_IMPROVEMENT, FP_VITAL_POOR, FP_VITAL_FLAGGED };
+
+/* An interaction that takes so long is flagged, and so is its INP: the machine slept, or a dialog
+ * was open. docs/numbers.md says why. */
+#define FP_INTERACTION_FLAGGED_US (INT64_C(60) * 1000000)
 
 /* "LCP", "INP", … */
 const char *fp_vital_name(enum fp_vital vital);
@@ -51,8 +56,8 @@ const struct fp_vital_part *fp_vital_part_of(enum fp_vital vital, size_t number)
 int64_t fp_vital_part_us(enum fp_vital vital, size_t number, const struct fp_vital_parts *parts,
                          int64_t value_us);
 
-/* Rates a value by the thresholds of Google's web-vitals. Microseconds; the score of CLS times
- * 1,000,000. */
+/* Rates a value by the thresholds of Google's web-vitals, or flags it. Microseconds; the score of
+ * CLS times 1,000,000. */
 enum fp_vital_rating fp_vital_rate(enum fp_vital vital, int64_t value_us);
 
 #endif

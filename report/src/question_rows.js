@@ -125,6 +125,7 @@ export const columns = /** @satisfies {Record<string, Record<string, [string, 't
     poor_share: ['Poor', 'share'],
     p75_low: ['p75 at least', 'number'],
     p75_high: ['p75 at most', 'number'],
+    flagged: ['Flagged', 'count'],
   },
   vital_parts: {
     name: ['Vital', 'text'],
@@ -163,6 +164,7 @@ export const columns = /** @satisfies {Record<string, Record<string, [string, 't
     input_delay_share: ['Delay', 'share'],
     processing_share: ['Processing', 'share'],
     presentation_share: ['Presentation', 'share'],
+    flagged: ['Flagged', 'count'],
   },
   long_frames: {
     invoker: ['Invoker', 'text'],
@@ -173,6 +175,10 @@ export const columns = /** @satisfies {Record<string, Record<string, [string, 't
     p75_ms: ['p75 ms', 'number'],
     blocking_ms: ['Blocking ms', 'number'],
     forced_layout_ms: ['Forced layout ms', 'number'],
+    forced_style_ms: ['Forced style ms', 'number'],
+    forced_reflow_ms: ['Forced reflow ms', 'number'],
+    style_ms: ['Style ms', 'number'],
+    layout_ms: ['Layout ms', 'number'],
   },
   third_parties: {
     host: ['Host', 'text'],

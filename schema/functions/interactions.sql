@@ -16,7 +16,8 @@ returns table (
     total_ms           double precision,
     input_delay_share  double precision,
     processing_share   double precision,
-    presentation_share double precision
+    presentation_share double precision,
+    flagged            bigint
 )
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
@@ -35,7 +36,8 @@ begin
         sum_us / 1000,
         input_delay_us / whole_us,
         processing_us / whole_us,
-        1 - (input_delay_us + processing_us) / whole_us
+        1 - (input_delay_us + processing_us) / whole_us,
+        flagged
     from (
         select
             *,
@@ -47,18 +49,20 @@ begin
                 member,
                 name,
                 source,
-                max(count) filter (where kind = 'interaction') as count,
+                coalesce(max(count) filter (where kind = 'interaction'), 0) as count,
                 max(p75_us) filter (where kind = 'interaction') as p75_us,
                 max(p98_us) filter (where kind = 'interaction') as p98_us,
                 max(max_us) filter (where kind = 'interaction') as max_us,
-                max(sum_us) filter (where kind = 'interaction') as sum_us,
+                coalesce(max(sum_us) filter (where kind = 'interaction'), 0) as sum_us,
+                coalesce(max(count) filter (where kind = 'interaction_flagged'), 0) as flagged,
                 max(sum_us) filter (where kind = 'input_delay') as input_delay_us,
                 max(sum_us) filter (where kind = 'processing') as processing_us
             from timing_values(
-                interaction_values.selected, '{interaction,input_delay,processing}', dimension => interaction_values.dimension)
+                interaction_values.selected, '{interaction,input_delay,processing,interaction_flagged}',
+                dimension => interaction_values.dimension)
             group by member, name, source
         ) as kinds
-        where count > 0
+        where count > 0 or flagged > 0
     ) as interaction;
 end
 $$;
@@ -79,7 +83,8 @@ returns table (
     total_ms           double precision,
     input_delay_share  double precision,
     processing_share   double precision,
-    presentation_share double precision
+    presentation_share double precision,
+    flagged            bigint
 )
 language plpgsql stable parallel safe rows 100
 -- {{settings}}
@@ -90,7 +95,8 @@ declare
     selected selection := select_segments(given);
 begin
     return query
-    select target, type, count, p75_ms, p98_ms, max_ms, total_ms, input_delay_share, processing_share, presentation_share
+    select target, type, count, p75_ms, p98_ms, max_ms, total_ms, input_delay_share, processing_share, presentation_share,
+        flagged
     from interaction_values(selected)
     order by total_ms desc, type collate "C", target collate "C" nulls first;
 end
@@ -114,7 +120,8 @@ returns table (
     total_ms           double precision,
     input_delay_share  double precision,
     processing_share   double precision,
-    presentation_share double precision
+    presentation_share double precision,
+    flagged            bigint
 )
 language plpgsql stable parallel safe rows 1000
 -- {{settings}}
@@ -125,7 +132,8 @@ declare
     selected selection := select_segments(kept_apart(given, dimension_of(interactions_by.dimension)));
 begin
     return query
-    select member, target, type, count, p75_ms, p98_ms, max_ms, total_ms, input_delay_share, processing_share, presentation_share
+    select member, target, type, count, p75_ms, p98_ms, max_ms, total_ms, input_delay_share, processing_share, presentation_share,
+        flagged
     from interaction_values(selected, interactions_by.dimension)
     order by total_ms desc, member collate "C", type collate "C", target collate "C" nulls first;
 end

@@ -12,7 +12,11 @@ returns table (
     total_ms         double precision,
     p75_ms           double precision,
     blocking_ms      double precision,
-    forced_layout_ms double precision
+    forced_layout_ms double precision,
+    forced_style_ms  double precision,
+    forced_reflow_ms double precision,
+    style_ms         double precision,
+    layout_ms        double precision
 )
 language plpgsql stable parallel safe rows 100
 -- {{settings}}
@@ -31,7 +35,11 @@ begin
         total_us / 1000,
         p75_us / 1000,
         blocking_us / 1000,
-        forced_layout_us / 1000
+        forced_layout_us / 1000,
+        forced_style_us / 1000,
+        forced_reflow_us / 1000,
+        style_us / 1000,
+        layout_us / 1000
     from (
         -- One row per kind.
         select
@@ -42,8 +50,14 @@ begin
             max(sum_us) filter (where kind = 'frame_script') as total_us,
             max(p75_us) filter (where kind = 'frame_script') as p75_us,
             coalesce(max(sum_us) filter (where kind = 'blocking'), 0) as blocking_us,
-            coalesce(max(sum_us) filter (where kind = 'forced_layout'), 0) as forced_layout_us
-        from timing_values(selected, '{frame_script,blocking,forced_layout}')
+            coalesce(max(sum_us) filter (where kind = 'forced_layout'), 0) as forced_layout_us,
+            -- Null: no browser said them.
+            max(sum_us) filter (where kind = 'forced_style') as forced_style_us,
+            max(sum_us) filter (where kind = 'forced_reflow') as forced_reflow_us,
+            max(sum_us) filter (where kind = 'style') as style_us,
+            max(sum_us) filter (where kind = 'layout') as layout_us
+        from timing_values(
+            selected, '{frame_script,blocking,forced_layout,forced_style,forced_reflow,style,layout}')
         group by name, source, function
     ) as script
     where count > 0

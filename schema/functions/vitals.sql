@@ -17,7 +17,8 @@ returns table (
     needs_improvement_share double precision,
     poor_share              double precision,
     p75_low                 double precision,
-    p75_high                double precision
+    p75_high                double precision,
+    flagged                 bigint
 )
 language plpgsql stable parallel safe rows 5
 set search_path = fleetprof_data, pg_temp
@@ -35,28 +36,31 @@ begin
         p50_us / 1000,
         p75_us / 1000,
         p95_us / 1000,
-        good / count::double precision,
-        (count - good - poor) / count::double precision,
-        poor / count::double precision,
+        good / nullif(count, 0)::double precision,
+        (count - good - poor) / nullif(count, 0)::double precision,
+        poor / nullif(count, 0)::double precision,
         p75_low_us / 1000,
-        p75_high_us / 1000
+        p75_high_us / 1000,
+        flagged
     from (
         -- One row per kind.
         select
             member,
             name,
-            max(count) filter (where kind = 'vital') as count,
+            coalesce(max(count) filter (where kind = 'vital'), 0) as count,
             coalesce(max(count) filter (where kind = 'vital_good'), 0) as good,
             coalesce(max(count) filter (where kind = 'vital_poor'), 0) as poor,
+            coalesce(max(count) filter (where kind = 'vital_flagged'), 0) as flagged,
             max(p50_us) as p50_us,
             max(p75_us) as p75_us,
             max(p75_low_us) as p75_low_us,
             max(p75_high_us) as p75_high_us,
             max(p95_us) as p95_us
-        from timing_values(vital_values.selected, '{vital,vital_good,vital_poor}', dimension => vital_values.dimension)
+        from timing_values(
+            vital_values.selected, '{vital,vital_good,vital_poor,vital_flagged}', dimension => vital_values.dimension)
         group by member, name
     ) as vital
-    where count > 0;
+    where count > 0 or flagged > 0;
 end
 $$;
 
@@ -84,7 +88,8 @@ returns table (
     needs_improvement_share double precision,
     poor_share              double precision,
     p75_low                 double precision,
-    p75_high                double precision
+    p75_high                double precision,
+    flagged                 bigint
 )
 language plpgsql stable parallel safe rows 5
 -- {{settings}}
@@ -95,7 +100,7 @@ declare
     selected selection := select_segments(given);
 begin
     return query
-    select name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share, p75_low, p75_high
+    select name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share, p75_low, p75_high, flagged
     from vital_values(selected)
     order by array_position(vital_names(), name);
 end
@@ -120,7 +125,8 @@ returns table (
     needs_improvement_share double precision,
     poor_share              double precision,
     p75_low                 double precision,
-    p75_high                double precision
+    p75_high                double precision,
+    flagged                 bigint
 )
 language plpgsql stable parallel safe rows 100
 -- {{settings}}
@@ -131,7 +137,7 @@ declare
     selected selection := select_segments(kept_apart(given, dimension_of(vitals_by.dimension)));
 begin
     return query
-    select member, name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share, p75_low, p75_high
+    select member, name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share, p75_low, p75_high, flagged
     from vital_values(selected, vitals_by.dimension)
     order by array_position(vital_names(), name), count desc, member collate "C";
 end

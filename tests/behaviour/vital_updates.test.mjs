@@ -152,6 +152,20 @@ test('without a load or an id, with another id or of another load, each counts',
   assert.equal((await vitals('apart'))[0].count, 7);
 });
 
+test('an INP of a machine that slept takes the place of the earlier one, and counts apart, once', async () => {
+  const load = randomUUID();
+  const flagged = async () => (await stack.sql("select name, count::int, flagged::int as times from fleetprof.vitals('shop', release => 'slept')"))
+    .map(({ name, count, times }) => [name, count, times]);
+  for (const [part, ms, expected] of /** @type {[number, number, any[]][]} */ ([
+    [0, 120, ['INP', 1, 0]], [1, 3_600_000, ['INP', 0, 1]], [2, 3_700_000, ['INP', 0, 1]], [3, 900, ['INP', 1, 0]]])) {
+    await post({ release: 'slept', load, part, vitals: [inp(ms)] }, part % 2 ? second.url : stack.collector.url);
+    await counted('slept');
+    assert.deepEqual(await flagged(), [expected]);
+  }
+  await assertCountsOnce('slept', 'INP', 900);
+  await assertNothingBelowZero();
+});
+
 test('a retried upload takes nothing back', async () => {
   const same = { release: 'retried', load: randomUUID(), part: 0, id: randomUUID() };
   const later = { release: 'retried', load: same.load, part: 1, vitals: [inp(689)] };

@@ -197,7 +197,7 @@ test('page loads without a profile do not dilute means per page load', async () 
 
 test('for people: a table, and below it what the numbers are', async () => {
   for (const [args, heading, footer] of /** @type {[string[], RegExp, RegExp][]} */ ([
-    [['vitals'], /^VITAL UNIT +COUNT +P50 +P75 +P95 GOOD % NEEDS IMPROVEMENT % POOR % P75 AT LEAST P75 AT MOST$/m, /Percentiles are in UNIT/],
+    [['vitals'], /^VITAL UNIT +COUNT +P50 +P75 +P95 GOOD % NEEDS IMPROVEMENT % POOR % P75 AT LEAST P75 AT MOST FLAGGED$/m, /Percentiles are in UNIT/],
     [['vitals', '--by', 'route'], /^VALUE +VITAL UNIT/m, /Percentiles are in UNIT/],
     [['ttfb'], /^CACHE +LOADS +P75 MS MEAN MS SERVER MS NETWORK MS SERVER %$/m, /add up to MEAN MS/],
     [['interactions'], /^TARGET +TYPE +COUNT +P75 MS/m, /Shares are of TOTAL MS/],

@@ -126,6 +126,18 @@ test('sends vitals, interactions, long frames and resources beside the profile',
   assert.ok(invokers.includes('IMG[src="/pixel.svg"].onload'), invokers.join(' '));
 });
 
+test('tells style from layout where the browser does, as Chrome 158', async () => {
+  await visit({}, `for (const [type, members] of [['PerformanceLongAnimationFrameTiming', { styleDuration: 3, layoutDuration: 4 }],
+      ['PerformanceScriptTiming', { forcedStyleDuration: 1, forcedLayoutDuration: 2 }]])
+    for (const [name, value] of Object.entries(members)) Object.defineProperty(globalThis[type].prototype, name, { get: () => value });`);
+  const frames = all('frames').filter(({ scripts }) => scripts.length > 0);
+  assert.ok(frames.length > 0);
+  for (const { style, layout, scripts } of frames) {
+    assert.deepEqual([style, layout], [3, 4]);
+    for (const { forcedStyle, forcedLayout } of scripts) assert.deepEqual([forcedStyle, forcedLayout], [1, 2]);
+  }
+});
+
 test('says of which image the LCP is, what it consists of, and when the page shifted most', async () => {
   site.files['/hero.svg'] = () => ({ type: 'image/svg+xml', body: '<svg xmlns="http://www.w3.org/2000/svg" width="600" height="400"><rect width="600" height="400" fill="teal"/><circle cx="300" cy="200" r="150" fill="gold"/></svg>'.padEnd(5000, ' ') }); // Chromium skips images of few bytes
   site.delays['/hero.svg'] = 300;

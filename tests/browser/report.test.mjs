@@ -167,7 +167,7 @@ const tables = [
     ['self_ms_per_load', 'good_self_ms_per_load', 'samples', 'uploads', 'good_uploads']],
   ['/shop/interactions?since=2d', `* from fleetprof.interactions('shop', ${period}) order by total_ms desc`, ['count', 'p75_ms', 'p98_ms', 'total_ms', 'processing_share']],
   ['/shop/interactions?since=2d&by=route', `* from fleetprof.interactions_by('route', 'shop', ${period}) order by total_ms desc`, ['count', 'p75_ms', 'p98_ms', 'total_ms', 'processing_share']],
-  ['/shop/long-frames?since=2d', `* from fleetprof.long_frames('shop', ${period}) order by blocking_ms desc`, ['count', 'total_ms', 'blocking_ms', 'forced_layout_ms']],
+  ['/shop/long-frames?since=2d', `* from fleetprof.long_frames('shop', ${period}) order by blocking_ms desc`, ['count', 'total_ms', 'blocking_ms', 'forced_reflow_ms']],
   ['/shop/where?since=2d&by=device', `* from fleetprof.cost_by('device', 'shop', ${period}) order by self_ms desc`, ['self_ms', 'share', 'samples', 'uploads']],
   ['/shop/where?since=2d', `name, cost.self_ms, samples, uploads, requests, p75_ms, bytes, opaque_share from fleetprof.cost_by('host', 'shop', ${period}) as cost
     left join fleetprof.third_parties('shop', ${period}) as party on host = name order by cost.self_ms desc`, ['self_ms', 'samples', 'uploads', 'requests', 'p75_ms', 'bytes', 'opaque_share']],

@@ -15,25 +15,30 @@ insert into timing_value (segment_id, kind, name, source, us) values
     (2, 'interaction', 'keyboard', '', 100), (2, 'interaction', 'keyboard', '', 20),
     (2, 'interaction', '(overflow)', '', 0),
     (3, 'interaction', 'pointer', 'button.add', 63);
+insert into timing_value (segment_id, bucket, kind, name, source, us) values
+    (1, '2026-01-06 10:00Z', 'interaction', 'pointer', 'button.add', 40),
+    (1, '2026-01-06 10:00Z', 'interaction_flagged', 'pointer', 'button.add', 0),
+    (1, '2026-01-06 10:00Z', 'interaction_flagged', 'pointer', 'a.help', 0),
+    (1, '2026-01-06 10:00Z', 'interaction_flagged', 'pointer', 'a.help', 0);
 -- Something else of the same names.
 insert into timing_value (kind, name, source, us) values ('resource', 'pointer', 'button.add', 5000000);
 insert into timing_value (kind, name, us) values ('mark', 'pointer', 1);
 select pg_temp.store() \g /dev/null
 
-select plan(9);
+select plan(10);
 
 select results_eq(
     $$ select * from interactions('shop', '2026-01-05Z', '2026-01-06Z', route => '/cart') $$,
     $$ values
         -- Rounded down by the browser: less than its parts.
-        ('button.add', 'keyboard', 1::bigint, 40::float8, 40::float8, 40::float8, 40::float8, 0::float8, 1::float8, 0::float8),
-        ('button.add', 'pointer', 50, 0.038, 0.049, 0.05, 1.275, 0.2, 0.4, 0.4) $$,
+        ('button.add', 'keyboard', 1::bigint, 40::float8, 40::float8, 40::float8, 40::float8, 0::float8, 1::float8, 0::float8, 0::bigint),
+        ('button.add', 'pointer', 50, 0.038, 0.049, 0.05, 1.275, 0.2, 0.4, 0.4, 0) $$,
     'most time first; shares of it');
 select results_eq(
     $$ select * from interactions('shop', '2026-01-05Z', '2026-01-06Z', route => '/help') $$,
     $$ values
-        (null::text, 'keyboard', 2::bigint, 0.1::float8, 0.1::float8, 0.1::float8, 0.12::float8, null::float8, null::float8, null::float8),
-        (null, '(overflow)', 1, 0, 0, 0, 0, null, null, null) $$,
+        (null::text, 'keyboard', 2::bigint, 0.1::float8, 0.1::float8, 0.1::float8, 0.12::float8, null::float8, null::float8, null::float8, 0::bigint),
+        (null, '(overflow)', 1, 0, 0, 0, 0, null, null, null, 0) $$,
     'without a target; shares that are not known, or of nothing');
 select results_eq(
     $$ select count, max_ms from interactions('shop%', '2026-01-05Z', '2026-01-06Z') where type = 'pointer' $$,
@@ -47,7 +52,13 @@ select results_eq(
     'by route: those of each route');
 select throws_ok($$ select * from interactions_by('page', 'shop') $$, '22023', 'no dimension is named "page"', 'an unknown dimension');
 select throws_ok($$ select * from interactions_by(null, 'shop') $$, '22023', 'dimension is null', 'a dimension must be named');
-select is_empty($$ select * from interactions('shop', '2026-01-06Z', '2026-01-07Z') $$, 'another day, no rows');
+select results_eq(
+    $$ select target, count, p75_ms, max_ms, total_ms, input_delay_share, flagged from interactions('shop', '2026-01-06Z', '2026-01-07Z') $$,
+    $$ values
+        ('button.add', 1::bigint, 0.04::float8, 0.04::float8, 0.04::float8, null::float8, 1::bigint),
+        ('a.help', 0, null, null, 0, null, 2) $$,
+    'flagged ones are counted, and nothing else of them');
+select is_empty($$ select * from interactions('shop', '2026-01-07Z', '2026-01-08Z') $$, 'another day, no rows');
 select is_empty($$ select * from interactions('nobody') $$, 'an unknown site, no rows');
 select throws_ok($$ select * from interactions(null) $$, '22023', 'site is null', 'a site must be named');
 

@@ -6,6 +6,8 @@ set local search_path = pgtap, fleetprof, pg_catalog;
 insert into segment (segment_id, route, release, rate_ppm) values
     (1, '/cart', 'v1', 0), (2, '/cart', 'v2', 10000), (3, '/help', 'v1', 0), (4, '', 'v2', 0);
 insert into segment (segment_id, site, route) values (5, 'shop-eu', '/cart');
+insert into segment (segment_id, site) values (6, 'of flagged');
+insert into timing_value (segment_id, kind, name, us) values (6, 'vital_flagged', 'INP', 0), (6, 'vital_flagged', 'INP', 0);
 -- Below 64 microseconds a bin is one value: percentiles are exact there.
 insert into timing_value (segment_id, bucket, kind, name, us)
 select 1 + n % 4, '2026-01-05 10:00Z'::timestamptz + n % 3 * interval '9 hours', 'vital', 'LCP', n from generate_series(1, 40) as n;
@@ -28,7 +30,7 @@ insert into timing_value (kind, name, us) values
     ('mark', 'LCP', 7), ('measure', 'LCP', 7), ('window', '(LCP) good', 7), ('interaction', 'LCP', 7);
 select pg_temp.store() \g /dev/null
 
-select plan(24);
+select plan(25);
 
 select results_eq(
     $$ select from_ms, to_ms, count from histogram('vital', 'LCP', 'shop', '2026-01-05Z', '2026-01-07Z', route => '/help') $$,
@@ -50,11 +52,11 @@ select results_eq(
     'vitals_of_the_days',
     $$ values
         -- Of 40 ranks the 24th and the 37th are 1.96 standard deviations from the 30th.
-        ('LCP', 'ms', 40::bigint, 0.020::float8, 0.030::float8, 0.038::float8, 15 / 40::float8, 14 / 40::float8, 11 / 40::float8, 0.024::float8, 0.037::float8),
-        ('INP', 'ms', 1, 300, 300, 300, 0, 1, 0, 300, null),
-        ('CLS', 'score x 1000', 3, 0.04, 0.05, 0.05, 1, 0, 0, 0, null),
-        ('FCP', 'ms', 1, 0.009, 0.009, 0.009, 0, 1, 0, 0.009, null),
-        ('TTFB', 'ms', 1, 0.008, 0.008, 0.008, 0, 1, 0, 0.008, null) $$,
+        ('LCP', 'ms', 40::bigint, 0.020::float8, 0.030::float8, 0.038::float8, 15 / 40::float8, 14 / 40::float8, 11 / 40::float8, 0.024::float8, 0.037::float8, 0::bigint),
+        ('INP', 'ms', 1, 300, 300, 300, 0, 1, 0, 300, null, 0),
+        ('CLS', 'score x 1000', 3, 0.04, 0.05, 0.05, 1, 0, 0, 0, null, 0),
+        ('FCP', 'ms', 1, 0.009, 0.009, 0.009, 0, 1, 0, 0.009, null, 0),
+        ('TTFB', 'ms', 1, 0.008, 0.008, 0.008, 0, 1, 0, 0.008, null, 0) $$,
     'nearest rank, with its interval; what is neither good nor poor needs improvement');
 select results_eq(
     $$ select name, count, p50, good_share from vitals('shop', '2026-01-05Z', '2026-01-07Z', route => '/cart', release => 'v1') $$,
@@ -64,6 +66,10 @@ select results_eq(
     $$ select count, p95 from vitals('shop%', '2026-01-05Z', '2026-01-07Z') where name = 'LCP' $$,
     $$ values (41::bigint, 0.039::float8) $$,
     'a vital of several sites is one');
+select results_eq(
+    $$ select * from vitals('of flagged', '2026-01-05Z', '2026-01-07Z') $$,
+    $$ values ('INP', 'ms', 0::bigint, null::float8, null::float8, null::float8, null::float8, null::float8, null::float8, null::float8, null::float8, 2::bigint) $$,
+    'flagged ones are counted, and nothing else of them');
 select is_empty($$ select * from vitals('shop', '2026-01-07Z', '2026-01-08Z') $$, 'another day, no rows');
 select is_empty($$ select * from vitals('nobody', '2026-01-05Z', '2026-01-07Z') $$, 'an unknown site, no rows');
 select throws_ok($$ select * from vitals(null) $$, '22023', 'site is null', 'a site must be named');
@@ -82,7 +88,7 @@ select results_eq(
     $$ values ('v1', 'score x 1000', 2::bigint, 0.05::float8), ('v2', 'score x 1000', 1, 0.04) $$,
     'by release, with a filter');
 select results_eq(
-    format($$ select name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share, p75_low, p75_high
+    format($$ select name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share, p75_low, p75_high, flagged
               from vitals_by(%L, 'shop', '2026-01-05Z', '2026-01-07Z') where value = %L $$, dimension, value),
     'vitals_of_the_days',
     format('all segments have one %s', dimension))

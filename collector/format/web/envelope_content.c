@@ -97,11 +97,15 @@ static const struct shape script_members[] = {TEXT("invoker", SHAPE_INVOKER),
                                               SCALAR("function"),
                                               NUMBER("start"),
                                               NUMBER("duration"),
-                                              NUMBER("forced")};
+                                              NUMBER("forced"),
+                                              NUMBER("forcedStyle"),
+                                              NUMBER("forcedLayout")};
 static const struct shape script = OBJECT(NULL, script_members);
 static const struct shape long_frame_members[] = {NUMBER("start"),
                                                   NUMBER("duration"),
                                                   NUMBER("blocking"),
+                                                  NUMBER("style"),
+                                                  NUMBER("layout"),
                                                   NUMBER("renderStart"),
                                                   NUMBER("styleAndLayoutStart"),
                                                   LIST("scripts", &script)};
@@ -116,7 +120,9 @@ static const struct shape entry_script_members[] = {TEXT("invoker", SHAPE_INVOKE
                                                     SCALAR("sourceFunctionName"),
                                                     NUMBER("startTime"),
                                                     NUMBER("duration"),
-                                                    NUMBER("forcedStyleAndLayoutDuration")};
+                                                    NUMBER("forcedStyleAndLayoutDuration"),
+                                                    NUMBER("forcedStyleDuration"),
+                                                    NUMBER("forcedLayoutDuration")};
 static const struct shape entry_script = OBJECT(NULL, entry_script_members);
 static const struct shape event_members[] = {
     SCALAR("name"),          SCALAR("entryType"),           NUMBER("startTime"),
@@ -130,6 +136,8 @@ static const struct shape observed_members[] = {SCALAR("entryType"),
                                                 NUMBER("startTime"),
                                                 NUMBER("duration"),
                                                 NUMBER("blockingDuration"),
+                                                NUMBER("styleDuration"),
+                                                NUMBER("layoutDuration"),
                                                 NUMBER("renderStart"),
                                                 NUMBER("styleAndLayoutStart"),
                                                 LIST("scripts", &entry_script),

@@ -201,6 +201,16 @@ static bool check_inside(struct fp_decoder *decoder, const struct fp_field *fiel
     return true;
 }
 
+/* Reads a part of a whole, if it is there; else *part_us is FP_DURATION_NONE. */
+static bool read_part(struct fp_decoder *decoder, const struct fp_field *field, int64_t whole_us,
+                      const char *problem, int64_t *part_us)
+{
+    *part_us = FP_DURATION_NONE;
+    return fp_observed_read_optional(decoder, field, part_us) &&
+           (*part_us <= whole_us + FP_OBSERVED_SLACK_US ||
+            fp_fail_field(decoder, field, "%s", problem));
+}
+
 static bool add_script(struct fp_decoder *decoder, const struct fp_place *place,
                        const struct fp_profile_script *script)
 {
@@ -211,10 +221,24 @@ static bool add_script(struct fp_decoder *decoder, const struct fp_place *place,
     return true;
 }
 
+/* Reads what a script forced: style and layout together, and each. */
+static bool read_forced(struct fp_decoder *decoder, const struct fp_field *fields,
+                        struct fp_profile_script *script)
+{
+    static const char problem[] = "is longer than the script";
+    if (!read_part(decoder, &fields[0], script->duration_us, problem, &script->forced_us) ||
+        !read_part(decoder, &fields[1], script->duration_us, problem, &script->forced_style_us) ||
+        !read_part(decoder, &fields[2], script->duration_us, problem, &script->forced_layout_us))
+        return false;
+    if (script->forced_us == FP_DURATION_NONE)
+        script->forced_us = 0;
+    return true;
+}
+
 static bool decode_script(struct fp_decoder *decoder, const struct fp_place *place,
                           yyjson_val *value, const struct frame *frame)
 {
-    enum { INVOKER, INVOKER_TYPE, URL, FUNCTION, POSITION, START, DURATION, FORCED, COUNT };
+    enum { INVOKER, INVOKER_TYPE, URL, FUNCTION, POSITION, START, DURATION, FORCED, COUNT = 10 };
     struct fp_field fields[COUNT] = {
         [INVOKER] = {.object = place, .name = FP_STR("invoker")},
         [INVOKER_TYPE] = {.object = place, .name = FP_STR("invokerType")},
@@ -224,8 +248,11 @@ static bool decode_script(struct fp_decoder *decoder, const struct fp_place *pla
         [START] = {.object = place, .name = frame->names->script_start},
         [DURATION] = {.object = place, .name = FP_STR("duration")},
         [FORCED] = {.object = place, .name = frame->names->forced},
+        [FORCED + 1] = {.object = place, .name = frame->names->forced_style},
+        [FORCED + 2] = {.object = place, .name = frame->names->forced_layout},
     };
-    struct fp_profile_script script = {FP_STR(""), FP_STR(""), FP_STR(""), 0, 0, 0};
+    struct fp_profile_script script = {
+        .invoker = FP_STR(""), .url = FP_STR(""), .function = FP_STR("")};
     struct fp_str invoker_type;
     double position;
     return fp_read_object(decoder, place, value, fields, COUNT) &&
@@ -236,13 +263,10 @@ static bool decode_script(struct fp_decoder *decoder, const struct fp_place *pla
            fp_read_number(decoder, &fields[POSITION], &position) &&
            fp_observed_read_span(decoder, &fields[START], &script.start_us) &&
            fp_observed_read_span(decoder, &fields[DURATION], &script.duration_us) &&
-           fp_observed_read_optional(decoder, &fields[FORCED], &script.forced_us) &&
            check_inside(decoder, &fields[START], frame->frame, script.start_us, 0) &&
            check_inside(decoder, &fields[DURATION], frame->frame, script.start_us,
                         script.duration_us) &&
-           (script.forced_us <= script.duration_us + FP_OBSERVED_SLACK_US ||
-            fp_fail_field(decoder, &fields[FORCED], "is longer than the script")) &&
-           add_script(decoder, place, &script);
+           read_forced(decoder, &fields[FORCED], &script) && add_script(decoder, place, &script);
 }
 
 static bool decode_scripts(struct fp_decoder *decoder, const struct fp_field *field,
@@ -276,26 +300,31 @@ static bool check_moment(struct fp_decoder *decoder, const struct fp_field *fiel
 bool fp_observed_decode_frame(struct fp_decoder *decoder, const struct fp_place *place,
                               yyjson_val *value, const struct fp_observed_frame_names *names)
 {
-    enum { START, DURATION, BLOCKING, RENDER, STYLE, SCRIPTS, COUNT };
+    enum { START, DURATION, BLOCKING, RENDER, STYLE_START, STYLE, LAYOUT, SCRIPTS, COUNT };
     struct fp_field fields[COUNT] = {
         [START] = {.object = place, .name = names->start},
         [DURATION] = {.object = place, .name = names->duration},
         [BLOCKING] = {.object = place, .name = names->blocking},
         [RENDER] = {.object = place, .name = FP_STR("renderStart")},
-        [STYLE] = {.object = place, .name = FP_STR("styleAndLayoutStart")},
+        [STYLE_START] = {.object = place, .name = FP_STR("styleAndLayoutStart")},
+        [STYLE] = {.object = place, .name = names->style},
+        [LAYOUT] = {.object = place, .name = names->layout},
         [SCRIPTS] = {.object = place, .name = names->scripts},
     };
     struct fp_profile_long_frame frame = {.first_script = decoder->profile->script_count};
     const struct frame decoding = {names, &frame};
+    static const char problem[] = "is longer than the frame";
     if (!fp_read_object(decoder, place, value, fields, COUNT) ||
         !fp_observed_read_span(decoder, &fields[START], &frame.start_us) ||
         !fp_observed_read_span(decoder, &fields[DURATION], &frame.duration_us) ||
-        !fp_observed_read_optional(decoder, &fields[BLOCKING], &frame.blocking_us) ||
         !check_moment(decoder, &fields[RENDER], &frame) ||
-        !check_moment(decoder, &fields[STYLE], &frame))
+        !check_moment(decoder, &fields[STYLE_START], &frame) ||
+        !read_part(decoder, &fields[BLOCKING], frame.duration_us, problem, &frame.blocking_us) ||
+        !read_part(decoder, &fields[STYLE], frame.duration_us, problem, &frame.style_us) ||
+        !read_part(decoder, &fields[LAYOUT], frame.duration_us, problem, &frame.layout_us))
         return false;
-    if (frame.blocking_us > frame.duration_us + FP_OBSERVED_SLACK_US)
-        return fp_fail_field(decoder, &fields[BLOCKING], "is longer than the frame");
+    if (frame.blocking_us == FP_DURATION_NONE)
+        frame.blocking_us = 0;
     return decode_scripts(decoder, &fields[SCRIPTS], &decoding) &&
            fp_observed_add_frame(decoder, place, &frame);
 }
@@ -307,11 +336,15 @@ static bool decode_frame(struct fp_decoder *decoder, const struct fp_place *plac
         .start = {"start", 5},
         .duration = {"duration", 8},
         .blocking = {"blocking", 8},
+        .style = {"style", 5},
+        .layout = {"layout", 6},
         .scripts = {"scripts", 7},
         .script_start = {"start", 5},
         .url = {"url", 3},
         .function = {"function", 8},
         .forced = {"forced", 6},
+        .forced_style = {"forcedStyle", 11},
+        .forced_layout = {"forcedLayout", 12},
     };
     return fp_observed_decode_frame(decoder, place, value, &names);
 }

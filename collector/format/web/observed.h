@@ -62,8 +62,8 @@ bool fp_observed_fill_interaction(struct fp_decoder *decoder, const struct fp_ob
 
 /* How a long animation frame names its members. */
 struct fp_observed_frame_names {
-    struct fp_str start, duration, blocking, scripts;
-    struct fp_str script_start, url, function, forced;
+    struct fp_str start, duration, blocking, style, layout, scripts;
+    struct fp_str script_start, url, function, forced, forced_style, forced_layout;
 };
 
 /* Decodes a long animation frame and its scripts. */

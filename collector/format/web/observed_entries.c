@@ -199,11 +199,15 @@ static bool read_frame(const struct entry *entry, bool *taken)
         .start = {"startTime", 9},
         .duration = {"duration", 8},
         .blocking = {"blockingDuration", 16},
+        .style = {"styleDuration", 13},
+        .layout = {"layoutDuration", 14},
         .scripts = {"scripts", 7},
         .script_start = {"startTime", 9},
         .url = {"sourceURL", 9},
         .function = {"sourceFunctionName", 18},
         .forced = {"forcedStyleAndLayoutDuration", 28},
+        .forced_style = {"forcedStyleDuration", 19},
+        .forced_layout = {"forcedLayoutDuration", 20},
     };
     struct fp_field fields[] = {{.name = names.start}, {.name = names.duration}};
     if (!read_members(entry, fields, FP_COUNT(fields)))
@@ -218,7 +222,8 @@ static bool read_task(const struct entry *entry, bool *taken)
     enum { BLOCKING_US = 50000 }; /* what is longer blocks, says the specification */
     struct fp_observed_entries *all = entry->all;
     struct fp_field fields[] = {{.name = FP_STR("startTime")}, {.name = FP_STR("duration")}};
-    struct fp_profile_long_frame task = {0};
+    struct fp_profile_long_frame task = {.style_us = FP_DURATION_NONE,
+                                         .layout_us = FP_DURATION_NONE};
     if (!read_members(entry, fields, FP_COUNT(fields)))
         return false;
     *taken = are_there(fields, FP_COUNT(fields));

@@ -93,6 +93,9 @@ static bool has_no_bins(enum fp_timing_kind kind)
         [FP_TIMING_HIDDEN] = true,         [FP_TIMING_LEFT_OUT] = true,
         [FP_TIMING_VITAL_PART] = true,     [FP_TIMING_TTFB_SERVER] = true,
         [FP_TIMING_HANG] = true,           [FP_TIMING_VIOLATION] = true,
+        [FP_TIMING_STYLE] = true,          [FP_TIMING_LAYOUT] = true,
+        [FP_TIMING_FORCED_STYLE] = true,   [FP_TIMING_FORCED_REFLOW] = true,
+        [FP_TIMING_VITAL_FLAGGED] = true,  [FP_TIMING_INTERACTION_FLAGGED] = true,
     };
     return without[kind];
 }

@@ -14,7 +14,7 @@
 enum {
     WORD_MAX = 64, /* code points of an interaction's type and a resource's kind */
     /* Maximum of additions per entry: timings, values with bins, or windows. */
-    ADDED_BY_ONE = 5,
+    ADDED_BY_ONE = 7,
     ADDED_BY_VITAL = ADDED_BY_ONE + 2 + FP_VITAL_PARTS_MAX, /* also its element and its parts */
     ADDED_BY_NONE = 10,
     REPLACEABLE_MAX = 64, /* vitals of one upload that may be sent again; others count for good */
@@ -205,6 +205,9 @@ static bool add_attribution(struct fp_fold *fold, const struct fp_profile_vital 
 static bool count_for_good(struct fp_fold *fold, const struct fp_profile_vital *vital)
 {
     const char *name = fp_vital_name(vital->vital);
+    const enum fp_vital_rating rating = fp_vital_rate(vital->vital, vital->value_us);
+    if (rating == FP_VITAL_FLAGGED)
+        return count_one(fold, FP_TIMING_VITAL_FLAGGED, name);
     const struct fp_timing_key key = {.kind = FP_TIMING_VITAL, .name = fp_str_of(name)};
     uint32_t timing = fp_fold_timing(fold, &key);
     if (timing == FP_MAP_NONE)
@@ -212,12 +215,13 @@ static bool count_for_good(struct fp_fold *fold, const struct fp_profile_vital *
     fp_fold_value(fold, timing, vital->value_us);
     if (!add_attribution(fold, vital))
         return false;
-    switch (fp_vital_rate(vital->vital, vital->value_us)) {
+    switch (rating) {
     case FP_VITAL_GOOD:
         return count_one(fold, FP_TIMING_VITAL_GOOD, name);
     case FP_VITAL_POOR:
         return count_one(fold, FP_TIMING_VITAL_POOR, name);
     case FP_VITAL_NEEDS_IMPROVEMENT:
+    case FP_VITAL_FLAGGED:
     default:
         return true;
     }
@@ -239,7 +243,7 @@ static bool add_rated_window(struct fp_fold *fold, const struct fp_profile_vital
     const char *name = fp_vital_name(vital->vital);
     enum fp_vital_rating rating = fp_vital_rate(vital->vital, vital->value_us);
     bool is_good = rating == FP_VITAL_GOOD;
-    if (rating == FP_VITAL_NEEDS_IMPROVEMENT)
+    if (rating == FP_VITAL_NEEDS_IMPROVEMENT || rating == FP_VITAL_FLAGGED)
         return true;
     const struct fp_str parts[] = {FP_STR("("), fp_str_of(name),
                                    is_good ? FP_STR(") good") : FP_STR(") poor")};
@@ -311,13 +315,19 @@ static bool name_window(const struct fp_fold *fold, const struct fp_delta_timing
 static bool add_interaction(struct fp_fold *fold, const struct fp_profile_interaction *from)
 {
     const struct span span = {from->start_us, from->duration_us};
-    struct fp_timing_key key = {.kind = FP_TIMING_INTERACTION};
+    const bool is_flagged = from->longest_us >= FP_INTERACTION_FLAGGED_US;
+    struct fp_timing_key key = {.kind = is_flagged ? FP_TIMING_INTERACTION_FLAGGED
+                                                   : FP_TIMING_INTERACTION};
     struct fp_str name;
     uint32_t timing;
     if (!scrub_word(fold, from->type, &key.name) ||
         !fp_scrub_selector(from->target, false, fold->arena, &key.source) ||
         !fp_fold_bounded(fold, key, &timing))
         return false;
+    if (is_flagged) {
+        fp_fold_sum_up(fold, timing, 1, 0);
+        return true;
+    }
     fp_fold_value(fold, timing, from->duration_us);
     return add_sum(fold, timing, FP_TIMING_INPUT_DELAY, 1, from->delay_us) &&
            add_sum(fold, timing, FP_TIMING_PROCESSING, 1, from->processing_us) &&
@@ -327,17 +337,17 @@ static bool add_interaction(struct fp_fold *fold, const struct fp_profile_intera
 
 /* Long animation frames. */
 
-/* A script's part of its frame's blocking time. */
-struct blocking_part {
+/* A script's part of a time of its frame. */
+struct frame_part {
     uint64_t remainder;
     uint32_t script; /* of the frame */
-    int64_t blocking_us;
+    int64_t part_us;
 };
 
 static int compare_remainders(const void *a, const void *b)
 {
-    const struct blocking_part *left = a;
-    const struct blocking_part *right = b;
+    const struct frame_part *left = a;
+    const struct frame_part *right = b;
     if (left->remainder != right->remainder)
         return left->remainder > right->remainder ? -1 : 1;
     return left->script < right->script ? -1 : 1;
@@ -345,33 +355,31 @@ static int compare_remainders(const void *a, const void *b)
 
 static int compare_scripts(const void *a, const void *b)
 {
-    const struct blocking_part *left = a;
-    const struct blocking_part *right = b;
+    const struct frame_part *left = a;
+    const struct frame_part *right = b;
     return left->script < right->script ? -1 : 1;
 }
 
-/* Divides a frame's blocking time among its scripts by their durations, to the microsecond: what
- * rounding leaves goes to the largest remainders. */
-static void divide_blocking(const struct fp_profile_long_frame *frame,
-                            const struct fp_profile_script *scripts, struct blocking_part *parts)
+/* Divides a time of a frame among its scripts by their durations, to the microsecond: what rounding
+ * leaves goes to the largest remainders. */
+static void divide(int64_t time_us, const struct fp_profile_script *scripts, uint32_t count,
+                   struct frame_part *parts)
 {
     uint64_t total_us = 0;
-    for (uint32_t i = 0; i < frame->script_count; i++)
+    for (uint32_t i = 0; i < count; i++)
         total_us += (uint64_t)scripts[i].duration_us;
-    int64_t left_us = frame->blocking_us;
-    for (uint32_t i = 0; i < frame->script_count; i++) {
+    int64_t left_us = time_us;
+    for (uint32_t i = 0; i < count; i++) {
         uint64_t weight = total_us > 0 ? (uint64_t)scripts[i].duration_us : 1;
-        uint64_t whole = total_us > 0 ? total_us : frame->script_count;
-        __extension__ unsigned __int128 product =
-            (unsigned __int128)(uint64_t)frame->blocking_us * weight;
-        parts[i] =
-            (struct blocking_part){(uint64_t)(product % whole), i, (int64_t)(product / whole)};
-        left_us -= parts[i].blocking_us;
+        uint64_t whole = total_us > 0 ? total_us : count;
+        __extension__ unsigned __int128 product = (unsigned __int128)(uint64_t)time_us * weight;
+        parts[i] = (struct frame_part){(uint64_t)(product % whole), i, (int64_t)(product / whole)};
+        left_us -= parts[i].part_us;
     }
-    qsort(parts, frame->script_count, sizeof(*parts), compare_remainders);
+    qsort(parts, count, sizeof(*parts), compare_remainders);
     for (int64_t i = 0; i < left_us; i++)
-        parts[i].blocking_us++;
-    qsort(parts, frame->script_count, sizeof(*parts), compare_scripts);
+        parts[i].part_us++;
+    qsort(parts, count, sizeof(*parts), compare_scripts);
 }
 
 static bool scrub_invoker(const struct fp_fold *fold, struct fp_str invoker,
@@ -383,50 +391,86 @@ static bool scrub_invoker(const struct fp_fold *fold, struct fp_str invoker,
     return fp_scrub_selector(invoker, true, fold->arena, scrubbed);
 }
 
-/* Adds a script's run, or a frame without scripts, with its part of the blocking time. */
-static bool add_script(struct fp_fold *fold, const struct fp_profile_script *from,
-                       int64_t blocking_us)
+/* Adds a sum that may be missing. Where a browser says 0, that counts. */
+static bool add_said(struct fp_fold *fold, uint32_t timing, enum fp_timing_kind kind,
+                     int64_t value_us)
+{
+    return value_us == FP_DURATION_NONE || add_sum(fold, timing, kind, 1, value_us);
+}
+
+/* Adds a script's run, or a frame without scripts. */
+static bool add_script(struct fp_fold *fold, const struct fp_profile_script *from, uint32_t *timing)
 {
     const struct fp_scrub_rules *rules = &fold->context->rules;
     struct fp_timing_key key = {.kind = FP_TIMING_FRAME_SCRIPT};
-    uint32_t timing;
     if (!scrub_invoker(fold, from->invoker, &key.name) ||
         !fp_scrub_resource(rules, from->url, fold->page_url, fold->arena, &key.source) ||
         !fp_scrub_name(rules, from->function, fold->arena, &key.function) ||
-        !fp_fold_bounded(fold, key, &timing))
+        !fp_fold_bounded(fold, key, timing))
         return false;
-    fp_fold_value(fold, timing, from->duration_us);
-    return (blocking_us == 0 || add_sum(fold, timing, FP_TIMING_BLOCKING, 1, blocking_us)) &&
-           (from->forced_us == 0 ||
-            add_sum(fold, timing, FP_TIMING_FORCED_LAYOUT, 1, from->forced_us));
+    fp_fold_value(fold, *timing, from->duration_us);
+    return (from->forced_us == 0 ||
+            add_sum(fold, *timing, FP_TIMING_FORCED_LAYOUT, 1, from->forced_us)) &&
+           add_said(fold, *timing, FP_TIMING_FORCED_STYLE, from->forced_style_us) &&
+           add_said(fold, *timing, FP_TIMING_FORCED_REFLOW, from->forced_layout_us);
+}
+
+/* Room for the scripts of one frame. */
+struct frame_room {
+    struct frame_part *parts;
+    uint32_t *timings; /* of the scripts, or of the frame without any */
+};
+
+/* Adds a time of a frame to its scripts, each with its part. */
+static bool add_divided(struct fp_fold *fold, const struct fp_profile_long_frame *frame,
+                        const struct frame_room *room, enum fp_timing_kind kind, int64_t time_us)
+{
+    if (time_us == FP_DURATION_NONE)
+        return true;
+    if (frame->script_count == 0)
+        return add_sum(fold, room->timings[0], kind, 1, time_us);
+    divide(time_us, &fold->profile->scripts[frame->first_script], frame->script_count, room->parts);
+    for (uint32_t i = 0; i < frame->script_count; i++)
+        if (!add_sum(fold, room->timings[i], kind, 1, room->parts[i].part_us))
+            return false;
+    return true;
+}
+
+static bool add_scripts(struct fp_fold *fold, const struct fp_profile_long_frame *frame,
+                        const struct frame_room *room)
+{
+    const struct fp_profile_script none = {.duration_us = frame->duration_us,
+                                           .forced_style_us = FP_DURATION_NONE,
+                                           .forced_layout_us = FP_DURATION_NONE};
+    if (frame->script_count == 0)
+        return add_script(fold, &none, &room->timings[0]);
+    for (uint32_t i = 0; i < frame->script_count; i++)
+        if (!add_script(fold, &fold->profile->scripts[frame->first_script + i], &room->timings[i]))
+            return false;
+    return true;
 }
 
 static bool add_long_frame(struct fp_fold *fold, const struct fp_profile_long_frame *frame,
-                           struct blocking_part *parts)
+                           const struct frame_room *room)
 {
     const struct span span = {frame->start_us, frame->duration_us};
-    if (!add_window(fold, FP_STR("(long frame)"), span))
-        return false;
-    if (frame->script_count == 0) {
-        const struct fp_profile_script none = {.duration_us = frame->duration_us};
-        return add_script(fold, &none, frame->blocking_us);
-    }
-    const struct fp_profile_script *scripts = &fold->profile->scripts[frame->first_script];
-    divide_blocking(frame, scripts, parts);
-    for (uint32_t i = 0; i < frame->script_count; i++)
-        if (!add_script(fold, &scripts[i], parts[i].blocking_us))
-            return false;
-    return true;
+    return add_window(fold, FP_STR("(long frame)"), span) && add_scripts(fold, frame, room) &&
+           (frame->blocking_us == 0 ||
+            add_divided(fold, frame, room, FP_TIMING_BLOCKING, frame->blocking_us)) &&
+           add_divided(fold, frame, room, FP_TIMING_STYLE, frame->style_us) &&
+           add_divided(fold, frame, room, FP_TIMING_LAYOUT, frame->layout_us);
 }
 
 static bool add_long_frames(struct fp_fold *fold)
 {
     const struct fp_profile *profile = fold->profile;
-    struct blocking_part *parts = fp_fold_array(fold, profile->script_count, sizeof(*parts));
-    if (parts == NULL)
+    const uint32_t most = profile->script_count + 1;
+    const struct frame_room room = {.parts = fp_fold_array(fold, most, sizeof(*room.parts)),
+                                    .timings = fp_fold_array(fold, most, sizeof(*room.timings))};
+    if (room.parts == NULL || room.timings == NULL)
         return false;
     for (uint32_t i = 0; i < profile->long_frame_count; i++)
-        if (!add_long_frame(fold, &profile->long_frames[i], parts))
+        if (!add_long_frame(fold, &profile->long_frames[i], &room))
             return false;
     return true;
 }

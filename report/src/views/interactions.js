@@ -30,6 +30,7 @@ export const interactions = {
       input_delay_share: { title: 'Of the total: before the first handler ran' },
       processing_share: { title: 'Of the total: in handlers' },
       presentation_share: { title: 'Of the total: until the next paint' },
+      flagged: { title: '60 s and more; not in the other columns' },
     })],
   }),
 };
@@ -45,7 +46,7 @@ export const longFrames = {
     columns: columnsOf('long_frames', {
       invoker: { cell: ({ invoker }) => (invoker === null ? 'frames without scripts' : visible(invoker, 160)) },
       function: { cell: (row) => h('span', { class: 'function' }, visible(row.function, 160), placeLink({ resource: row.script })) },
-      count: { label: 'Runs' }, total_ms: {}, p75_ms: {}, blocking_ms: { bar: true }, forced_layout_ms: {},
+      count: { label: 'Runs' }, total_ms: {}, p75_ms: {}, blocking_ms: { bar: true }, forced_layout_ms: {}, forced_style_ms: {}, forced_reflow_ms: {}, style_ms: {}, layout_ms: {},
     }),
     after: h('p', null, h('a', { href: page.link({ view: 'timing', item: '(long frame)' }) }, 'All functions inside long frames, of profiled page loads')),
   }),

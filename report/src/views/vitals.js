@@ -20,7 +20,7 @@ export const thresholds = Object.fromEntries(vitalRows.map(({ name, good, poor }
 const isScore = (name) => vitalRows.find((vital) => vital.name === name)?.unit === 'score x 1000';
 
 /** Returns a value with its unit. @param {import('../api.js').Row} row @param {string} name */
-export const value = (row, name) => (isScore(row.name) ? number(row[name] / 1000) : `${number(row[name])} ms`);
+export const value = (row, name) => (row[name] === null ? '' : isScore(row.name) ? number(row[name] / 1000) : `${number(row[name])} ms`);
 
 /** Returns the 75th percentile and its interval. @param {import('../api.js').Row} row */
 const p75 = (row) => h('span', null, value(row, 'p75'), h('span', { class: 'between' }, ` ${value(row, 'p75_low')} … ${row.p75_high === null ? '?' : value(row, 'p75_high')}`));
@@ -34,7 +34,7 @@ const rating = (row) => h('span', {
 const columns = () => [
   ...columnsOf('vitals', { count: {}, p50: { cell: (row) => value(row, 'p50') }, p75: { label: 'p75, 95 % between', cell: p75, title: 'If page loads are independent of each other' }, p95: { cell: (row) => value(row, 'p95') } }),
   { name: 'rating', label: 'Good, middling, poor', cell: rating },
-  ...columnsOf('vitals', { good_share: {}, needs_improvement_share: { label: 'Needs impr.' }, poor_share: {} }),
+  ...columnsOf('vitals', { good_share: {}, needs_improvement_share: { label: 'Needs impr.' }, poor_share: {}, flagged: { title: 'INPs of 60 s and more; not in the other columns' } }),
 ];
 
 /** Returns the table of the server's share of TTFB; null where no server says it. @param {import('../api.js').Answer} answer */

@@ -35,8 +35,21 @@ static void each_is_rated_by_its_thresholds(void **state)
     assert_int_equal(fp_vital_find(FP_STR("lcp")), FP_VITAL_COUNT);
 }
 
+static void only_an_inp_is_flagged(void **state)
+{
+    (void)state;
+    for (enum fp_vital vital = 0; vital < FP_VITAL_COUNT; vital++) {
+        const bool is_inp = vital == FP_VITAL_INP;
+        assert_int_equal(fp_vital_rate(vital, 59999999), FP_VITAL_POOR);
+        assert_int_equal(fp_vital_rate(vital, 60000000), is_inp ? FP_VITAL_FLAGGED : FP_VITAL_POOR);
+        assert_int_equal(fp_vital_rate(vital, FP_TIME_MAX_US),
+                         is_inp ? FP_VITAL_FLAGGED : FP_VITAL_POOR);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_is_rated_by_its_thresholds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_is_rated_by_its_thresholds),
+                                       cmocka_unit_test(only_an_inp_is_flagged)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

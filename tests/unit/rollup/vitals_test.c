@@ -164,6 +164,36 @@ static void an_equal_value_stays_where_it_was_first_counted(void **state)
     assert_inp(rollup, 120000, 1, 0);
 }
 
+/* The machine slept between two values: the page load is flagged until a later value replaces that.
+ */
+static void a_flagged_value_replaces_and_is_replaced(void **state)
+{
+    static const int64_t slept_us = 3600000000;
+    struct fp_rollup *rollup = begin(state);
+    struct beacon beacon = {.load = 7, .vital = FP_VITAL_INP, .value_us = 120000, .metric = 1};
+    add_beacon(rollup, &beacon);
+    assert_inp(rollup, 120000, 1, 0);
+    for (int64_t longer = 0; longer < 2; longer++) {
+        beacon.part++;
+        beacon.value_us = slept_us + longer;
+        add_beacon(rollup, &beacon);
+        assert_int_equal(sums_of(rollup, FP_TIMING_VITAL_FLAGGED, FP_VITAL_INP).count, 1);
+        assert_int_equal(sums_of(rollup, FP_TIMING_VITAL_FLAGGED, FP_VITAL_INP).uploads, 1);
+        assert_int_equal(sums_of(rollup, FP_TIMING_VITAL, FP_VITAL_INP).count, 0);
+        assert_int_equal(sums_of(rollup, FP_TIMING_VITAL, FP_VITAL_INP).uploads, 0);
+        assert_int_equal(sums_of(rollup, FP_TIMING_VITAL_GOOD, FP_VITAL_INP).count, 0);
+        assert_int_equal(sums_of(rollup, FP_TIMING_VITAL_POOR, FP_VITAL_INP).count, 0);
+        assert_int_equal(in_bin(rollup, 120000), 0);
+        assert_int_equal(in_bin(rollup, beacon.value_us), 0);
+    }
+    beacon.part++;
+    beacon.value_us = 900000;
+    add_beacon(rollup, &beacon);
+    assert_inp(rollup, 900000, 0, 1);
+    assert_int_equal(sums_of(rollup, FP_TIMING_VITAL_FLAGGED, FP_VITAL_INP).count, 0);
+    assert_int_equal(sums_of(rollup, FP_TIMING_VITAL_FLAGGED, FP_VITAL_INP).uploads, 0);
+}
+
 static void loads_vitals_and_metrics_are_apart(void **state)
 {
     struct fp_rollup *rollup = begin(state);
@@ -314,6 +344,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(counts_the_last_of_equal_parts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_equal_value_stays_where_it_was_first_counted, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_flagged_value_replaces_and_is_replaced, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(loads_vitals_and_metrics_are_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(takes_back_a_vital_in_the_bucket_that_counted_it, set_up,

@@ -114,10 +114,12 @@ static void reads_interactions_frames_and_resources(void **state)
     const struct fp_profile *profile = decode_good(
         &decoded, "{'version':1,'interactions':[{'type':'pointer','start':10,'processingStart':12,"
                   "'processingEnd':30,'duration':24,'target':'#buy'}],"
-                  "'frames':[{'start':100,'duration':90.5,'blocking':40,'renderStart':180,"
+                  "'frames':[{'start':100,'duration':90.5,'blocking':40,'style':3,'layout':4.5,'"
+                  "renderStart':180,"
                   "'styleAndLayoutStart':0,'scripts':[{'invoker':'#buy.onclick','invokerType':"
                   "'event-listener','url':'https://a.example/a.js','function':'f','position':7,"
-                  "'start':100,'duration':80,'forced':5},{'start':181,'duration':1}]}]}");
+                  "'start':100,'duration':80,'forced':5,'forcedStyle':2,'forcedLayout':0},{'start':"
+                  "181,'duration':1}]}]}");
     assert_int_equal(profile->interactions[0].delay_us, 2000);
     assert_int_equal(profile->interactions[0].processing_us, 18000);
     assert_int_equal(profile->interactions[0].duration_us, 24000);
@@ -125,8 +127,15 @@ static void reads_interactions_frames_and_resources(void **state)
     assert_int_equal(profile->long_frames[0].duration_us, 90500);
     assert_int_equal(profile->long_frames[0].script_count, 2);
     assert_text(profile->scripts[0].invoker, "#buy.onclick");
+    assert_int_equal(profile->long_frames[0].style_us, 3000);
+    assert_int_equal(profile->long_frames[0].layout_us, 4500);
     assert_int_equal(profile->scripts[0].forced_us, 5000);
+    assert_int_equal(profile->scripts[0].forced_style_us, 2000);
+    assert_int_equal(profile->scripts[0].forced_layout_us, 0);
     assert_int_equal(profile->scripts[1].duration_us, 1000);
+    assert_int_equal(profile->scripts[1].forced_us, 0);
+    assert_int_equal(profile->scripts[1].forced_style_us, FP_DURATION_NONE);
+    assert_int_equal(profile->scripts[1].forced_layout_us, FP_DURATION_NONE);
     release(&decoded);
     profile = decode_good(&decoded, "{'version':1,'resources':[{'host':'a.example','kind':'script',"
                                     "'duration':[1,2.5],'bytes':9,'opaque':1,"
@@ -368,17 +377,25 @@ static void long_tasks_stand_in_for_frames(void **state)
         &decoded, "[{'entryType':'longtask','startTime':1,'duration':80,'attribution':[]}]");
     assert_int_equal(profile->long_frame_count, 1);
     assert_int_equal(profile->long_frames[0].blocking_us, 30000);
+    assert_int_equal(profile->long_frames[0].style_us, FP_DURATION_NONE);
+    assert_int_equal(profile->long_frames[0].layout_us, FP_DURATION_NONE);
     release(&decoded);
     profile = decode_good(
         &decoded,
         "[{'entryType':'longtask','startTime':1,'duration':80},{'entryType':'long-animation-frame',"
-        "'startTime':0,'duration':90,'blockingDuration':31,'scripts':[{'startTime':1,'duration':80,"
+        "'startTime':0,'duration':90,'blockingDuration':31,'styleDuration':6,'layoutDuration':7,"
+        "'scripts':[{'startTime':1,'duration':80,"
         "'invoker':'A#b.onclick','sourceURL':'u','sourceFunctionName':'f',"
-        "'forcedStyleAndLayoutDuration':2}]}]");
+        "'forcedStyleAndLayoutDuration':2,'forcedStyleDuration':0.5,"
+        "'forcedLayoutDuration':1.5}]}]");
     assert_int_equal(profile->long_frame_count, 1);
     assert_int_equal(profile->long_frames[0].blocking_us, 31000);
     assert_text(profile->scripts[0].function, "f");
+    assert_int_equal(profile->long_frames[0].style_us, 6000);
+    assert_int_equal(profile->long_frames[0].layout_us, 7000);
     assert_int_equal(profile->scripts[0].forced_us, 2000);
+    assert_int_equal(profile->scripts[0].forced_style_us, 500);
+    assert_int_equal(profile->scripts[0].forced_layout_us, 1500);
     release(&decoded);
 }
 
@@ -496,6 +513,18 @@ static const struct bad_upload bad_uploads[] = {
      FP_VERDICT_INVALID, "/frames/0/scripts/1/duration", 0, "duration is after the frame ends"},
     {"forced layout longer than its script", SCRIPT("'start':2,'duration':1,'forced':12"), NULL,
      FP_VERDICT_INVALID, "/frames/0/scripts/1/forced", 0, "forced is longer than the script"},
+    {"forced style longer than its script", SCRIPT("'start':2,'duration':1,'forcedStyle':12"), NULL,
+     FP_VERDICT_INVALID, "/frames/0/scripts/1/forcedStyle", 0,
+     "forcedStyle is longer than the script"},
+    {"forced layout alone longer than its script",
+     SCRIPT("'start':2,'duration':1,'forcedLayout':12"), NULL, FP_VERDICT_INVALID,
+     "/frames/0/scripts/1/forcedLayout", 0, "forcedLayout is longer than the script"},
+    {"style longer than its frame", FRAME("'style':20"), NULL, FP_VERDICT_INVALID,
+     "/frames/0/style", 0, "style is longer than the frame"},
+    {"layout longer than its frame", FRAME("'layout':20"), NULL, FP_VERDICT_INVALID,
+     "/frames/0/layout", 0, "layout is longer than the frame"},
+    {"negative style", FRAME("'style':-1"), NULL, FP_VERDICT_INVALID, "/frames/0/style", 0,
+     "style is -1; it must not be negative"},
     {"a script that is a text", FRAME("'scripts':['x']"), NULL, FP_VERDICT_INVALID,
      "/frames/0/scripts/0", 0, "this is a string; it must be an object"},
     {"a wrong position", SCRIPT("'start':2,'duration':1,'position':'7'"), NULL, FP_VERDICT_INVALID,

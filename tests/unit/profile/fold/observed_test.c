@@ -276,6 +276,62 @@ static void a_frame_divides_its_blocking_time(void **state)
         "go");
 }
 
+/* Where a browser says 0, that counts: not as where it says nothing. */
+static void a_frame_divides_its_style_and_layout(void **state)
+{
+    struct fp_delta delta = fold_json(
+        *state,
+        "{'version':1,'frames':[{'start':0,'duration':60,'style':0.1,'layout':0,'scripts':["
+        "{'invoker':'a.onclick','start':0,'duration':1,'forcedStyle':0.5,'forcedLayout':0},"
+        "{'invoker':'b.onclick','start':1,'duration':2}]},"
+        "{'start':100,'duration':70,'style':7}]}",
+        64);
+    assert_counted(&delta, FP_TIMING_STYLE, "a.onclick", 1, 33);
+    assert_counted(&delta, FP_TIMING_STYLE, "b.onclick", 1, 67);
+    assert_counted(&delta, FP_TIMING_LAYOUT, "a.onclick", 1, 0);
+    assert_counted(&delta, FP_TIMING_LAYOUT, "b.onclick", 1, 0);
+    assert_counted(&delta, FP_TIMING_STYLE, "", 1, 7000);
+    assert_counted(&delta, FP_TIMING_FORCED_STYLE, "a.onclick", 1, 500);
+    assert_counted(&delta, FP_TIMING_FORCED_REFLOW, "a.onclick", 1, 0);
+    for (uint32_t i = 0; i < delta.timing_count; i++) {
+        const struct fp_delta_timing *timing = &delta.timings[i];
+        const bool is_forced =
+            timing->kind == FP_TIMING_FORCED_STYLE || timing->kind == FP_TIMING_FORCED_REFLOW;
+        assert_false(is_forced && !fp_str_equal(timing->name, FP_STR("a.onclick")));
+        assert_false(timing->kind == FP_TIMING_LAYOUT && timing->name.len == 0);
+    }
+}
+
+/* Nothing else of them counts: no value, no part, no window. */
+static void too_long_waits_are_flagged(void **state)
+{
+    struct fp_delta delta =
+        fold_json(*state,
+                  "{" TRACE ",'vitals':[{'name':'INP','value':60000,'start':5,'duration':60000},"
+                  "{'name':'LCP','value':60000,'navigationType':'prerender'}],"
+                  "'interactions':[{'type':'pointer','target':'#a','start':5,'processingStart':6,"
+                  "'processingEnd':7,'duration':60000}]}",
+                  64);
+    assert_counted(&delta, FP_TIMING_VITAL_FLAGGED, "INP", 1, 0);
+    assert_int_equal(find(&delta, FP_TIMING_INTERACTION_FLAGGED, "pointer", "#a")->count, 1);
+    assert_counted(&delta, FP_TIMING_VITAL_POOR, "LCP", 1, 0);
+    assert_counted(&delta, FP_TIMING_VITAL, "LCP", 1, 60000000);
+    assert_false(has_kind(&delta, FP_TIMING_INTERACTION));
+    assert_false(has_kind(&delta, FP_TIMING_INPUT_DELAY));
+    assert_false(has_kind(&delta, FP_TIMING_PROCESSING));
+    for (uint32_t k = 0; k < delta.timing_count; k++)
+        assert_false(delta.timings[k].kind == FP_TIMING_WINDOW &&
+                     !fp_str_equal(delta.timings[k].name, FP_STR("(running)")));
+    delta = fold_json(*state,
+                      "{'vitals':[{'name':'INP','value':59999}],'interactions':[{'type':'pointer',"
+                      "'start':5,'processingStart':6,'processingEnd':7,'duration':59999}]}",
+                      64);
+    assert_counted(&delta, FP_TIMING_VITAL_POOR, "INP", 1, 0);
+    assert_counted(&delta, FP_TIMING_INTERACTION, "pointer", 1, 59999000);
+    assert_false(has_kind(&delta, FP_TIMING_VITAL_FLAGGED));
+    assert_false(has_kind(&delta, FP_TIMING_INTERACTION_FLAGGED));
+}
+
 static void a_long_task_needs_no_scripts(void **state)
 {
     struct fp_delta delta = fold_json(
@@ -473,6 +529,8 @@ int main(void)
         TEST(a_page_rendered_in_advance_has_windows_from_when_it_was_shown),
         TEST(a_page_that_came_back_has_no_window_from_its_start),
         TEST(a_frame_divides_its_blocking_time),
+        TEST(a_frame_divides_its_style_and_layout),
+        TEST(too_long_waits_are_flagged),
         TEST(a_long_task_needs_no_scripts),
         TEST(resources_are_summed_by_host_and_kind),
         TEST(an_upload_with_samples_or_resources_says_which_host_its_page_is_on),
