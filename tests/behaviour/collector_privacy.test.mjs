@@ -84,7 +84,9 @@ function upload() {
         { startTime: 1, duration: 1, invoker: `IMG[src=https://cdn.example/${secret('invokerPath')}].onload`,
           sourceURL: `https://cdn.example/a.js?${secret('sourceQuery')}`, sourceFunctionName: 'f' }] },
     ],
-    vitals: [{ name: 'LCP', value: 9, target: `#${secret('vitalId')}@shop.example` }, { name: 'INP', value: 8, target: `.${secret('vitalTarget')}`, url: `https://${secret('vitalUrl')}`, rating: secret('rating'),
+    vitals: [{ name: 'LCP', value: 9, target: `#${secret('vitalId')}@shop.example` },
+      { name: 'LCP', value: 9, attribution: { target: `#${secret('lcpId')}@shop.example`, url: `https://${secret('lcpUser')}:x@cdn.example/hero.png?${secret('lcpQuery')}#${secret('lcpFragment')}` } },
+      { name: 'INP', value: 8, target: `.${secret('vitalTarget')}`, url: `https://${secret('vitalUser')}@cdn.example/hero.png?${secret('vitalUrl')}`, rating: secret('rating'),
       attribution: { interactionTarget: secret('attribution') }, extra: secret('vitalExtra') }],
     interactions: [
       { type: 'pointer', start: 1, processingStart: 1, processingEnd: 1, duration: 8, target: `Pay ${secret('targetText')} now` },

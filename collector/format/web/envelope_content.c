@@ -8,6 +8,7 @@
 #include "collector/format/utf8.h"
 #include "collector/format/web/user_timing_points.h"
 #include "collector/profile/scrub/selector.h"
+#include "collector/rollup/vital.h"
 
 enum {
     MEMBERS_MAX = 36,
@@ -75,13 +76,19 @@ static const struct shape navigation = {.kind = SHAPE_ATTRIBUTES};
 
 static const struct shape metric_entry_members[] = {NUMBER("startTime")};
 static const struct shape metric_entry = OBJECT(NULL, metric_entry_members);
-static const struct shape attribution_members[] = {NUMBER("interactionTime")};
+static const struct shape attribution_members[] = {NUMBER("interactionTime"),
+                                                   TEXT("target", SHAPE_SELECTOR),
+                                                   TEXT("interactionTarget", SHAPE_SELECTOR),
+                                                   TEXT("largestShiftTarget", SHAPE_SELECTOR),
+                                                   SCALAR("url"),
+                                                   FP_VITAL_PART_MEMBERS(NUMBER)};
 static const struct shape vital_members[] = {SCALAR("name"),
                                              NUMBER("value"),
                                              SCALAR("navigationType"),
                                              NUMBER("start"),
                                              NUMBER("duration"),
                                              TEXT("target", SHAPE_SELECTOR),
+                                             SCALAR("url"),
                                              SCALAR("id"),
                                              NUMBER("server"),
                                              SCALAR("cache"),

@@ -88,12 +88,13 @@ static const struct {
      "{'trace':" EMPTY_TRACE ",'marks':{'b':[2],'a':[1],'b':null},'measures':{'m':null}}"},
     {"what was observed, with templated selectors and hosts",
      "{'trace':" EMPTY_TRACE ",'start':1,'vitals':[{'name':'LCP','value':2,'rating':'secret',"
-     "'target':'#secret7','url':'https://secret'}],'interactions':[{'type':'key','start':1,"
+     "'target':'#secret7','url':'https://a/b.png'}],'interactions':[{'type':'key','start':1,"
      "'processingStart':1,'processingEnd':1,'duration':1,'target':'secret text','x':'secret'}],"
      "'frames':[{'start':1,'duration':9,'scripts':[{'invoker':'A#b1.onclick','start':1,'duration':"
      "2,'position':7,'invokerType':'secret'},{'invoker':'https://a/b.js','start':1,'duration':2}]}"
      "]}",
-     "{'start':1,'trace':" EMPTY_TRACE ",'vitals':[{'name':'LCP','value':2,'target':'#secret*'}],"
+     "{'start':1,'trace':" EMPTY_TRACE
+     ",'vitals':[{'name':'LCP','value':2,'target':'#secret*','url':'https://a/b.png'}],"
      "'interactions':[{'type':'key','start':1,'processingStart':1,'processingEnd':1,'duration':1,"
      "'target':'* text'}],'frames':[{'start':1,'duration':9,'scripts':[{'invoker':'A#b*.onclick',"
      "'start':1,'duration':2},{'invoker':'https://a/b.js','start':1,'duration':2}]}]}"},
@@ -155,8 +156,13 @@ static const char *const whole[] = {
     "'stackId':1,'marker':'gc'}]},'marks':[{'name':'n','entryType':'mark','startTime':1,'dura"
     "tion':0,'detail':{'status':1}}],'measures':[{'name':'m','entryType':'measure','startTime"
     "':1,'duration':2},{'name':'o','startMark':'n','endMark':'n'}],'vitals':[{'name':'LCP','v"
-    "alue':2,'navigationType':'navigate','start':1,'duration':3,'target':'#a','id':'v1','entr"
-    "ies':[{'startTime':4}],'attribution':{'interactionTime':5}}],'interactions':[{'type':'ke"
+    "alue':2,'navigationType':'navigate','start':1,'duration':3,'target':'#a','url':'https://a/"
+    "b.png','id':'v1','entr"
+    "ies':[{'startTime':4}],'attribution':{'interactionTime':5,'target':'#a','interactionTarget':'#"
+    "b','largestShiftTarget':'#c','url':'https://a/"
+    "c.png','timeToFirstByte':1,'resourceLoadDelay':0,'resourceLoadDuration':1,'inputDelay':1,'"
+    "processingDuration':2,'waitingDuration':3,'cacheDuration':4,'dnsDuration':5,'"
+    "connectionDuration':6}}],'interactions':[{'type':'ke"
     "y','start':1,'processingStart':1,'processingEnd':1,'duration':1,'target':'b'}],'frames':"
     "[{'start':1,'duration':90,'blocking':40,'style':5,'layout':6,'renderStart':50,'"
     "styleAndLayoutStart':60,'scrip"
