@@ -70,7 +70,7 @@ language sql
 return format('select * from fleetprof.%I(%s''shop'', %L, %L, %L%s)',
     question.name, question.first_argument, since, until, route, question.arguments);
 
-select plan(68);
+select plan(71);
 select is_empty(
     $$ select attrelid::regclass, attname
        from pg_attribute
@@ -104,7 +104,7 @@ select is(
     '{"days_20260103": "by index", "hours_20260105": "by index", "hours_20260106": "by index", "recent": "whole"}',
     format('%s(%s) reads a site''s %s of a day and half of the next one', name, arguments, kind))
 from question
-where name not in ('estimated_hotspots', 'vitals_by', 'coverage');
+where name not in ('estimated_hotspots', 'vitals_by', 'coverage', 'hangs');
 
 -- The dictionary has the stacks of all sites and days.
 create function pg_temp.whole_scans(relation regclass, query text)
