@@ -6,6 +6,7 @@
  * Frames are decided first, then the stacks that result. Refusing a stack refuses its descendants:
  * the ancestors of a known stack are known.
  */
+#include "collector/base/assert.h"
 #include "collector/base/hash.h"
 #include "collector/profile/fold/ceilings.h"
 #include "collector/profile/fold/internal.h"
@@ -256,8 +257,10 @@ bool fp_fold_bound_frames(struct fp_fold *fold, uint32_t *frame_to)
     uint64_t *ids = fp_fold_array(fold, delta->frame_count, sizeof(*ids));
     bool *refused = fp_fold_array(fold, delta->frame_count, sizeof(*refused));
     struct kept kept = {.resources = fp_fold_indexes(fold, delta->resource_count),
-                        .frames = frame_to};
-    if (ids == NULL || refused == NULL || kept.resources == NULL)
+                        .frames = frame_to,
+                        .stacks = fp_fold_indexes(fold, delta->stack_count)};
+    FP_ASSERT(delta->stack_count == 0);
+    if (ids == NULL || refused == NULL || kept.resources == NULL || kept.stacks == NULL)
         return false;
     for (uint32_t i = 0; i < delta->frame_count; i++) {
         ids[i] = delta->frames[i].id;
