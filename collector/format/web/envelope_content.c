@@ -7,8 +7,8 @@
 #include "collector/format/content.h"
 #include "collector/format/utf8.h"
 #include "collector/format/web/user_timing_points.h"
+#include "collector/profile/profile.h"
 #include "collector/profile/scrub/selector.h"
-#include "collector/rollup/vital.h"
 
 enum {
     MEMBERS_MAX = 36,
