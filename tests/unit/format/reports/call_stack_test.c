@@ -55,8 +55,8 @@ static void what_is_not_a_call_is_skipped(void **state)
                                         "atom (x:1:1)",
                                         "at ",
                                         "at",
-                                        "Website owner has not opted in for JS call stacks in "
-                                        "crash reports."};
+                                        ("Website owner has not opted in for JS call stacks in "
+                                         "crash reports.")};
     struct fp_profile_call calls[2];
     (void)state;
     for (size_t i = 0; i < FP_COUNT(texts); i++)

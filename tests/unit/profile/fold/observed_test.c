@@ -123,7 +123,8 @@ static void a_ttfb_has_the_share_of_its_server(void **state)
     assert_counted(&delta, FP_TIMING_TTFB, "", 1, 20000);
     assert_counted(&delta, FP_TIMING_TTFB_SERVER, "", 1, 1000);
     for (uint32_t i = 0; i < delta.timing_count; i++)
-        assert_null(memmem(delta.timings[i].name.ptr, delta.timings[i].name.len, "someone", 7));
+        if (delta.timings[i].name.len > 0)
+            assert_null(memmem(delta.timings[i].name.ptr, delta.timings[i].name.len, "someone", 7));
 }
 
 static void a_vital_with_an_id_and_a_load_may_be_replaced(void **state)
