@@ -45,7 +45,7 @@ before(async () => {
   collector = await startCollector({ config: { database: postgres.conninfo('fleetprof_writer') } });
   const to = `${collector.url}/v1/ingest/pk_demo`;
   for (const release of ['v1', 'v2']) {
-    const body = envelope({ release, page: { url: 'http://127.0.0.1/', route: '/' }, vitals: [{ name: 'INP', value: 250 }],
+    const body = envelope({ release, page: { url: 'http://127.0.0.1/', route: '/' }, vitals: [{ name: 'INP', value: 250, target: 'button', attribution: { inputDelay: 10, processingDuration: 200 } }, { name: 'TTFB', value: 90, server: 40, cache: 'MISS' }],
       measures: [{ name: 'ready', entryType: 'measure', startTime: 5, duration: 20 }] });
     assert.equal((await send(to, { body })).status, 204);
   }
@@ -68,6 +68,8 @@ const tries = () => ({
   'flame': [['flame', '--csv']],
   'timings': [['timings', '--csv']],
   'vitals': [['vitals', '--csv'], ['vitals', '--by', 'route', '--csv']],
+  'vital-parts': [['vital-parts', '--csv'], ['vital-parts', '--by', 'route', '--csv']], 'vital-elements': [['vital-elements', 'INP', '--csv']],
+  'ttfb': [['ttfb', '--csv'], ['ttfb', '--by', 'route', '--csv']],
   'interactions': [['interactions', '--csv']],
   'long-frames': [['long-frames', '--csv']],
   'cost': [['cost', 'party', '--csv']],
