@@ -136,7 +136,7 @@ export const columns = /** @satisfies {Record<string, Record<string, [string, 't
   },
   vital_elements: {
     element: ['Element', 'text'],
-    url: ['Url', 'text'],
+    url: ['URL', 'text'],
     unit: ['Unit', 'text'],
     count: ['Count', 'count'],
     share: ['Share', 'share'],

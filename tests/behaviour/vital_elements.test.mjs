@@ -89,6 +89,17 @@ test('a site has so many new elements in an hour, its other names as many as bef
   assert.equal((await stack.collector.metrics())['fleetprof_names_overflowed_total{kind="element"}'], 10_000 - ceiling);
 });
 
+test('functions that ran before the largest shift are those of CLS', async () => {
+  await upload({
+    release: 'shifted', load: randomUUID(), start: 0, duration: 1000, sampleInterval: 10,
+    trace: { resources: [], frames: [{ name: 'before' }, { name: 'moves' }], stacks: [{ frameId: 0 }, { frameId: 1 }],
+      samples: Array.from({ length: 100 }, (_, i) => ({ timestamp: 10 * i + 5, stackId: i >= 50 && i < 60 ? 1 : 0 })) },
+    vitals: [{ name: 'CLS', id: 'v6-cls', value: 0.5, start: 500, duration: 100 }],
+  });
+  const rows = await stack.sql("select * from fleetprof.vital_hotspots('CLS', 'shop', release => 'shifted')", 'fleetprof_reader');
+  assert.deepEqual(rows.map(({ function: name, self_ms: self }) => [name, self]), [['moves', 100]]);
+});
+
 test('the command line lists elements and parts, also by a dimension', async () => {
   const ask = async (/** @type {string[]} */ ...more) => JSON.parse(await runOrThrow(
     [path.join(binDir, 'fleetprof'), ...more, '--json', '--site', 'shop', '--release', 'again', '--database', stack.postgres.conninfo('fleetprof_reader')]));

@@ -80,6 +80,14 @@ test('--help, the report, the dashboards and the manual have them', async () => 
   assert.deepEqual(documented.map(([, name, unit, good, poor]) => ({ name, unit, good: Number(good), poor: Number(poor) })), reportRows);
 });
 
+test('from when on a wait is flagged is said alike wherever people read it', () => {
+  const [, seconds] = /FP_INTERACTION_FLAGGED_US \(INT64_C\((\d+)\) \* 1000000\)/.exec(read('collector/rollup/vital.h')) ?? assert.fail();
+  for (const [file, text, times] of /** @type {[string, string, number][]} */ ([
+    ['cli/ask/reports.c', `of ${seconds} s and more`, 2], ['report/src/views/vitals.js', `INPs of ${seconds} s and more`, 1],
+    ['report/src/views/interactions.js', `'${seconds} s and more`, 1], ['docs/numbers.md', `An INP of ${seconds} s or more`, 1],
+  ])) assert.equal(read(file).split(text).length - 1, times, file);
+});
+
 test('the agent observes them', () => {
   const observed = [...read('agent/src/vitals.js').matchAll(/^ +on([A-Z]+)\(/gm)].map(([, name]) => name);
   assert.deepEqual(new Set(observed), new Set(names));

@@ -59,15 +59,15 @@ export const vitals = {
 /** Returns what poor page loads take more, and between which times that lies. @param {import('../api.js').Row} row */
 const between = (row) => (row.difference_ms === null ? '' : `${number(row.difference_ms)} (${number(row.difference_low)} to ${number(row.difference_high)})`);
 
-/** Returns what values of a vital consist of. @param {import('../api.js').Answer | undefined} parts @param {string} name */
+/** Returns what values of a vital consist of. @param {import('../api.js').Answer} parts @param {string} name */
 const madeOf = (parts, name) => {
-  const rows = parts?.rows.filter((row) => row.name === name) ?? [];
+  const rows = parts.rows.filter((row) => row.name === name);
   return rows.length === 0 ? null : h('section', null, h('h3', null, 'What it consists of'), table({
     caption: 'Parts', rows, onsort: () => {}, columns: columnsOf('vital_parts', { part: {}, mean_ms: { bar: true }, share: {}, count: {} }) }));
 };
 
-/** Returns the elements that values are of. @param {import('../api.js').Answer | undefined} elements @param {(value: number) => string} write */
-const elementsOf = (elements, write) => (!elements?.rows.length ? null : h('section', null, h('h3', null, 'Which element'), table({
+/** Returns the elements that values are of. @param {import('../api.js').Answer} elements @param {(value: number) => string} write */
+const elementsOf = (elements, write) => (elements.rows.length === 0 ? null : h('section', null, h('h3', null, 'Which element'), table({
   caption: 'Elements', rows: elements.rows, onsort: () => {}, most: 20,
   columns: columnsOf('vital_elements', { element: { cell: ({ element }) => visible(element ?? '', 120) }, url: { cell: ({ url }) => visible(url ?? '', 120) }, count: {}, share: {}, p75: { cell: ({ p75 }) => write(p75) } }) })));
 
