@@ -73,10 +73,35 @@ export function temporaryDir(name = 'test') {
   return dir;
 }
 
-// A process takes ports of its own: another one would find a port free until a server listens on it.
-const portsPerProcess = 100;
-const firstPort = 11_000 + process.pid % 217 * portsPerProcess;
+// A process takes a block of ports of its own: another one would find a port free until a server listens on it, or while
+// the server on it is down. A socket that listens on the first port of a block holds the block until the process ends.
+const portsPerBlock = 100;
+const blocks = 217;
+const lowestPort = 11_000;
 let portsTaken = 0;
+/** @type {Promise<number> | undefined} */
+let ownBlock;
+
+/** Listens on the port if it is free. @param {number} port */
+async function listenOn(port) {
+  const server = net.createServer().listen(port, '127.0.0.1');
+  return once(server, 'listening').then(() => server, (error) => {
+    if (error.code === 'EADDRINUSE') return null;
+    throw error;
+  });
+}
+
+/** Returns the first port of a block that this process holds. */
+async function takeBlock() {
+  for (let i = 0; i < blocks; i++) {
+    const first = lowestPort + (process.pid + i) % blocks * portsPerBlock;
+    const held = await listenOn(first);
+    if (!held) continue;
+    held.unref();
+    return first;
+  }
+  throw new Error(`each of the ${blocks} blocks of ports is taken`);
+}
 
 /**
  * Returns a TCP port on 127.0.0.1 that is free at the moment. The kernel gives the ports from 32768 on to connections:
@@ -84,15 +109,13 @@ let portsTaken = 0;
  * @returns {Promise<number>}
  */
 export async function freePort() {
+  ownBlock ??= takeBlock();
+  const first = await ownBlock;
   for (;;) {
-    const port = firstPort + portsTaken % portsPerProcess;
+    const port = first + 1 + portsTaken % (portsPerBlock - 1);
     portsTaken += 1;
-    const server = net.createServer().listen(port, '127.0.0.1');
-    const isFree = await once(server, 'listening').then(() => true, (error) => {
-      if (error.code === 'EADDRINUSE') return false;
-      throw error;
-    });
-    if (!isFree) continue;
+    const server = await listenOn(port);
+    if (!server) continue;
     server.close();
     await once(server, 'close');
     return port;
