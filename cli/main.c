@@ -48,6 +48,7 @@ static const struct command commands[] = {
     {"sourcemap", "original names of functions in bundled scripts", fp_sourcemap_command},
     {"spool", "a collector's spool, and what was refused", fp_spool_command},
     {"serve", "the web report: look at it in a browser", fp_serve_command},
+    {"mcp", "answer programs with a language model, which start it", fp_mcp_command},
     {"report", "the web report as one file, to send to somebody", fp_save_command},
     {"doctor", "find out why a site has no profiles", fp_doctor_command},
     {"status", "how collectors and database are, and what is wrong", fp_status_command},

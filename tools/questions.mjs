@@ -20,6 +20,7 @@ import { vitals } from './vitals.mjs';
  * @property {string} kind
  * @property {string} about
  * @property {{ route: string, command: string, order: string, time: string } | null} serves
+ * @property {{ name: string, columns: string[] } | null} tool
  * @property {Parameters[]} takes
  * @property {Columns[]} gives
  * @property {string[]} example
@@ -36,6 +37,7 @@ const list = (/** @type {string} */ text) => text.split(', ').filter(Boolean);
 /** @type {Record<string, (question: Question, cells: string[], rest: string) => void>} */
 const readers = {
   serves: (question, [route, command = '', order = '', time = '']) => { question.serves = { route, command, order, time }; },
+  tool: (question, [name, columns = '']) => { question.tool = { name, columns: list(columns) }; },
   takes: (question, [names, type, options, meaning]) => {
     if (sets.includes(names)) { question.takes.push({ filters: names }); return; }
     const [, word, orNull, usual] = /^(.*?)( or null)?(?: = (.*))?$/.exec(type) ?? [];
@@ -64,7 +66,7 @@ export function parse(text) {
     const [, word, rest] = /^(\w+) \| ?(.*)$/.exec(line) ?? [];
     const cells = rest?.split('|').map((cell) => cell.trim()) ?? [];
     const question = all.at(-1);
-    if (word === 'question') all.push({ name: cells[0], kind: cells[1], about: cells[2], serves: null, takes: [], gives: [], example: [], output: [] });
+    if (word === 'question') all.push({ name: cells[0], kind: cells[1], about: cells[2], serves: null, tool: null, takes: [], gives: [], example: [], output: [] });
     else if (question && readers[word]) readers[word](question, cells, rest);
     else throw new Error(`schema/questions has the line "${line}"`);
   }

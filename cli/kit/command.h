@@ -19,6 +19,7 @@
 #define FP_OPTION_SHARED 0x200
 #define FP_OPTION_FOLD 0x2c0
 #define FP_OPTION_UPLOAD 0x2d0
+#define FP_OPTION_READER 0x2e0
 
 /* Reads the options into *given. Ends the process on failure, and for --help. */
 void fp_command_parse(const struct argp *argp, int argc, char **argv, void *given);
@@ -44,6 +45,7 @@ enum fp_exit fp_sourcemap_command(int argc, char **argv);
 enum fp_exit fp_spool_command(int argc, char **argv);
 enum fp_exit fp_save_command(int argc, char **argv);
 enum fp_exit fp_serve_command(int argc, char **argv);
+enum fp_exit fp_mcp_command(int argc, char **argv);
 enum fp_exit fp_doctor_command(int argc, char **argv);
 enum fp_exit fp_status_command(int argc, char **argv);
 

@@ -83,11 +83,11 @@ bool fp_fitness_take(void *context, const PGresult *row)
 static bool refuse_writer(const struct fp_fitness *fitness)
 {
     fp_trouble_set(fitness->trouble, 503,
-                   "The report's server connects to the database as \"%s\", a role that can write; "
+                   "This server connects to the database as \"%s\", a role that can write; "
                    "it only works with one that cannot.",
                    fitness->role);
     fp_trouble_hint(fitness->trouble,
-                    "Name the role fleetprof_reader: fleetprof serve --database \"... "
+                    "Name the role fleetprof_reader: --database \"... "
                     "user=fleetprof_reader\". On a machine of your own, --allow-writer will do.");
     fitness->trouble->is_final = true;
     return false;
@@ -147,7 +147,7 @@ struct explanation {
 static const struct explanation explanations[] = {
     {"57014", 504, 0, false,
      "The database worked on this for longer than the report's server waits.",
-     "Ask about a shorter time, one route or one release; or start `fleetprof serve' with a longer "
+     "Ask about a shorter time, one route or one release; or start the server with a longer "
      "--statement-timeout."},
     {"57P", 503, FP_TROUBLE_AWAY_S, true, "The database is stopping or starting.",
      "Reload the page when it is back."},

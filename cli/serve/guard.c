@@ -97,3 +97,9 @@ bool fp_guard_admits_fetch(const char *sec_fetch_site)
     return sec_fetch_site == NULL || strcmp(sec_fetch_site, "same-origin") == 0 ||
            strcmp(sec_fetch_site, "none") == 0;
 }
+
+bool fp_guard_admits_origin(const char *origin, const char *host)
+{
+    const char *at = origin != NULL ? strstr(origin, "://") : NULL;
+    return origin == NULL || (at != NULL && host != NULL && strcmp(at + strlen("://"), host) == 0);
+}

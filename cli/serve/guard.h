@@ -32,4 +32,7 @@ bool fp_guard_admits_host(const struct fp_guard *guard, const char *host);
 /* True if a request with this `Sec-Fetch-Site` (NULL: none) may have an answer of the API. */
 bool fp_guard_admits_fetch(const char *sec_fetch_site);
 
+/* True if a request with this `Origin` (NULL: none) comes from a page of the host it asks. */
+bool fp_guard_admits_origin(const char *origin, const char *host);
+
 #endif

@@ -174,6 +174,19 @@ enum MHD_Result fp_response_answer(struct MHD_Connection *connection,
     return send_response(connection, response, MHD_HTTP_OK, "private, no-cache");
 }
 
+enum MHD_Result fp_response_message(struct MHD_Connection *connection, const struct fp_buf *body)
+{
+    const unsigned status = body->len > 0 ? MHD_HTTP_OK : MHD_HTTP_ACCEPTED;
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(body->len, body->data, MHD_RESPMEM_MUST_COPY);
+    if (response == NULL || (body->len > 0 && !add_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+                                                          "application/json"))) {
+        MHD_destroy_response(response);
+        return MHD_NO;
+    }
+    return send_response(connection, response, status, "no-store");
+}
+
 enum MHD_Result fp_response_trouble(struct MHD_Connection *connection,
                                     const struct fp_trouble *trouble)
 {
@@ -191,7 +204,8 @@ enum MHD_Result fp_response_trouble(struct MHD_Connection *connection,
     if (trouble->retry_s > 0)
         good = good && add_header(response, MHD_HTTP_HEADER_RETRY_AFTER, retry);
     if (trouble->status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        good = good && add_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+        good = good && add_header(response, MHD_HTTP_HEADER_ALLOW,
+                                  trouble->allow != NULL ? trouble->allow : "GET, HEAD");
     if (!good) {
         MHD_destroy_response(response);
         return MHD_NO;

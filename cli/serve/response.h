@@ -21,6 +21,10 @@ enum MHD_Result fp_response_file(struct MHD_Connection *connection,
 enum MHD_Result fp_response_answer(struct MHD_Connection *connection,
                                    const struct fp_answer *answer) FP_MUST_CHECK;
 
+/* Sends a reply of the Model Context Protocol; 202 without one. */
+enum MHD_Result fp_response_message(struct MHD_Connection *connection,
+                                    const struct fp_buf *body) FP_MUST_CHECK;
+
 /* Sends a problem. */
 enum MHD_Result fp_response_trouble(struct MHD_Connection *connection,
                                     const struct fp_trouble *trouble) FP_MUST_CHECK;

@@ -4,6 +4,7 @@
  */
 #include "cli/kit/command.h"
 #include "cli/kit/query.h"
+#include "cli/serve/reader_options.h"
 #include "cli/serve/server.h"
 #include "collector/http/listen.h"
 
@@ -16,15 +17,12 @@
 enum {
     OPTION_LISTEN = FP_OPTION_FIRST,
     OPTION_ALLOW_HOST,
-    OPTION_ALLOW_WRITER,
-    OPTION_STATEMENT_TIMEOUT,
+    OPTION_MCP,
 };
 
 enum {
     READERS = 4,
     WAITING = 32,
-    STATEMENT_TIMEOUT_S = 30,
-    STATEMENT_TIMEOUT_MAX_S = 3600,
     PORT_DEFAULT = 8602,
     PORTS_TRIED = 100,
 };
@@ -42,10 +40,8 @@ static const struct argp_option options[] = {
      "also answer for this host name; may be given 16 times; an address that other machines reach "
      "needs one",
      0},
-    {"statement-timeout", OPTION_STATEMENT_TIMEOUT, "SECONDS", 0,
-     "give a question up after this long (default: 30)", 0},
-    {"allow-writer", OPTION_ALLOW_WRITER, NULL, 0,
-     "connect as a role that can write, on a machine of your own", 0},
+    {"mcp", OPTION_MCP, NULL, 0,
+     "also answer programs with a language model, at /mcp; on loopback only", 0},
     {0},
 };
 
@@ -66,17 +62,6 @@ static void read_host(struct serve_options *given, const char *arg, struct argp_
     guard->names[guard->name_count++] = arg;
 }
 
-static void read_timeout(struct serve_options *given, const char *arg, struct argp_state *state)
-{
-    char *end;
-    unsigned long seconds = strtoul(arg, &end, 10);
-    if (arg[0] < '0' || arg[0] > '9' || *end != '\0' || seconds < 1 ||
-        seconds > STATEMENT_TIMEOUT_MAX_S)
-        argp_error(state, "--statement-timeout takes seconds from 1 to %d, not \"%s\"",
-                   STATEMENT_TIMEOUT_MAX_S, arg);
-    given->readers.statement_timeout_s = (unsigned)seconds;
-}
-
 /* An address that other machines reach is guarded by names alone. */
 static void settle_guard(struct serve_options *given, struct argp_state *state)
 {
@@ -87,6 +72,8 @@ static void settle_guard(struct serve_options *given, struct argp_state *state)
         argp_error(state, "--listen is an address that other machines reach: name the hosts that "
                           "browsers may ask for by --allow-host, and put a server with a login "
                           "before it (docs/report.md)");
+    if (!is_local && given->server.has_mcp)
+        argp_error(state, "--mcp needs a --listen address that other machines do not reach");
     guard->is_loopback = is_local;
     guard->any_host = is_unix && guard->name_count == 0;
 }
@@ -96,7 +83,8 @@ static error_t parse_serve(int key, char *arg, struct argp_state *state)
     struct serve_options *given = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &given->database;
+        state->child_inputs[0] = &given->readers;
+        state->child_inputs[1] = &given->database;
         return 0;
     case OPTION_LISTEN:
         read_listen(given, arg, state);
@@ -104,11 +92,8 @@ static error_t parse_serve(int key, char *arg, struct argp_state *state)
     case OPTION_ALLOW_HOST:
         read_host(given, arg, state);
         return 0;
-    case OPTION_ALLOW_WRITER:
-        given->readers.allow_writer = true;
-        return 0;
-    case OPTION_STATEMENT_TIMEOUT:
-        read_timeout(given, arg, state);
+    case OPTION_MCP:
+        given->server.has_mcp = true;
         return 0;
     case ARGP_KEY_SUCCESS:
         settle_guard(given, state);
@@ -119,6 +104,7 @@ static error_t parse_serve(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
+    {&fp_reader_argp, 0, NULL, 0},
     {&fp_database_argp, 0, "The database:", 1},
     {0},
 };
@@ -252,9 +238,7 @@ static bool serve(struct serve_options *given, const sigset_t *signals)
 enum fp_exit fp_serve_command(int argc, char **argv)
 {
     sigset_t signals;
-    struct serve_options given = {.readers = {.connections = READERS,
-                                              .waiting = WAITING,
-                                              .statement_timeout_s = STATEMENT_TIMEOUT_S}};
+    struct serve_options given = {.readers = {.connections = READERS, .waiting = WAITING}};
     if (fp_address_parse(FP_STR("127.0.0.1:8602"), &given.server.listen) != NULL)
         return FP_EXIT_TROUBLE;
     fp_command_parse(&serve_argp, argc, argv, &given);

@@ -4,6 +4,7 @@
  */
 #include "cli/serve/server.h"
 
+#include "cli/serve/mcp_message.h"
 #include "cli/serve/response.h"
 #include "collector/http/page_server.h"
 
@@ -116,24 +117,77 @@ static enum MHD_Result answer_api(const struct fp_server *server, struct MHD_Con
     return queued;
 }
 
+/* ---- the Model Context Protocol ---- */
+
+static const char mcp_path[] = "/mcp";
+
+static const char *header_of(struct MHD_Connection *connection, const char *name)
+{
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+/* A page of another site may send a POST, but not as JSON, and not without its origin. */
+static bool admits_message(struct MHD_Connection *connection, const struct fp_page_request *request,
+                           struct fp_trouble *trouble)
+{
+    const char *type = header_of(connection, MHD_HTTP_HEADER_CONTENT_TYPE);
+    if (strcmp(request->method, "POST") != 0) {
+        fp_trouble_set(trouble, MHD_HTTP_METHOD_NOT_ALLOWED, "Messages come by POST.");
+        trouble->allow = "POST";
+    } else if (!fp_guard_admits_fetch(header_of(connection, "Sec-Fetch-Site")) ||
+               !fp_guard_admits_origin(header_of(connection, MHD_HTTP_HEADER_ORIGIN),
+                                       header_of(connection, MHD_HTTP_HEADER_HOST))) {
+        fp_trouble_set(trouble, MHD_HTTP_FORBIDDEN, "Pages of other sites get no answers.");
+    } else if (type == NULL || strncmp(type, "application/json", strlen("application/json")) != 0) {
+        fp_trouble_set(trouble, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "A message is application/json.");
+    } else if (request->is_body_too_long) {
+        fp_trouble_set(trouble, MHD_HTTP_CONTENT_TOO_LARGE, "A message has at most %d bytes.",
+                       FP_MCP_MESSAGE_MAX);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+static enum MHD_Result answer_message(const struct fp_server *server,
+                                      struct MHD_Connection *connection,
+                                      const struct fp_page_request *request)
+{
+    struct fp_trouble trouble = {0};
+    if (!admits_message(connection, request, &trouble))
+        return fp_response_trouble(connection, &trouble);
+    struct fp_buf reply;
+    fp_buf_init(&reply, FP_MCP_REPLY_MAX);
+    const bool fine =
+        fp_mcp_answer(request->body, server->settings.readers, client_of(connection), &reply);
+    const enum MHD_Result queued = fine ? fp_response_message(connection, &reply) : MHD_NO;
+    fp_buf_release(&reply);
+    return queued;
+}
+
 /* ---- requests ---- */
 
-static bool admits(const struct fp_server *server, struct MHD_Connection *connection,
-                   const char *path, const char *method, struct fp_trouble *trouble)
+static bool admits_host(const struct fp_server *server, struct MHD_Connection *connection,
+                        struct fp_trouble *trouble)
 {
-    const char *host =
-        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
-    const char *fetch = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-Fetch-Site");
-    bool is_api = strncmp(path, "/api/", strlen("/api/")) == 0;
-    if (!fp_guard_admits_host(&server->settings.guard, host)) {
-        fp_trouble_set(trouble, MHD_HTTP_FORBIDDEN,
-                       "This server does not answer for the host of this address.");
-        fp_trouble_hint(trouble, "Start `fleetprof serve' with --allow-host NAME if the name is "
-                                 "yours.");
-    } else if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+    if (fp_guard_admits_host(&server->settings.guard, header_of(connection, MHD_HTTP_HEADER_HOST)))
+        return true;
+    fp_trouble_set(trouble, MHD_HTTP_FORBIDDEN,
+                   "This server does not answer for the host of this address.");
+    fp_trouble_hint(trouble, "Start `fleetprof serve' with --allow-host NAME if the name is "
+                             "yours.");
+    return false;
+}
+
+static bool admits(struct MHD_Connection *connection, const struct fp_page_request *request,
+                   struct fp_trouble *trouble)
+{
+    const char *method = request->method;
+    bool is_api = strncmp(request->path, "/api/", strlen("/api/")) == 0;
+    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
         fp_trouble_set(trouble, MHD_HTTP_METHOD_NOT_ALLOWED,
                        "The report is for reading: use GET or HEAD.");
-    } else if (is_api && !fp_guard_admits_fetch(fetch)) {
+    } else if (is_api && !fp_guard_admits_fetch(header_of(connection, "Sec-Fetch-Site"))) {
         fp_trouble_set(trouble, MHD_HTTP_FORBIDDEN,
                        "The API does not answer requests from pages of other sites.");
     } else {
@@ -162,14 +216,17 @@ static enum MHD_Result answer_path(const struct fp_server *server,
     return fp_response_trouble(connection, &trouble);
 }
 
-static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *path,
-                              const char *method)
+static enum MHD_Result answer(void *context, struct MHD_Connection *connection,
+                              const struct fp_page_request *request)
 {
     const struct fp_server *server = context;
     struct fp_trouble trouble = {0};
-    return admits(server, connection, path, method, &trouble)
-               ? answer_path(server, connection, path)
-               : fp_response_trouble(connection, &trouble);
+    if (!admits_host(server, connection, &trouble))
+        return fp_response_trouble(connection, &trouble);
+    if (server->settings.has_mcp && strcmp(request->path, mcp_path) == 0)
+        return answer_message(server, connection, request);
+    return admits(connection, request, &trouble) ? answer_path(server, connection, request->path)
+                                                 : fp_response_trouble(connection, &trouble);
 }
 
 struct fp_server *fp_server_start(const struct fp_server_settings *settings, struct fp_buf *detail)
@@ -186,6 +243,7 @@ struct fp_server *fp_server_start(const struct fp_server_settings *settings, str
         .connections = CONNECTIONS,
         .ending = ENDING_MAX,
         .memory = CONNECTION_MEMORY,
+        .body_max = settings->has_mcp ? FP_MCP_MESSAGE_MAX : 0,
         .idle_s = IDLE_TIMEOUT_S,
         .request_s = REQUEST_TIMEOUT_S,
         .answer = answer,

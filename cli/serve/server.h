@@ -15,6 +15,7 @@ struct fp_server_settings {
     struct fp_address listen;
     struct fp_guard guard;      /* its names outlive the server */
     struct fp_readers *readers; /* outlive the server */
+    bool has_mcp;               /* answers POST /mcp */
 };
 
 struct fp_server;

@@ -11,6 +11,7 @@ struct fp_trouble {
     unsigned status;       /* HTTP; 0: there is no trouble */
     unsigned retry_s;      /* `Retry-After`; 0: none */
     bool is_final;         /* only another way of starting the server ends it */
+    const char *allow;     /* `Allow` of a status 405, static; NULL: GET and HEAD */
     const char *parameter; /* the one at fault, static; NULL: none */
     char unknown[81];      /* the name of a parameter that there is not; "": none; not escaped */
     char detail[640];      /* a sentence; not escaped */

@@ -74,12 +74,13 @@ static const struct {
     {"/metrics", send_metrics},
 };
 
-static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *path,
-                              const char *method)
+static enum MHD_Result answer(void *context, struct MHD_Connection *connection,
+                              const struct fp_page_request *request)
 {
     const struct fp_admin *admin = context;
+    const char *method = request->method;
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
-        if (strcmp(pages[i].path, path) != 0)
+        if (strcmp(pages[i].path, request->path) != 0)
             continue;
         if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
             return fp_reply_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, plain_text,

@@ -19,6 +19,11 @@ struct fp_page_server {
     struct MHD_Daemon *daemon;
 };
 
+/* A request whose headers have arrived. */
+struct request {
+    struct fp_buf body;
+};
+
 static void move(const struct fp_page_server *server, struct MHD_Connection *connection,
                  enum fp_connection_state state)
 {
@@ -36,36 +41,67 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, const char *tro
     return fp_reply_bad_request(connection, (struct fp_str){text, (size_t)len});
 }
 
-/* MHD's access handler: called after the headers, for each piece of the body (which is dropped),
- * and at the end of the request. */
+/* Begins a request. False when out of memory. */
+static bool begin_request(const struct fp_page_server *server, void **request_cls)
+{
+    struct request *request = calloc(1, sizeof(*request));
+    if (request != NULL)
+        fp_buf_init(&request->body, server->settings.body_max);
+    *request_cls = request;
+    return request != NULL;
+}
+
+static enum MHD_Result answer_request(const struct fp_page_server *server,
+                                      struct MHD_Connection *connection, const char *url,
+                                      const char *method, const struct request *request)
+{
+    const struct fp_buf *body = &request->body;
+    const struct fp_page_request whole = {
+        .path = url,
+        .method = method,
+        .body = {body->len > 0 ? (const char *)body->data : "", body->failed ? 0 : body->len},
+        .is_body_too_long = body->failed,
+    };
+    return server->settings.answer(server->settings.context, connection, &whole);
+}
+
+/* MHD's access handler: called after the headers, for each piece of the body, and at the end of
+ * the request. */
 // NOLINTNEXTLINE(readability-function-size): the parameters are MHD's
 static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *upload_data,
                               size_t *upload_data_size, void **request_cls)
 {
     struct fp_page_server *server = cls;
-    (void)upload_data;
     if (*request_cls == NULL) {
         const char *trouble = fp_strict_trouble(connection, method, version);
-        *request_cls = server; /* not NULL: the headers have arrived */
         move(server, connection, FP_CONNECTION_RECEIVING);
         if (trouble == NULL && fp_strict_is_chunked(connection))
             trouble = "a request for a page has no body in chunks";
+        if (!begin_request(server, request_cls))
+            return MHD_NO;
         return trouble != NULL ? refuse(connection, trouble) : MHD_YES;
     }
+    struct request *request = *request_cls;
     if (*upload_data_size > 0) {
+        if (server->settings.body_max > 0)
+            fp_buf_add(&request->body, upload_data, *upload_data_size);
         *upload_data_size = 0;
         return MHD_YES;
     }
     move(server, connection, FP_CONNECTION_ANSWERED);
-    return server->settings.answer(server->settings.context, connection, url, method);
+    return answer_request(server, connection, url, method, request);
 }
 
 static void complete(void *cls, struct MHD_Connection *connection, void **request_cls,
                      enum MHD_RequestTerminationCode why)
 {
-    (void)request_cls;
+    struct request *request = *request_cls;
     (void)why;
+    if (request != NULL)
+        fp_buf_release(&request->body);
+    free(request);
+    *request_cls = NULL;
     move(cls, connection, FP_CONNECTION_WAITING);
 }
 

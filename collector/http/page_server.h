@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Page server: an HTTP listener whose clients only read. It drops the bodies of requests, bounds
- * the connections and ends slow clients.
+ * Page server: an HTTP listener whose clients only read. It bounds the bodies of requests and the
+ * connections, and ends slow clients.
  */
 #ifndef FP_HTTP_PAGE_SERVER_H
 #define FP_HTTP_PAGE_SERVER_H
@@ -11,9 +11,16 @@
 
 #include <microhttpd.h>
 
+struct fp_page_request {
+    const char *path;
+    const char *method;
+    struct fp_str body;    /* "": none, or it is dropped */
+    bool is_body_too_long; /* for body_max; it is dropped */
+};
+
 /* Queues the response to a whole request; MHD_NO closes the connection. */
 typedef enum MHD_Result fp_page_answer(void *context, struct MHD_Connection *connection,
-                                       const char *path, const char *method);
+                                       const struct fp_page_request *request);
 
 struct fp_page_server_settings {
     unsigned mode;          /* MHD_USE_…: its threads, and how they wait */
@@ -21,6 +28,7 @@ struct fp_page_server_settings {
     unsigned connections;   /* open at a time; one too many evicts the one that was idle longest */
     unsigned ending;        /* further connections that are shut down but not yet closed */
     size_t memory;          /* for the headers of a request and its response, bytes a connection */
+    size_t body_max;        /* of a request, bytes; 0: every body is dropped */
     unsigned idle_s;        /* ends a connection without traffic */
     unsigned request_s;     /* ends a client that takes longer to send the headers, or the body */
     fp_page_answer *answer; /* called on a thread of the server's */

@@ -80,6 +80,7 @@ async function examples() {
       2: ['--all', '--url', `${closed}v1/ingest/pk_shop`, ...config] },
     'status': { 0: ['--over=0', ...config], 1: ['--over=0', '--collector', closed.slice(7, -1)], 2: ['-c', path.join(dir, 'nothing')] },
     'doctor': { 0: config, 1: ['-c', file('no-database.yaml', { ...stack.collector.config, database: noDatabase[1] })], 2: [closed] },
+    'mcp': { 0: reader, 2: ['--statement-timeout', '0'] },
     'serve': { 2: ['--listen', 'nowhere'] }, // it goes on until a signal ends it
   };
 }
