@@ -167,6 +167,8 @@ static bool add_arguments(struct fp_inquiry *inquiry, yyjson_val *arguments,
 {
     size_t i = 0, count = 0;
     yyjson_val *key = NULL, *value = NULL;
+    if (arguments == NULL)
+        return fp_inquiry_is_whole(inquiry, trouble);
     yyjson_obj_foreach(arguments, i, count, key, value)
     {
         const struct fp_str name = {yyjson_get_str(key), yyjson_get_len(key)};
