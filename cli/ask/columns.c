@@ -31,9 +31,10 @@ void fp_columns_init(struct fp_columns *columns, const struct fp_shown *shown, s
         if (shown[i].name != NULL) {
             const struct fp_grid_column *column = find(all, all_count, shown[i].name);
             FP_ASSERT(column != NULL); /* the catalogue has it */
-            own = (struct fp_grid_column){NULL, column->heading, column->cell};
+            own.heading = column->heading;
+            own.cell = shown[i].sql != NULL ? shown[i].cell : column->cell;
         }
-        add(columns, own, shown[i].name != NULL ? shown[i].name : shown[i].sql);
+        add(columns, own, shown[i].sql != NULL ? shown[i].sql : shown[i].name);
     }
     for (size_t i = 0; i < all_count; i++)
         add(columns, (struct fp_grid_column){all[i].name, NULL, all[i].cell}, all[i].name);

@@ -13,10 +13,10 @@
 
 /* A column for people: one of the question, or one that only people see. */
 struct fp_shown {
-    const char *name; /* of the question's column; NULL: the rest is given */
+    const char *name; /* of the question's column, whose heading it has; NULL: heading is given */
     const char *heading;
+    const char *sql; /* NULL: the column itself, in its cell */
     enum fp_cell cell;
-    const char *sql;
 };
 
 /* Where a function begins, as one text. */

@@ -8,10 +8,9 @@
 #include "cli/kit/command.h"
 
 #define SHOWN_TIMINGS(before, after)                                                               \
-    {.heading = "VERDICT", .cell = FP_CELL_WORD, .sql = "verdict"}, {.name = "name"},              \
-        {.heading = "PERCENTILE", .cell = FP_CELL_WORD, .sql = "'p' || percentile"},               \
-        {.heading = "BEFORE", .cell = FP_CELL_MS, .sql = (before)},                                \
-        {.heading = "AFTER", .cell = FP_CELL_MS, .sql = (after)},                                  \
+    {.name = "verdict"}, {.name = "name"},                                                         \
+        {.name = "percentile", .cell = FP_CELL_WORD, .sql = "'p' || percentile"},                  \
+        {.name = (before)}, {.name = (after)},                                                     \
         FP_SHOWN_CHANGE("CHANGE", "change", "change_low", "change_high"),                          \
         {.name = "before_count"}, {.name = "after_count"}, {.name = "common_change"},              \
         {.heading = "WITHOUT MACHINES",                                                            \
@@ -23,7 +22,7 @@
 static const struct fp_shown shown_timings[] = {SHOWN_TIMINGS("before_ms", "after_ms")};
 static const struct fp_shown shown_vitals[] = {SHOWN_TIMINGS("before_value", "after_value")};
 static const struct fp_shown shown_costs[] = {
-    {.heading = "VERDICT", .cell = FP_CELL_WORD, .sql = "verdict"},
+    {.name = "verdict"},
     {.name = "name"},
     {.name = "before_self_ms"},
     {.name = "after_self_ms"},

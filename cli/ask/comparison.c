@@ -144,7 +144,7 @@ void fp_comparison_add(const struct fp_comparison *comparison, struct fp_sql_que
 /* ---- the table ---- */
 
 static const struct fp_shown shown[] = {
-    {.heading = "VERDICT",
+    {.name = "verdict",
      .cell = FP_CELL_WORD,
      .sql = "verdict || coalesce(', at least ' || " FP_COMPARISON_CHANGE("at_least") ", '')"},
     {.name = "function"},

@@ -63,6 +63,16 @@ test('the dimensions that all views have are texts under their own names', async
   assert.deepEqual(columnsOf(text, 'V'), [...['site', ...dimensions].map((name) => `"${name}", "${name.toUpperCase()}", TEXT`), '"count", "COUNT", INTEGER']);
 });
 
+test('no table of the command line writes a heading that the catalogue has', async () => {
+  const { text } = await write(fs.readFileSync(path.join(repository, 'schema/questions'), 'utf8'));
+  const known = new Set([...text.matchAll(/COLUMN\("\w+", "(.*)", \w+\)/g)].map(([, heading]) => heading));
+  assert.ok(known.has('SELF MS/LOAD') && known.size > 100, `${known.size}`);
+  const ask = path.join(repository, 'cli/ask');
+  const written = fs.readdirSync(ask).flatMap((file) => [...fs.readFileSync(path.join(ask, file), 'utf8').matchAll(/\.heading = "([^"]*)"/g)].map(([, heading]) => `${file}: ${heading}`));
+  assert.ok(written.length > 3, `${written.length}`);
+  assert.deepEqual(written.filter((each) => known.has(each.split(': ')[1])), []);
+});
+
 test('the labels that the report shows are those of the command line', async () => {
   const { text } = await write(fs.readFileSync(path.join(repository, 'schema/questions'), 'utf8'));
   const all = questions.filter(({ kind }) => kind === 'rows' || kind === 'view');
