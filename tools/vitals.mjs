@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * A row; schema/vitals explains the columns.
- * @typedef {{ name: string, unit: string, good: number, poor: number, parts: { name: string, member: string }[], meaning: string }} Vital
+ * @typedef {{ name: string, unit: string, good: number, poor: number, parts: { name: string, member: string }[], element: string, meaning: string }} Vital
  */
 
 const repository = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
@@ -14,7 +14,7 @@ const repository = path.join(path.dirname(fileURLToPath(import.meta.url)), '..')
 /** @type {Vital[]} */
 export const vitals = fs.readFileSync(path.join(repository, 'schema/vitals'), 'utf8').split('\n')
   .filter((line) => line !== '' && !line.startsWith('#')).map((line) => {
-    const [name, unit, good, poor, list, meaning] = line.split('|').map((cell) => cell.trim());
+    const [name, unit, good, poor, list, element, meaning] = line.split('|').map((cell) => cell.trim());
     const parts = list.split(', ').filter(Boolean).map((part) => part.split(' ')).map(([part, member]) => ({ name: part, member }));
-    return { name, unit, good: Number(good), poor: Number(poor), parts, meaning };
+    return { name, unit, good: Number(good), poor: Number(poor), parts, element, meaning };
   });

@@ -22,6 +22,10 @@ static const struct {
 static const struct fp_vital_part parts_of[FP_VITAL_COUNT][FP_VITAL_PARTS_MAX] = {
     FP_VITAL_PARTS(PART)};
 
+#define ELEMENT(id, member) [FP_VITAL_##id] = (member)
+
+static const char *const element_members[FP_VITAL_COUNT] = {FP_VITAL_ELEMENTS(ELEMENT)};
+
 const char *fp_vital_name(enum fp_vital vital)
 {
     return vitals[vital].name;
@@ -47,6 +51,11 @@ enum fp_vital_rating fp_vital_rate(enum fp_vital vital, int64_t value_us)
     if (value_us <= vitals[vital].good_us)
         return FP_VITAL_GOOD;
     return value_us > vitals[vital].poor_us ? FP_VITAL_POOR : FP_VITAL_NEEDS_IMPROVEMENT;
+}
+
+const char *fp_vital_element_member(enum fp_vital vital)
+{
+    return element_members[vital];
 }
 
 size_t fp_vital_part_count(enum fp_vital vital)

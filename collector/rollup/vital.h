@@ -46,6 +46,9 @@ bool fp_vital_is_score(enum fp_vital vital);
 /* Returns the vital of this name, else FP_VITAL_COUNT. */
 enum fp_vital fp_vital_find(struct fp_str name);
 
+/* Returns the member that names the element in the attribution of web-vitals; NULL: none does. */
+const char *fp_vital_element_member(enum fp_vital vital);
+
 /* Returns how many parts a value of the vital has: 0, or at least two. */
 size_t fp_vital_part_count(enum fp_vital vital);
 

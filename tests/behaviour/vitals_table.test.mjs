@@ -89,8 +89,11 @@ test('from when on a wait is flagged is said alike wherever people read it', () 
 });
 
 test('the agent observes them', () => {
-  const observed = [...read('agent/src/vitals.js').matchAll(/^ +on([A-Z]+)\(/gm)].map(([, name]) => name);
+  const agent = read('agent/src/vitals.js');
+  const observed = [...agent.matchAll(/^ +on([A-Z]+)\(/gm)].map(([, name]) => name);
   assert.deepEqual(new Set(observed), new Set(names));
+  const [, members] = /^ +const \{ (target, .*) \} = attribution;$/m.exec(agent) ?? assert.fail();
+  for (const { name, element } of vitals) assert.ok(element === '' || members.split(', ').includes(element), name);
 });
 
 /** Files of functions that a copy of schema/ gives, and the C header, with a table of vitals. @param {string} table */
@@ -105,8 +108,9 @@ async function made(table) {
 }
 
 test('a new vital is one line', async () => {
-  const { header, sql } = await made(`${read('schema/vitals')}XYZ | score x 1000 | 7 | 9 | | a vital of tomorrow\n`);
+  const { header, sql } = await made(`${read('schema/vitals')}XYZ | score x 1000 | 7 | 9 | | shownElement | a vital of tomorrow\n`);
   assert.match(header, /, \\\n {4}ROW\(XYZ, "XYZ", 7, 9, true\)\n/);
+  assert.match(header, /, \\\n {4}ELEMENT\(XYZ, "shownElement"\)\n/);
   assert.match(header, new RegExp(`"${names.join(', ')}, XYZ"`));
   assert.match(sql, new RegExp(`return '\\{${names.join(', ')}, XYZ\\}'::text\\[\\]`));
   assert.match(sql, /when 'XYZ' then 'score x 1000'$/m);
@@ -115,11 +119,12 @@ test('a new vital is one line', async () => {
 
 test('a row that is wrong is named', async () => {
   for (const [row, problem] of /** @type {[string, RegExp][]} */ ([
-    ['lcp | ms | 1 | 2 | | a name', /:\d+: a vital has a name in capitals/],
-    ['XYZ | s | 1 | 2 | | a unit', /:\d+: the unit is ms or score x 1000/],
-    ['XYZ | ms | 2 | 2 | | thresholds', /:\d+: good and poor are whole numbers, and poor is larger/],
-    ['XYZ | ms | 1 | 2 | one member | parts', /:\d+: a vital has no parts, or two to 5/],
-    ['XYZ | ms | 1 | 2 | one, two member | parts', /:\d+: a part has a name and a member of the attribution/],
-    ['XYZ | ms | 1 | 2 |', /a vital has six columns/],
+    ['lcp | ms | 1 | 2 | | | a name', /:\d+: a vital has a name in capitals/],
+    ['XYZ | s | 1 | 2 | | | a unit', /:\d+: the unit is ms or score x 1000/],
+    ['XYZ | ms | 2 | 2 | | | thresholds', /:\d+: good and poor are whole numbers, and poor is larger/],
+    ['XYZ | ms | 1 | 2 | one member | | parts', /:\d+: a vital has no parts, or two to 5/],
+    ['XYZ | ms | 1 | 2 | one, two member | | parts', /:\d+: a part has a name and a member of the attribution/],
+    ['XYZ | ms | 1 | 2 | | an element | two words', /:\d+: an element is a member of the attribution, or empty/],
+    ['XYZ | ms | 1 | 2 |', /a vital has seven columns/],
   ])) await assert.rejects(made(`${read('schema/vitals')}${row}\n`), problem, row);
 });

@@ -76,11 +76,9 @@ static const struct shape navigation = {.kind = SHAPE_ATTRIBUTES};
 
 static const struct shape metric_entry_members[] = {NUMBER("startTime")};
 static const struct shape metric_entry = OBJECT(NULL, metric_entry_members);
+#define ELEMENT(id, member) TEXT(member, SHAPE_SELECTOR)
 static const struct shape attribution_members[] = {NUMBER("interactionTime"),
-                                                   TEXT("target", SHAPE_SELECTOR),
-                                                   TEXT("interactionTarget", SHAPE_SELECTOR),
-                                                   TEXT("largestShiftTarget", SHAPE_SELECTOR),
-                                                   SCALAR("url"),
+                                                   FP_VITAL_ELEMENTS(ELEMENT), SCALAR("url"),
                                                    FP_VITAL_PART_MEMBERS(NUMBER)};
 static const struct shape vital_members[] = {SCALAR("name"),
                                              NUMBER("value"),

@@ -66,13 +66,8 @@ static bool read_texts(struct fp_decoder *decoder, const struct fp_field *fields
            fp_read_text(decoder, &fields[VITAL_URL], &vital->url);
 }
 
-/* Members of an attribution. By vital, its element has another name. */
-enum { ATTRIBUTION_TARGET, ATTRIBUTION_URL, ATTRIBUTION_PARTS };
-static const char *const target_members[FP_VITAL_COUNT] = {
-    [FP_VITAL_LCP] = "target",
-    [FP_VITAL_INP] = "interactionTarget",
-    [FP_VITAL_CLS] = "largestShiftTarget",
-};
+/* Members of an attribution. Behind the parts is the element, if the vital has one. */
+enum { ATTRIBUTION_URL, ATTRIBUTION_PARTS };
 
 /* Cuts parts to what is left of the value: the browser rounds each. */
 static void cut_parts(struct fp_profile_vital *vital)
@@ -107,23 +102,24 @@ static bool read_attribution(struct fp_decoder *decoder, const struct fp_field *
                              struct fp_profile_vital *vital)
 {
     const struct fp_place attribution = fp_field_place(field);
-    struct fp_field fields[ATTRIBUTION_PARTS + FP_VITAL_PARTS_MAX] = {
-        [ATTRIBUTION_TARGET] = {.object = &attribution},
+    struct fp_field fields[ATTRIBUTION_PARTS + FP_VITAL_PARTS_MAX + 1] = {
         [ATTRIBUTION_URL] = {.object = &attribution, .name = FP_STR("url")},
     };
-    const char *target = target_members[vital->vital];
+    const char *element = fp_vital_element_member(vital->vital);
     const size_t part_count = fp_vital_part_count(vital->vital);
     const size_t read_count = part_count > 0 ? part_count - 1 : 0;
     if (field->value == NULL)
         return true;
-    fields[ATTRIBUTION_TARGET].name = target != NULL ? fp_str_of(target) : FP_STR("target");
     for (size_t i = 0; i < read_count; i++)
         fields[ATTRIBUTION_PARTS + i] = (struct fp_field){
             .object = &attribution, .name = fp_str_of(fp_vital_part_of(vital->vital, i)->member)};
+    struct fp_field *target = &fields[ATTRIBUTION_PARTS + read_count];
+    if (element != NULL)
+        *target = (struct fp_field){.object = &attribution, .name = fp_str_of(element)};
     return fp_read_object(decoder, &attribution, field->value, fields,
-                          ATTRIBUTION_PARTS + read_count) &&
-           (vital->target.len > 0 ||
-            fp_read_text(decoder, &fields[ATTRIBUTION_TARGET], &vital->target)) &&
+                          ATTRIBUTION_PARTS + read_count + (element != NULL)) &&
+           (element == NULL || vital->target.len > 0 ||
+            fp_read_text(decoder, target, &vital->target)) &&
            (vital->url.len > 0 || fp_read_text(decoder, &fields[ATTRIBUTION_URL], &vital->url)) &&
            read_parts(decoder, fields + ATTRIBUTION_PARTS, read_count, vital);
 }
