@@ -644,6 +644,11 @@ as $$
 declare
     -- {{given}}
 begin
+    if (select count(distinct site) from segment where matches(site, given.site)) > 1 then
+        raise invalid_parameter_value using
+            message = 'releases of several sites do not follow each other',
+            hint = 'Name one site, or compare two releases, two values of a dimension or two periods.';
+    end if;
     with hour as materialized (
         select * from release_hours(given)
     ),
@@ -671,7 +676,7 @@ end
 $$;
 
 comment on function fleetprof_data.latest_releases is
-    'Returns a release (null: the latest that has a name) and the one before it: that with the most uploads in the 48 hours before its first hour; of those that began in this hour, the one that began last. since and until do not matter.';
+    'Returns, of one site, a release (null: the latest that has a name) and the one before it: that with the most uploads in the 48 hours before its first hour; of those that began in this hour, the one that began last. since and until do not matter.';
 
 create or replace function fleetprof.regressions(
     site         text,

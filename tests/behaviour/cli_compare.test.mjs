@@ -218,6 +218,20 @@ test('compare takes two values of a dimension, in the same hours', async () => {
   assert.ok(rows.length > 0);
 });
 
+test('compare and regressions find no latest release of several sites', async () => {
+  await fleet.postgres.execute(`insert into fleetprof_data.segment select (jsonb_populate_record(segment, '{"segment_id": -5, "site": "site2", "release": "b1"}')).* from fleetprof_data.segment limit 1`);
+  try {
+    for (const command of ['compare', 'regressions']) {
+      const { code, stdout, stderr } = await fleetprof(command, '--site', '%');
+      assert.deepEqual([code, stdout], [2, ''], command);
+      assert.match(stderr, /error: releases of several sites do not follow each other\n.*hint: Name one site, or compare two releases/);
+    }
+    assert.deepEqual(await json('compare', '1', '2', '--site', '%', '--timings'), await json('compare', '1', '2', '--site', 'site1', '--timings'));
+  } finally {
+    await fleet.postgres.execute('delete from fleetprof_data.segment where segment_id = -5');
+  }
+});
+
 test('compare refuses what is no comparison', async () => {
   for (const [args, message] of /** @type {const} */ ([
     [['compare', '--site', 'nobody'], 'site "nobody" has no two releases to compare'],

@@ -528,6 +528,12 @@ test('a comparison begins with the latest two releases, and says that their own 
   assert.deepEqual(complaints, []);
 });
 
+test('a comparison of several sites waits for two sides, as releases of two do not follow each other', async () => {
+  await open('/-/compare?since=2d');
+  assert.match(await page.locator('main p.empty').innerText(), /^Releases of several sites do not follow each other\. Choose two releases/);
+  assert.deepEqual(complaints, []);
+});
+
 test('the strip above a comparison shows the hours of both sides', async () => {
   await open('/shop/compare?before=2.2.9&after=2.3.0');
   const [{ before, after, loads }] = await sql(`to_char(lower(before_hours) at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as before,

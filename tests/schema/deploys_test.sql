@@ -23,7 +23,7 @@ select
 from (select *, case release when 'v2' then 20000 else 10000 end as us from hour) as hour;
 select pg_temp.pack() \g /dev/null
 
-select plan(9);
+select plan(12);
 
 select results_eq(
     $$ select release, first_upload from releases('shop', since => '2026-01-04Z') $$,
@@ -59,5 +59,16 @@ update fleetprof_data.horizon set hours_from = '2026-01-08Z';
 select results_eq(
     $$ select release, first_upload from releases('shop', since => '2026-01-04Z') $$,
     $$ values ('v1', '2026-01-05 10:05Z'::timestamptz), ('v3', '2026-01-05 10:20Z'), ('v2', '2026-01-05 10:50Z') $$, 'the order outlives the hours');
+
+-- A pattern for sites.
+select is((select latest from latest_releases('%')), 'v2', 'a pattern that one site matches is this site');
+insert into fleetprof_data.segment (segment_id, site, route, release, environment, variant, browser, os, device, thread, rate_ppm, last_seen)
+select 5, 'blog', '', 'b1', '', '', '', '', '', '', 0, '2026-01-05';
+select throws_ok(
+    $$ select * from latest_releases('%') $$, '22023', 'releases of several sites do not follow each other',
+    'of several sites, the latest releases may be of different ones');
+select throws_ok(
+    $$ select * from regressions('%', release => 'v2') $$, '22023', 'releases of several sites do not follow each other',
+    'nor is one the release before another');
 select * from finish();
 rollback;

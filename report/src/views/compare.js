@@ -155,7 +155,7 @@ export const compare = {
     ...isChosen(state) ? comparison(state) : {},
   }),
   otherwise(state, { releases: { rows } }) {
-    // Releases of several sites are not each other's successors.
+    // As latest_releases in SQL.
     if (state.site.includes('%') || sideNames.some((name) => isGiven(state.params, name))) return null;
     return successors(rows);
   },
@@ -185,7 +185,8 @@ export const compare = {
     const form = chooser(known, first, page);
     main.append(form);
     if (!isChosen(first)) {
-      main.append(h('p', { class: 'empty' }, known.length < 2 ? 'This site has less than two releases in this period. Choose a longer one, or two periods above: before_since and before_until for the earlier side.'
+      main.append(h('p', { class: 'empty' }, first.site.includes('%') ? 'Releases of several sites do not follow each other. Choose two releases, two values of a dimension, or give the earlier side a period.'
+        : known.length < 2 ? 'This site has less than two releases in this period. Choose a longer one, or two periods above: before_since and before_until for the earlier side.'
         : 'Choose two releases, two values of a dimension, or give the earlier side a period.'));
       return { update() {}, exported: () => null };
     }
