@@ -121,7 +121,7 @@ static void print_lines(const char *label, const char *text)
 
 static void print_words(enum fp_finding_id id)
 {
-    const struct fp_finding_text *text = &fp_finding_texts[id];
+    const struct fp_finding_text *text = fp_finding_text(id);
     print_line("why:", text->why);
     print_line("do:", text->fix);
     print_lines("nginx:", text->nginx);
@@ -138,7 +138,7 @@ static void print_for_people(const struct fp_findings *findings)
         const bool is_last = i + 1 == findings->count || findings->items[i + 1].id != id;
         if (i == 0 || findings->items[i - 1].id != id)
             (void)printf("%s%s: %s: %s\n", i > 0 ? "\n" : "", word_of(id), kinds[id].name,
-                         fp_finding_texts[id].what);
+                         fp_finding_text(id)->what);
         print_line("at:", finding->where);
         print_line("seen:", finding->seen);
         if (!is_last)
@@ -160,7 +160,7 @@ static const struct fp_grid_column columns[] = {
 
 static void add_row(struct fp_grid *grid, const struct fp_finding *finding)
 {
-    const struct fp_finding_text *text = &fp_finding_texts[finding->id];
+    const struct fp_finding_text *text = fp_finding_text(finding->id);
     char *page = fp_memory_print(FP_TROUBLESHOOTING "#%s", kinds[finding->id].name);
     const char *const cells[] = {
         kinds[finding->id].name,
@@ -212,7 +212,7 @@ void fp_findings_list(bool json)
         if (json)
             add_row(&grid, &(struct fp_finding){.id = id});
         else
-            (void)printf("%-24s%-7s%s\n", kinds[id].name, word_of(id), fp_finding_texts[id].what);
+            (void)printf("%-24s%-7s%s\n", kinds[id].name, word_of(id), fp_finding_text(id)->what);
     }
     if (json)
         fp_grid_print(&grid, FP_FORM_JSON);

@@ -160,7 +160,8 @@ struct fp_finding_text {
     const char *express;
 };
 
-extern const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT];
+/* Returns the words of a finding. */
+const struct fp_finding_text *fp_finding_text(enum fp_finding_id id);
 
 const char *fp_finding_name(enum fp_finding_id id);
 

@@ -169,7 +169,7 @@ static void add_findings(void)
 {
     const char *group;
 #define ADD(id, name, severity)                                                                    \
-    add_finding(group, name, FP_SEVERITY_##severity, &fp_finding_texts[FP_FINDING_##id]);
+    add_finding(group, name, FP_SEVERITY_##severity, fp_finding_text(FP_FINDING_##id));
     group = "policies";
     FP_FINDINGS_OF_POLICIES(ADD)
     group = "caches";
