@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Of the report: what is exported, and views that are saved. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { test } from 'node:test';
+
+import { temporaryDir } from '../../behaviour/stack.mjs';
+import { arrived, complaints, exported, newPage, open, page, period, press, ready, sql, text } from './page.mjs';
+
+test('exports have the rows in view, and nothing that a spreadsheet would run', async () => {
+  await open('/shop/functions?since=2d&q=sort');
+  const rows = JSON.parse((await exported('#export-json')).toString());
+  assert.deepEqual([...new Set(rows.map((/** @type {any} */ row) => row.function))], ['sortReviews']);
+  await open('/hostile/functions?since=2d');
+  const csv = (await exported('#export-csv')).toString();
+  assert.match(csv, /^function_key,function,resource,line|^function,resource,line/);
+  assert.match(csv, /,?'=1\+1,/);
+  assert.match(csv, /"'=HYPERLINK\(""http/);
+  for (const line of csv.split('\r\n').slice(1)) assert.doesNotMatch(line.replace(/^-?\d+,/, ''), /^"?[=@\t]/);
+});
+
+test('a file of all sites says so in its name', async () => {
+  await open('/-/flame?since=2d');
+  await page.click('#export');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#export-folded')]);
+  assert.equal(download.suggestedFilename(), 'fleetprof-all-sites.folded.txt');
+});
+
+test('the graph in view is exported for other tools', async () => {
+  await open('/shop?since=2d');
+  const stacks = (await sql(`folded as line from fleetprof.folded('shop', ${period})`)).map(({ line }) => line);
+  const total = stacks.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  const folded = (await exported('#export-folded')).toString().trimEnd().split('\n');
+  // Places of one function are one in the graph: two releases have anonymous functions at two.
+  const plain = (/** @type {string[]} */ lines) => [...new Set(lines.map((line) => line.replace(/ https:[^; ]+/g, '').replace(/ \d+$/, '')))].sort();
+  assert.deepEqual(plain(folded), plain(stacks));
+  assert.equal(folded.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0), total);
+  const speedscope = JSON.parse((await exported('#export-speedscope')).toString());
+  const [profile] = speedscope.profiles;
+  assert.deepEqual([profile.endValue, profile.weights.reduce((/** @type {number} */ sum, /** @type {number} */ us) => sum + us)], [total, total]);
+  assert.deepEqual(profile.samples.map((/** @type {number[]} */ stack) => stack.map((frame) => speedscope.shared.frames[frame].name).join(';')).sort().filter((/** @type {string} */ path, /** @type {number} */ i, /** @type {string[]} */ all) => path !== all[i - 1]), plain(folded));
+  const chrome = JSON.parse((await exported('#export-chrome')).toString());
+  assert.deepEqual([chrome.endTime, chrome.timeDeltas.length], [total, chrome.samples.length]);
+  const byId = new Map(chrome.nodes.map((/** @type {any} */ node) => [node.id, node]));
+  for (const { children } of chrome.nodes) for (const child of children) assert.ok(byId.has(child));
+  const pprof = await exported('#export-pprof');
+  assert.ok(pprof.includes('sortReviews') && pprof.includes('microseconds'));
+  // The export has what is in view.
+  await page.focus('.icicle canvas');
+  await press('ArrowDown', 'x');
+  assert.doesNotMatch((await exported('#export-folded')).toString(), /(^|;)boot[; ]/m);
+  assert.deepEqual(complaints, []);
+});
+
+// ---- hostile names ----
+
+test('a view that is saved as a file opens from disk and asks nobody', async () => {
+  await open('/shop/compare?before=2.2.9&after=2.3.0');
+  // The file answers for the table in view.
+  await page.locator('.tabs a:not([aria-current])').evaluateAll((all) => all.forEach((each) => each.remove()));
+  const sight = await text('main');
+  const hours = await page.getAttribute('.strip', 'aria-label');
+  const file = path.join(temporaryDir('report'), 'report.html');
+  fs.writeFileSync(file, await exported('#export-file'));
+  const { page: saved, complaints: heard } = await newPage();
+  /** @type {string[]} */
+  const requests = [];
+  saved.on('request', (request) => { if (!/^(data|file):/.test(request.url())) requests.push(request.url()); });
+  await saved.goto(pathToFileURL(file).href);
+  await ready(saved);
+  assert.equal(await saved.locator('main').innerText(), sight, 'it begins with the comparison');
+  assert.equal(await saved.getAttribute('.strip', 'aria-label'), hours);
+  await saved.keyboard.press('g');
+  await saved.keyboard.press('f');
+  await ready(saved);
+  assert.match(saved.url(), /report\.html#\/shop\/flame$/);
+  assert.match(await saved.locator('main .failure').innerText(), /does not contain this/);
+  await saved.goBack();
+  await arrived('/shop/compare', saved);
+  assert.equal(await saved.locator('main').innerText(), sight);
+  assert.deepEqual([requests, heard], [[], []]);
+  await saved.context().close();
+});
+
+test('a saved view offers no choice that it has no answer for', async () => {
+  const file = path.join(temporaryDir('report'), 'report.html');
+  const groups = '.tabs a';
+  for (const [view, kept] of [['where?since=2d&by=browser', 'browser'], ['vital/INP?since=2d&by=device', 'device']]) {
+    await open(`/shop/${view}`);
+    assert.ok(await page.locator(groups).count() > 5);
+    fs.writeFileSync(file, await exported('#export-file'));
+    const { page: saved } = await newPage();
+    await saved.goto(pathToFileURL(file).href);
+    await ready(saved);
+    assert.deepEqual((await saved.locator(groups).allInnerTexts()).filter((text) => !['hours', 'days'].includes(text)), [kept]);
+    await saved.context().close();
+  }
+});
+
+// ---- pictures ----

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Of the report: what tables draw in their cells: trends, verdicts, parties. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { arrived, complaints, open, page, ready, screenRows, sql, text } from './page.mjs';
+
+test('functions and packages have their trends in the table, asked for in view', async () => {
+  /** @type {string[]} */
+  const asked = [];
+  page.on('request', (request) => { if (request.url().includes('/api/v1/trend?')) asked.push(request.url()); });
+  for (const [address, by, name] of [['/shop/functions?since=2d', 'function', 'function'], ['/shop/where?by=package&since=2d', 'package', 'name']]) {
+    await open(address);
+    const spark = page.locator('tbody tr').first().locator('.spark');
+    const key = await spark.getAttribute('data-key');
+    const label = await spark.locator('canvas').getAttribute('aria-label');
+    const rows = await sql(`value_ms from fleetprof.trend('${by}', '${key?.replaceAll("'", "''")}', 'hour', 'shop', since => now() - interval '2 days') order by bucket`);
+    const values = rows.map(({ value_ms: value }) => value);
+    assert.ok(values.length > 2);
+    assert.match(label ?? '', new RegExp(`^From .* to .* ms per page load, at most .*, in ${values.length} hours$`));
+    const [first, last, most] = (label ?? '').replaceAll(',', '').match(/[\d.]+/g)?.map(Number) ?? [];
+    for (const [shown, value] of [[first, values[0]], [last, values[values.length - 1]], [most, Math.max(...values)]]) assert.ok(Math.abs(shown - value) <= 0.05 * value + 0.01, `${shown} for ${value} of ${key}`);
+    const before = asked.length;
+    await page.locator(`#sort-${name}`).click();
+    await ready();
+    await page.locator(by === 'function' ? '#sort-self_ms_per_load' : '#sort-self_ms').click();
+    await ready();
+    assert.equal(await page.locator('tbody tr').first().locator('.spark canvas').getAttribute('aria-label'), label);
+    assert.equal(asked.filter((url) => url === asked[0]).length, 1, 'sorting asks nothing again');
+    assert.ok(before >= 1);
+  }
+  assert.ok(asked.every((url) => url.includes('step=hour')));
+  asked.length = 0;
+  await open('/shop/where?by=package&since=30d');
+  await page.locator('.spark canvas').first().waitFor();
+  assert.ok(asked.length > 0 && asked.every((url) => url.includes('step=day')));
+  await open('/shop/functions?since=2d&marker=gc');
+  assert.equal(await page.locator('th.picture').count(), 0, 'a trend has no marker');
+  assert.deepEqual(complaints, []);
+});
+
+test('a value with a percent sign is filtered by itself, whoever chooses it', async () => {
+  await open('/hostile/where?since=2d&by=route');
+  await page.locator('main table a', { hasText: /^%00$/ }).click();
+  await arrived('/hostile/flame?');
+  assert.match(page.url(), /[?&]route=%5C%2500(&|$)/);
+  assert.equal(await text('#filter-route'), 'route: %00');
+  const loads = async () => (await sql("sum(loads)::int as loads from fleetprof.summary('hostile', now() - interval '2 days', route => '\\%00')"))[0].loads;
+  assert.equal(await loads(), 1);
+  await open('/hostile/flame?since=2d');
+  await page.click('#filter-route');
+  await page.fill('#panel-route input', '%2e');
+  await page.locator('#panel-route .value').first().click();
+  await page.waitForURL(/[?&]route=%5C%252e%5C%252e%5C%252f(&|$)/);
+  assert.equal(await text('#filter-route'), 'route: %2e%2e%2f');
+  await page.click('#filter-route');
+  assert.equal(await page.locator('#panel-route [aria-pressed=true]').count(), 1);
+});
+
+test('functions have the verdict on what changed since the release before, asked for once', async () => {
+  const verdicts = (/** @type {string} */ more) => sql(`function_key, verdict, change from fleetprof.compare_releases('shop', '2.2.9', '2.3.0', since => now() - interval '2 days', top => 500${more})`);
+  const shown = () => page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => /** @type {[string, string]} */ ([
+    row.querySelector('a')?.getAttribute('href')?.match(/\/function\/(-?\d+)/)?.[1] ?? '', row.querySelector('.badge')?.textContent ?? ''])));
+  let asked = 0;
+  page.on('request', (request) => { if (request.url().includes('/api/v1/compare_releases?')) asked += 1; });
+  for (const [filter, more] of [['', ''], ['&release=2.3.0', ''], ['&route=%2Fcart', ", route => '/cart'"]]) {
+    await open(`/shop/functions?since=2d${filter}`);
+    await page.locator('.note', { hasText: 'Changes are those of 2.3.0 against 2.2.9' }).waitFor();
+    const known = new Map((await verdicts(more)).map((row) => [row.function_key, row]));
+    const badges = await shown();
+    assert.ok(badges.some(([, badge]) => badge), filter);
+    for (const [key, badge] of badges) {
+      const row = known.get(key);
+      assert.equal(badge.replace(/^[^a-z]*/, '').replace(/ [+−±].*/, ''), row?.verdict ?? '', `${key} with ${filter || 'no filter'}`);
+      const amount = Number(badge.match(/([+−][\d.]+) %/)?.[1].replace('−', '-') ?? NaN) / 100;
+      if (['slower', 'faster'].includes(row?.verdict) && row?.change < 8) assert.ok(Math.abs(amount - row?.change) <= 0.006, `${badge} for ${row?.change}`);
+    }
+    if (!filter) {
+      assert.ok(badges.some(([, badge]) => badge.startsWith('▲ slower +')));
+      await page.locator('#sort-function').click();
+      await ready();
+      assert.deepEqual(new Map(await shown()), new Map(badges));
+      assert.equal(asked, 1, 'sorting asks nothing again');
+    }
+  }
+  await page.getByRole('link', { name: 'Compare them' }).click();
+  await arrived('/shop/compare?');
+  assert.match(page.url(), /after=2\.3\.0&before=2\.2\.9/);
+  assert.match(page.url(), /route=%2Fcart/);
+  const [{ release: first }] = await sql("release from fleetprof.releases('shop', since => now() - interval '2 days') where release <> '' order by first_hour");
+  await open(`/shop/functions?since=2d&release=${first}`);
+  await page.locator('.note', { hasText: 'this period has no release with one before it' }).waitFor();
+  for (const address of ['/shop/functions?since=2d&marker=gc', '/-/functions?since=2d']) {
+    await open(address);
+    assert.doesNotMatch(await text('main'), /since the release before/i);
+  }
+  assert.deepEqual(complaints, []);
+  /** @type {() => void} */
+  let answer = () => {};
+  const searched = new Promise((resolve) => { answer = () => resolve(undefined); });
+  await page.route('**/api/v1/compare_releases?**', async (route) => { await searched; await route.continue(); });
+  await open('/shop/functions?since=2d');
+  await page.fill('#search', 'sortReviews');
+  await ready();
+  answer();
+  await page.locator('tbody .badge', { hasText: 'slower' }).waitFor();
+  await page.unrouteAll();
+  await page.route('**/api/v1/compare_releases?**', (route) => route.fulfill({ status: 503, json: { title: 'The question took too long.' } }));
+  await open('/shop/functions?since=2d');
+  await page.locator('.note', { hasText: 'Changes are missing: The question took too long.' }).waitFor();
+});
+
+test('hosts have a party and their responses; a guess is called one', async () => {
+  await open('/shop/where?since=2d');
+  assert.deepEqual((await screenRows()).map(({ name, party }) => [name, party]).filter(([name]) => name.endsWith('.example')).sort(), [['cdn.tracker.example', 'third'], ['static.shop.example', 'first']]);
+  for (const by of ['party', 'entity', 'package']) {
+    await page.click(`.tabs >> text="${by}"`);
+    await arrived(`/shop/where?since=2d&by=${by}`);
+    assert.ok((await screenRows()).length > 0, by);
+  }
+  await open('/shop/flame?since=2d');
+  assert.doesNotMatch(await text('.legend'), /guessed/);
+  await page.route('**/api/v1/third_parties?**', async (route) => {
+    const body = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...body, rows: body.rows.map((/** @type {unknown[]} */ [host, , ...others]) => [host, null, ...others]) } });
+  });
+  await open('/shop/flame?since=2d');
+  assert.match(await text('.legend'), /own scripts \(guessed: those of static\.shop\.example; set sites\[\]\.origins\)/);
+  assert.deepEqual(complaints, []);
+});
+
+// ---- keys ----
