@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Each query of docs/cookbook.md gives the answer that stands below it. */
+/** Each query of docs/cookbook.md, and each command of docs/cli.md and docs/vitals.md, gives the answer that stands below it. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { before, test } from 'node:test';
 
-import { ask, questions } from './cookbook.mjs';
+import { ask, examples, lasting, questions } from './cookbook.mjs';
 import { repository } from './stack.mjs';
 
 /** @type {Map<string, string>} */
@@ -25,3 +25,14 @@ for (const { heading, answer } of questions()) {
     assert.equal(answers.get(heading), answer, 'node tests/behaviour/cookbook.mjs writes the answers again');
   });
 }
+
+for (const { page, command, query, answer } of examples()) {
+  test(`${page}: ${command ?? query}`, () => {
+    assert.ok(answer.split('\n').length > 1, 'the answer has no line');
+    assert.equal(lasting(answers.get(command ?? query ?? '') ?? '', answer), lasting(answer), 'node tests/behaviour/cookbook.mjs writes the answers again');
+  });
+}
+
+test('the examples of a page are found', () => {
+  assert.deepEqual(['cli.md', 'vitals.md'].map((name) => examples().filter(({ page }) => page === name).length), [7, 6]);
+});

@@ -26,6 +26,21 @@ test('each finding says what is wrong, why it matters and what to do', () => {
   for (const { id, what, why, fix } of kinds) for (const text of [what, why, fix]) assert.match(text, /\w{2,}/, id);
 });
 
+test('findings that pages show as examples have the words that doctor has for them', () => {
+  let shown = 0;
+  for (const file of fs.readdirSync(path.join(repository, 'docs')).filter((name) => name.endsWith('.md'))) {
+    const text = fs.readFileSync(path.join(repository, 'docs', file), 'utf8');
+    for (const [, severity, id, what, lines] of text.matchAll(/^(wrong|note): ([\w-]+): (.*)\n((?: {2}.*\n)*)/gm)) {
+      const kind = kinds.find((each) => each.id === id) ?? assert.fail(`${file}: ${id}`);
+      const said = (/** @type {string} */ label) => new RegExp(`^ {2}${label}: +(.*?)(?: …)?$`, 'm').exec(lines)?.[1];
+      assert.deepEqual({ severity, what, why: said('why'), page: said('more') }, { severity: kind.severity, what: kind.what, why: kind.why, page: kind.page }, `${file}: ${id}`);
+      assert.ok(kind.fix.startsWith(said('do')), `${file}: ${id}: ${said('do')}`);
+      shown += 1;
+    }
+  }
+  assert.ok(shown >= 2, `${shown}`);
+});
+
 test('every link of the table of symptoms leads to a section', () => {
   const links = [...page.matchAll(/\]\(#([\w-]+)\)/g)].map(([, id]) => id);
   assert.ok(links.length > 40);

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { startFleet } from '../browser/report_fleet.mjs';
 import { filters } from '../../tools/filters.mjs';
 import { parse, questions, typeOf } from '../../tools/questions.mjs';
-import { repository } from './stack.mjs';
+import { postgresBinDir, repository, run } from './stack.mjs';
 
 /** @type {import('./stack.mjs').Stack} */
 let stack;
@@ -59,16 +59,24 @@ test('each view, table and function has an entry', async () => {
   assert.deepEqual(questions.map(pair).sort(), found.map(pair).sort());
 });
 
-test('each has an example, and the database answers it', async () => {
+test('each has an example, and the database answers it in the columns that are shown', async () => {
   const [{ session_id: session }] = await stack.sql("select session_id::text from fleetprof.sessions where format = 'speed-tracer' order by received limit 1");
   const [{ timeline_id: timeline }] = await stack.sql(`select timeline_id::text from fleetprof.timelines where session_id = ${session} limit 1`);
   /** @type {string[]} */
   const wrong = [];
-  for (const { name, example } of questions) {
+  const cells = (/** @type {string} */ line) => line.split('|').map((cell) => cell.trim());
+  const psql = [`${postgresBinDir()}/psql`, '-Xq', '-v', 'ON_ERROR_STOP=1', '-d'];
+  for (const { name, example, output } of questions) {
     const text = example.join('\n').replace('6031769213380436736, 1,', `${session}, ${timeline},`).replaceAll('6031769213380436736', session);
     const role = name === 'release_session' ? 'fleetprof_writer' : 'fleetprof_reader';
     assert.match(text, new RegExp(`fleetprof\\.${name}\\b`), name);
-    await stack.sql(text.replace(/;$/, ''), role).catch((error) => wrong.push(`${name}: ${error.message}`));
+    const { code, stdout, stderr } = await run([...psql, stack.postgres.conninfo(role), '-c', text]);
+    if (code !== 0) wrong.push(`${name}: ${stderr}`);
+    // Columns as it shows them; of rows, each has as many.
+    else if (output[1]?.includes('-+-')) {
+      assert.deepEqual(cells(output[0]), cells(stdout.split('\n')[0]), name);
+      for (const row of output.slice(2)) assert.equal(cells(row).length, cells(output[0]).length, `${name}: ${row}`);
+    }
   }
   assert.deepEqual(wrong, []);
 });
