@@ -35,8 +35,16 @@ static inline void assert_same_timings(const struct fp_delta *a, const struct fp
     for (uint32_t i = 0; i < a->timing_count; i++) {
         assert_int_equal(a->timings[i].id, b->timings[i].id);
         assert_same_text(a->timings[i].name, b->timings[i].name);
-        assert_memory_equal(&a->timings[i].kind, &b->timings[i].kind,
-                            sizeof(a->timings[i]) - offsetof(struct fp_delta_timing, kind));
+        assert_same_text(a->timings[i].source, b->timings[i].source);
+        assert_same_text(a->timings[i].function, b->timings[i].function);
+        assert_int_equal(a->timings[i].kind, b->timings[i].kind);
+        assert_int_equal(a->timings[i].count, b->timings[i].count);
+        assert_int_equal(a->timings[i].negative, b->timings[i].negative);
+        assert_int_equal(a->timings[i].sum_us, b->timings[i].sum_us);
+        assert_int_equal(a->timings[i].min_us, b->timings[i].min_us);
+        assert_int_equal(a->timings[i].max_us, b->timings[i].max_us);
+        assert_int_equal(a->timings[i].first_bin, b->timings[i].first_bin);
+        assert_int_equal(a->timings[i].bin_count, b->timings[i].bin_count);
     }
     assert_int_equal(a->bin_count, b->bin_count);
     for (uint32_t i = 0; i < a->bin_count; i++) {
@@ -65,9 +73,13 @@ static inline void assert_same_measured(const struct fp_delta *a, const struct f
     for (uint32_t i = 0; i < a->measured_count; i++)
         assert_same_windows(&a->measured[i], &b->measured[i]);
     assert_int_equal(a->measured_frame_count, b->measured_frame_count);
-    for (uint32_t i = 0; i < a->measured_frame_count; i++)
-        assert_memory_equal(&a->measured_frames[i], &b->measured_frames[i],
-                            sizeof(a->measured_frames[i]));
+    for (uint32_t i = 0; i < a->measured_frame_count; i++) {
+        assert_int_equal(a->measured_frames[i].frame, b->measured_frames[i].frame);
+        assert_int_equal(a->measured_frames[i].marker, b->measured_frames[i].marker);
+        assert_int_equal(a->measured_frames[i].samples, b->measured_frames[i].samples);
+        assert_int_equal(a->measured_frames[i].self_us, b->measured_frames[i].self_us);
+        assert_int_equal(a->measured_frames[i].total_us, b->measured_frames[i].total_us);
+    }
 }
 
 static inline void assert_same_upload(const struct fp_delta *a, const struct fp_delta *b)
