@@ -31,7 +31,7 @@ extern const bool fp_assert_thorough __attribute__((weak));
 #endif
 
 #ifdef NDEBUG
-#define FP_ASSERT(condition) ((void)sizeof((condition) ? 1 : 0))
+#define FP_ASSERT(condition) ((void)(false && (condition)))
 #define FP_ASSERT_COSTLY(condition) ((void)(false && (condition)))
 #else
 #define FP_ASSERT(condition)                                                                       \

@@ -44,7 +44,7 @@ static void refuses_what_is_not_a_uuid(void **state)
 static void draws_different_ones_of_version_4(void **state)
 {
     (void)state;
-    struct fp_uuid first;
+    struct fp_uuid first = {{0}};
     struct fp_uuid second;
     assert_true(fp_uuid_random(&first));
     assert_true(fp_uuid_random(&second));

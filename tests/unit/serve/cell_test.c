@@ -29,7 +29,8 @@ static void assert_written(Oid type, const char *text, const char *expected)
 {
     char *json = written(type, text);
     if (json == NULL || strcmp(json, expected) != 0)
-        fail_msg("%s of type %u is %s, not %s", text, (unsigned)type, json, expected);
+        fail_msg("%s of type %u is %s, not %s", text != NULL ? text : "NULL", (unsigned)type,
+                 json != NULL ? json : "NULL", expected);
     free(json);
 }
 

@@ -38,7 +38,7 @@ static void assert_type(const char *table, const char *column, const char *type)
 /* Finds the next line "column TABLE.NAME …". Returns what follows it; NULL: there is none. */
 static const char *next_column(const char *at, const char *table, char name[LINE_MAX_LEN])
 {
-    char begin[LINE_MAX_LEN];
+    char begin[LINE_MAX_LEN + sizeof("column .")];
     snprintf(begin, sizeof(begin), "column %s.", table);
     at = strstr(at, begin);
     if (at == NULL)
