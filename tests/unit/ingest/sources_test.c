@@ -141,7 +141,7 @@ static void an_unknown_address_is_not_counted(void **state)
 }
 
 /* Ten times as many visitors as there is room for, each with one page load. */
-static void who_comes_often_outlives_crowds(void **state)
+static void frequent_senders_outlive_crowds(void **state)
 {
     enum { CROWD = 10 * FP_SOURCES_MAX, EACH = CROWD / 300, MONITOR = 1 };
     size_t repeated = 0;
@@ -192,7 +192,7 @@ int main(void)
         TEST(an_address_with_many_agents_is_no_source),
         TEST(a_day_begins_with_nothing),
         TEST(an_unknown_address_is_not_counted),
-        TEST(who_comes_often_outlives_crowds),
+        TEST(frequent_senders_outlive_crowds),
         TEST(threads_count_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

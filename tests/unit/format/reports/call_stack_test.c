@@ -47,7 +47,7 @@ static void each_form_of_a_line_gives_its_call(void **state)
     }
 }
 
-static void what_is_not_a_call_is_skipped(void **state)
+static void skips_what_is_not_a_call(void **state)
 {
     static const char *const texts[] = {"",
                                         "\n\n",
@@ -91,7 +91,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_form_of_a_line_gives_its_call),
-        cmocka_unit_test(what_is_not_a_call_is_skipped),
+        cmocka_unit_test(skips_what_is_not_a_call),
         cmocka_unit_test(the_innermost_calls_are_kept_up_to_the_maximum),
         cmocka_unit_test(a_text_of_many_lines_is_not_read_to_its_end),
     };

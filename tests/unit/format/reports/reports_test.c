@@ -124,7 +124,7 @@ static void bad_reports_and_those_of_other_types_are_counted(void **state)
     }
 }
 
-static void what_is_not_an_array_of_reports_is_refused(void **state)
+static void refuses_what_is_not_an_array_of_reports(void **state)
 {
     static const struct {
         const char *text;
@@ -233,7 +233,7 @@ int main(void)
         cmocka_unit_test(the_shape_alone_tells_reports_from_entries),
         cmocka_unit_test(a_broken_policy_is_read_by_its_name),
         cmocka_unit_test(bad_reports_and_those_of_other_types_are_counted),
-        cmocka_unit_test(what_is_not_an_array_of_reports_is_refused),
+        cmocka_unit_test(refuses_what_is_not_an_array_of_reports),
         cmocka_unit_test(ten_thousand_reports_of_many_pages_are_all_read),
         cmocka_unit_test(a_huge_stack_gives_its_innermost_calls),
     };
