@@ -198,7 +198,7 @@ static bool add_vital(const struct fp_profile_vital *vital, struct fp_export_tra
                       struct fp_export_stacks *stacks)
 {
     bool is_score = fp_vital_is_score(vital->vital);
-    if (!vital->has_window && (is_score || !vital->is_of_start))
+    if (!vital->has_window && (is_score || !fp_navigation_is_since_start(vital->navigation)))
         return false;
     char *name = is_score ? fp_memory_print("%s %.3f", fp_vital_name(vital->vital),
                                             (double)vital->value_us / 1e6)

@@ -118,6 +118,35 @@ enum fp_left_out fp_left_out_find(struct fp_str word)
     return what < FP_LEFT_OUT_COUNT ? what : FP_LEFT_OUT_UNKNOWN;
 }
 
+#define NAME(id, name, word) [FP_NAVIGATION_##id] = (name),
+#define WORD(id, name, word) [FP_NAVIGATION_##id] = (word),
+
+const char *fp_navigation_name(enum fp_navigation navigation)
+{
+    static const char *const names[FP_NAVIGATION_COUNT] = {[FP_NAVIGATION_UNKNOWN] = "",
+                                                           FP_NAVIGATIONS(NAME)};
+    return names[navigation];
+}
+
+enum fp_navigation fp_navigation_find(struct fp_str word)
+{
+    static const char *const words[FP_NAVIGATION_COUNT] = {[FP_NAVIGATION_UNKNOWN] = "",
+                                                           FP_NAVIGATIONS(WORD)};
+    enum fp_navigation navigation = FP_NAVIGATION_COUNT - 1;
+    while (navigation > FP_NAVIGATION_UNKNOWN && !fp_str_equal(word, fp_str_of(words[navigation])))
+        navigation--;
+    return navigation;
+}
+
+#undef NAME
+#undef WORD
+
+bool fp_navigation_is_since_start(enum fp_navigation navigation)
+{
+    return navigation != FP_NAVIGATION_BACK_FORWARD_CACHE &&
+           navigation != FP_NAVIGATION_PRERENDER && navigation != FP_NAVIGATION_SOFT;
+}
+
 const char *fp_record_refusal_name(enum fp_record_refusal refusal)
 {
     static const char *const names[FP_RECORD_REFUSAL_COUNT] = {[FP_RECORD_REFUSAL_NONE] = "",

@@ -182,4 +182,36 @@ const char *fp_left_out_name(enum fp_left_out what);
 /* Finds a word of an envelope; FP_LEFT_OUT_UNKNOWN for others. */
 enum fp_left_out fp_left_out_find(struct fp_str word);
 
+/*
+ * The kinds of navigation that vitals and interactions belong to: X(ID, name, web-vitals' word).
+ * fleetprof_data.navigations() has the names in the same order. Spools and the database have the
+ * numbers: a new one is the last.
+ */
+#define FP_NAVIGATIONS(X)                                                                          \
+    X(HARD, "hard", "navigate")                                                                    \
+    X(SOFT, "soft", "soft-navigation") /* within a page, as the browser says */                    \
+    X(BACK_FORWARD, "back-forward", "back-forward")                                                \
+    X(BACK_FORWARD_CACHE, "back-forward-cache", "back-forward-cache")                              \
+    X(PRERENDER, "prerender", "prerender")                                                         \
+    X(RELOAD, "reload", "reload")                                                                  \
+    X(RESTORE, "restore", "restore") /* of a tab that the browser had discarded */
+
+enum fp_navigation {
+    FP_NAVIGATION_UNKNOWN, /* not said, or by a word that this version does not know */
+#define FP_NAVIGATION_ID(id, name, word) FP_NAVIGATION_##id,
+    FP_NAVIGATIONS(FP_NAVIGATION_ID)
+#undef FP_NAVIGATION_ID
+        FP_NAVIGATION_COUNT
+};
+
+/* The name in the database; "" for FP_NAVIGATION_UNKNOWN. */
+const char *fp_navigation_name(enum fp_navigation navigation);
+
+/* Finds a word of web-vitals; FP_NAVIGATION_UNKNOWN for others. */
+enum fp_navigation fp_navigation_find(struct fp_str word);
+
+/* True if the clock of its vitals is the page's. That of a page that came back, that was rendered
+ * in advance, or that went on to another view starts later. */
+bool fp_navigation_is_since_start(enum fp_navigation navigation);
+
 #endif

@@ -47,7 +47,7 @@ struct fp_profile_vital {
     enum fp_vital vital;
     int64_t value_us; /* the score of CLS times 1,000,000 */
     bool has_window;  /* the sender says when it was */
-    bool is_of_start; /* it is measured from the page's start: not of a page that came back */
+    enum fp_navigation navigation;
     int64_t start_us; /* of the window, like the next */
     int64_t duration_us;
     bool has_id;          /* it may be sent again */
@@ -63,6 +63,7 @@ struct fp_profile_vital {
 struct fp_profile_interaction {
     struct fp_str type;   /* "pointer", "keyboard", "click", … */
     struct fp_str target; /* a selector, unscrubbed; "" for none */
+    enum fp_navigation navigation;
     int64_t start_us;
     int64_t duration_us;   /* to the next paint */
     int64_t longest_us;    /* of its events, the longest: what an INP is */

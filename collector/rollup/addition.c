@@ -94,6 +94,7 @@ bool fp_addition_timing_name(const struct fp_addition *add, const struct fp_delt
     if (row == NULL)
         return true;
     row->kind = timing->kind;
+    row->navigation = fp_str_of(fp_navigation_name(timing->navigation));
     return fp_addition_text(add, timing->name, &row->name) &&
            fp_addition_text(add, timing->source, &row->source) &&
            fp_addition_text(add, timing->function, &row->function);

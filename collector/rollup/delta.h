@@ -103,6 +103,7 @@ struct fp_delta_timing {
     struct fp_str source; /* "" for most kinds, like the next */
     struct fp_str function;
     enum fp_timing_kind kind;
+    enum fp_navigation navigation;
     uint32_t count;    /* all values; those that are not negative have bins, or none of them does */
     uint32_t negative; /* of these, below zero: they have no bin */
     int64_t sum_us;
@@ -140,6 +141,7 @@ struct fp_delta_measured_frame {
 struct fp_delta_vital {
     uint64_t metric; /* hash of the metric's id */
     enum fp_vital vital;
+    enum fp_navigation navigation;
     uint32_t element; /* index of its timing, which has no values; FP_INDEX_NONE: unknown */
     int64_t value_us; /* from 0 to FP_DELTA_TIME_MAX_US; the score of CLS times 1,000,000 */
     struct fp_vital_parts parts;

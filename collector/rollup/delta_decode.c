@@ -130,6 +130,13 @@ static void take_timing_bins(struct fp_in *in, struct fp_delta *delta,
     }
 }
 
+/* Before version 8 no delta has it. */
+static enum fp_navigation take_navigation(struct fp_in *in)
+{
+    return in->version > 7 ? (enum fp_navigation)fp_in_byte(in, FP_NAVIGATION_COUNT)
+                           : FP_NAVIGATION_UNKNOWN;
+}
+
 static void take_timings(struct fp_in *in, struct fp_delta *delta)
 {
     delta->bins = fp_in_array(in, &delta->bin_count, sizeof(*delta->bins), 2);
@@ -144,6 +151,7 @@ static void take_timings(struct fp_in *in, struct fp_delta *delta)
         if (timing->kind > FP_TIMING_MEASURE) {
             timing->source = fp_in_text(in);
             timing->function = fp_in_text(in);
+            timing->navigation = take_navigation(in);
         }
         timing->count = fp_in_count(in);
         timing->negative = (uint32_t)fp_in_varint(in, timing->count);
@@ -253,6 +261,7 @@ static void take_vitals(struct fp_in *in, struct fp_delta *delta)
         vital->element = in->version > 6 ? take_element(in, delta) : FP_INDEX_NONE;
         if (in->version > 6)
             take_parts(in, vital);
+        vital->navigation = take_navigation(in);
     }
 }
 

@@ -113,6 +113,7 @@ static void put_timings(struct fp_buf *out, const struct fp_delta *delta)
         if (timing->kind > FP_TIMING_MEASURE) {
             fp_out_text(out, timing->source);
             fp_out_text(out, timing->function);
+            fp_out_byte(out, timing->navigation);
         }
         fp_out_varint(out, timing->count);
         fp_out_varint(out, timing->negative);
@@ -180,6 +181,7 @@ static void put_vitals(struct fp_buf *out, const struct fp_delta *delta)
         fp_out_varint(out, (uint64_t)delta->vitals[i].value_us);
         fp_out_index(out, delta->vitals[i].element);
         put_parts(out, &delta->vitals[i].parts);
+        fp_out_byte(out, delta->vitals[i].navigation);
     }
 }
 

@@ -94,9 +94,13 @@ uint64_t fp_stack_id(uint64_t parent_id, uint64_t frame_id)
 uint64_t fp_timing_id(uint64_t site_id, const struct fp_timing_key *key)
 {
     const uint64_t numbers[] = {site_id, (uint64_t)key->kind};
-    const struct fp_str texts[] = {key->name, key->source, key->function};
-    /* Ids of marks and measures are older than the other kinds. */
-    size_t text_count = key->kind <= FP_TIMING_MEASURE ? 1 : FP_COUNT(texts);
+    const struct fp_str texts[] = {key->name, key->source, key->function,
+                                   fp_str_of(fp_navigation_name(key->navigation))};
+    /* Ids of marks and measures are older than the other kinds, and all are older than kinds of
+     * navigation. */
+    size_t text_count = key->kind <= FP_TIMING_MEASURE             ? 1
+                        : key->navigation == FP_NAVIGATION_UNKNOWN ? FP_COUNT(texts) - 1
+                                                                   : FP_COUNT(texts);
     return hash_kind(TAG_TIMING, numbers, FP_COUNT(numbers), texts, text_count);
 }
 

@@ -31,12 +31,15 @@ uint64_t fp_frame_id(uint64_t site_id, const struct fp_frame_key *key);
 /* parent_id 0 for a root. The site is in the frame's id. */
 uint64_t fp_stack_id(uint64_t parent_id, uint64_t frame_id);
 
-/* source and function are part of the id from FP_TIMING_VITAL on; before, they are empty. */
+/* source and function are part of the id from FP_TIMING_VITAL on; before, they are empty. The kind
+ * of navigation is where it is known: of vitals, of the windows of their values, and of
+ * interactions. */
 struct fp_timing_key {
     enum fp_timing_kind kind;
     struct fp_str name;
     struct fp_str source;
     struct fp_str function;
+    enum fp_navigation navigation;
 };
 uint64_t fp_timing_id(uint64_t site_id, const struct fp_timing_key *key);
 

@@ -81,6 +81,7 @@ struct fp_timing_row {
     struct fp_str name;
     struct fp_str source;
     struct fp_str function;
+    struct fp_str navigation; /* a static text; "": unknown, or it has none */
     enum fp_timing_kind kind;
 };
 
@@ -318,8 +319,9 @@ struct fp_vital_count {
     int64_t value_us;
     int64_t element_id; /* of the timing of its element, 0: unknown */
     struct fp_vital_parts parts;
-    int32_t rating;  /* enum fp_vital_rating */
-    int32_t uploads; /* 1: it stands for its upload in the timing's number of uploads, else 0 */
+    int32_t rating;     /* enum fp_vital_rating */
+    int32_t navigation; /* enum fp_navigation */
+    int32_t uploads;    /* 1: it stands for its upload in the timing's number of uploads, else 0 */
 };
 
 /* The value that counts of a vital that may be sent again: as far as this window knows, the last.

@@ -14,9 +14,12 @@
 
 enum direction { TAKE_BACK = -1, COUNT = 1 };
 
-static struct fp_timing_key timing_key(enum fp_timing_kind kind, enum fp_vital vital)
+static struct fp_timing_key timing_key(enum fp_timing_kind kind, enum fp_vital vital,
+                                       const struct fp_vital_count *count)
 {
-    return (struct fp_timing_key){.kind = kind, .name = fp_str_of(fp_vital_name(vital))};
+    return (struct fp_timing_key){.kind = kind,
+                                  .name = fp_str_of(fp_vital_name(vital)),
+                                  .navigation = (enum fp_navigation)count->navigation};
 }
 
 /* Returns what counts a vital: flagged ones have no values. */
@@ -66,9 +69,10 @@ static bool add_to_bin(struct fp_rollup *rollup, struct fp_fact_key key, enum di
     return true;
 }
 
-static struct fp_timing_key part_key(enum fp_vital vital, size_t number)
+static struct fp_timing_key part_key(enum fp_vital vital, size_t number,
+                                     const struct fp_vital_count *count)
 {
-    struct fp_timing_key key = timing_key(FP_TIMING_VITAL_PART, vital);
+    struct fp_timing_key key = timing_key(FP_TIMING_VITAL_PART, vital, count);
     key.source = fp_str_of(fp_vital_part_of(vital, number)->name);
     return key;
 }
@@ -83,7 +87,7 @@ static bool add_parts(struct fp_rollup *rollup, const struct fp_vital_row *row,
                       const struct fp_vital_count *count, enum direction direction)
 {
     for (size_t i = 0; i < part_count(row, count); i++) {
-        const struct fp_timing_key part = part_key(row->vital, i);
+        const struct fp_timing_key part = part_key(row->vital, i, count);
         const struct fp_fact_key key = {count->segment_id, count->bucket_us,
                                         (int64_t)fp_timing_id((uint64_t)row->site_id, &part), 0};
         if (!add_to_timing(rollup, &key, count, direction,
@@ -107,7 +111,7 @@ static bool add_value(struct fp_rollup *rollup, const struct fp_vital_row *row,
                       const struct fp_vital_count *count, enum direction direction)
 {
     const uint64_t site_id = (uint64_t)row->site_id;
-    struct fp_timing_key timing = timing_key(kind_of(count->rating), row->vital);
+    struct fp_timing_key timing = timing_key(kind_of(count->rating), row->vital, count);
     struct fp_fact_key key = {count->segment_id, count->bucket_us,
                               (int64_t)fp_timing_id(site_id, &timing), 0};
     if (count->rating == FP_VITAL_FLAGGED)
@@ -127,19 +131,20 @@ static bool add_timing(const struct fp_addition *add, const struct fp_timing_key
     const struct fp_delta_timing timing = {.id = fp_timing_id((uint64_t)add->site_id, key),
                                            .name = key->name,
                                            .source = key->source,
-                                           .kind = key->kind};
+                                           .kind = key->kind,
+                                           .navigation = key->navigation};
     return fp_addition_timing_name(add, &timing);
 }
 
 static bool add_timings_of(const struct fp_addition *add, const struct fp_vital_row *row)
 {
-    struct fp_timing_key key = timing_key(kind_of(row->count.rating), row->vital);
+    struct fp_timing_key key = timing_key(kind_of(row->count.rating), row->vital, &row->count);
     if (!add_timing(add, &key))
         return false;
     if (row->count.rating == FP_VITAL_FLAGGED)
         return true;
     for (size_t i = 0; i < part_count(row, &row->count); i++) {
-        const struct fp_timing_key part = part_key(row->vital, i);
+        const struct fp_timing_key part = part_key(row->vital, i, &row->count);
         if (!add_timing(add, &part))
             return false;
     }
@@ -157,10 +162,12 @@ static bool is_counted_already(const struct fp_delta *delta, const struct fp_del
 {
     const enum fp_timing_kind kind = kind_of_vital(vital);
     for (const struct fp_delta_vital *other = delta->vitals; other < vital; other++)
-        if (other->vital == vital->vital && kind_of_vital(other) == kind)
+        if (other->vital == vital->vital && other->navigation == vital->navigation &&
+            kind_of_vital(other) == kind)
             return true;
     for (uint32_t i = 0; i < delta->timing_count; i++)
-        if (delta->timings[i].kind == kind && delta->timings[i].count > 0 &&
+        if (delta->timings[i].kind == kind && delta->timings[i].navigation == vital->navigation &&
+            delta->timings[i].count > 0 &&
             fp_str_equal(delta->timings[i].name, fp_str_of(fp_vital_name(vital->vital))))
             return true;
     return false;
@@ -187,6 +194,7 @@ static bool add_vital(const struct fp_addition *add, const struct fp_delta_vital
                                     : 0,
                   .parts = vital->parts,
                   .rating = (int32_t)fp_vital_rate(vital->vital, vital->value_us),
+                  .navigation = (int32_t)vital->navigation,
                   .uploads = is_counted_already(add->delta, vital) ? 0 : 1},
         .part = fp_addition_int32(add->delta->part),
         .vital = vital->vital,

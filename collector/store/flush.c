@@ -81,6 +81,14 @@ static int16_t smallint_at(const PGresult *rows, int row, int column)
     return (int16_t)be16toh(big);
 }
 
+/* A database may know kinds that this version does not. */
+static int32_t navigation_at(const PGresult *rows, int row, int column)
+{
+    const int16_t number = smallint_at(rows, row, column);
+    return number > FP_NAVIGATION_UNKNOWN && number < FP_NAVIGATION_COUNT ? number
+                                                                          : FP_NAVIGATION_UNKNOWN;
+}
+
 /* Returns the key in a row that a book table returned, because it was new: its id and site. */
 static struct fp_claim_key returned_key(const PGresult *rows, int row)
 {
@@ -384,7 +392,19 @@ static bool count_new_load(struct fp_rollup *rollup, const PGresult *rows, int r
  * part. */
 static bool settle_vital(struct fp_rollup *rollup, const PGresult *rows, int row)
 {
-    enum { ID, SENT, VALUE, SEGMENT, BUCKET, RATING, UPLOADS, ELEMENT, KNOWN_PARTS, PART };
+    enum {
+        ID,
+        SENT,
+        VALUE,
+        SEGMENT,
+        BUCKET,
+        RATING,
+        UPLOADS,
+        NAVIGATION,
+        ELEMENT,
+        KNOWN_PARTS,
+        PART
+    };
     const struct fp_uuid id = uuid_at(rows, row, ID);
     struct fp_vital_row *vital = fp_rollup_find_vital(rollup, &id);
     if (vital == NULL)
@@ -399,6 +419,7 @@ static bool settle_vital(struct fp_rollup *rollup, const PGresult *rows, int row
         .value_us = bigint_at(rows, row, VALUE),
         .rating = smallint_at(rows, row, RATING),
         .uploads = smallint_at(rows, row, UPLOADS),
+        .navigation = navigation_at(rows, row, NAVIGATION),
         .element_id = bigint_at(rows, row, ELEMENT),
         .parts.known = bigint_at(rows, row, KNOWN_PARTS),
     };

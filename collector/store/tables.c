@@ -62,6 +62,7 @@ static const struct fp_store_column timing_columns[] = {
     COLUMN(fp_timing_row, kind, "kind", TIMING_KIND),
     COLUMN(fp_timing_row, source, "source", TEXT),
     COLUMN(fp_timing_row, function, "function", TEXT),
+    COLUMN(fp_timing_row, navigation, "navigation", TEXT),
 };
 
 static const struct fp_store_column upload_id_columns[] = {
@@ -178,6 +179,7 @@ static const struct fp_store_column vital_columns[] = {
     COLUMN(fp_vital_row, count.parts.us[1], "part_2_us", BIGINT),
     COLUMN(fp_vital_row, count.parts.us[2], "part_3_us", BIGINT),
     COLUMN(fp_vital_row, count.parts.us[3], "part_4_us", BIGINT),
+    COLUMN(fp_vital_row, count.navigation, "navigation", INTEGER),
 };
 
 static bool is_counted(const struct fp_rollup *rollup, const void *row)
@@ -348,9 +350,9 @@ static const char *time_column(const struct fp_store_table *target)
  */
 static void add_replacement(struct fp_buf *out)
 {
-    static const char *const places[] = {"value_us",  "segment_id", "bucket",      "rating",
-                                         "uploads",   "element_id", "known_parts", "part_1_us",
-                                         "part_2_us", "part_3_us",  "part_4_us"};
+    static const char *const places[] = {"value_us",  "segment_id", "bucket",     "rating",
+                                         "uploads",   "navigation", "element_id", "known_parts",
+                                         "part_1_us", "part_2_us",  "part_3_us",  "part_4_us"};
     fp_buf_addf(out, " do update set part = excluded.part, counted = excluded.counted,"
                      " sent = least(t.sent, 2147483646) + 1");
     for (size_t i = 0; i < FP_COUNT(places); i++)

@@ -32,15 +32,15 @@ import { vitals as allVitals } from '../../tools/vitals.mjs';
  *   total_us, function, resource, line, column, kind
  * @property {[string, number, number][]} stacks id, index of the parent or -1, index of the frame
  * @property {[number, string, number, number][]} stack_samples index of the stack, marker, samples, self_us
- * @property {[string, number, number, string, string, number, number, number, [number, number][]][]} timings id, count,
- *   sum_us, name, kind, negative, min_us, max_us, bins
+ * @property {[string, number, number, string, string, number, number, number, [number, number][], string][]} timings id, count,
+ *   sum_us, name, kind, negative, min_us, max_us, bins, kind of navigation
  * @property {[string, number, number, number, number, number, [number, string, number, number, number][], number,
  *   number][]} measured timing's id, samples, profiled_us, unattributed_us, rows, unattributed samples, by frame and
  *   marker: index of the frame, marker, samples, self_us, total_us; and window_us, page loads
  *
  * @property {[string, string, string, number][]} left_out timing's id, what, source (the name of marks or measures), how many
- * @property {[string, string, number, string, string, string, string, [string, number][]][]} vitals id, name, value_us, ids of the timings for
- *   values, good and poor ones
+ * @property {[string, string, number, string, string, string, string, [string, number][], string][]} vitals id, name, value_us, ids of the timings for
+ *   values, good and poor ones and so on, kind of navigation
  *
  * @typedef {object} Upload a description that counts
  * @property {Description} delta
@@ -50,7 +50,7 @@ import { vitals as allVitals } from '../../tools/vitals.mjs';
  * @property {Frame[]} frames
  * @property {Entry[]} entries
  * @property {Set<string>} leftOut of what its page load left out, what was not said before
- * @property {Map<string, { name: string, us: number }>} vitals those of its values that are the last of theirs
+ * @property {Map<string, { name: string, us: number, navigation: string }>} vitals those of its values that are the last of theirs
  *
  * @typedef {{ function: string, resource: string | null, line: number | null, column_number: number | null,
  *   kind: string, name: string }} Frame as it is shown, and its name as it is stored
@@ -119,7 +119,7 @@ export class NaiveStore {
   }
 
   /** @param {Upload} upload @param {Description['vitals'][number]} vital */
-  #addVital(upload, [id, name, us]) {
+  #addVital(upload, [id, name, us, , , , , , navigation]) {
     const { part } = upload.delta;
     const last = this.#lastVitals.get(id);
     if (last && last.part > part) return;
@@ -128,7 +128,7 @@ export class NaiveStore {
       return;
     }
     last?.upload.vitals.delete(id);
-    upload.vitals.set(id, { name, us });
+    upload.vitals.set(id, { name, us, navigation });
     this.#lastVitals.set(id, { part, us, upload });
   }
 
@@ -370,7 +370,8 @@ export function measureHotspots(store, filters, name) {
   const whole = { profiled: 0, attributed: 0, loads: 0, windows: 0 };
   for (const { delta, frames } of store.select(filters)) {
     for (const [timing, , profiled, unattributed, , , rows, length, loads] of delta.measured) {
-      if (delta.timings.find(([id]) => id === timing)?.[3] !== name) continue;
+      const found = delta.timings.find(([id]) => id === timing);
+      if (found?.[3] !== name || found[9] === 'soft') continue;
       whole.profiled += profiled;
       whole.attributed += profiled - unattributed;
       whole.loads += loads;
@@ -482,7 +483,7 @@ export function leftOut(store, filters) {
 
 /** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
 export function vitals(store, filters) {
-  const every = store.select(filters).flatMap((upload) => [...upload.vitals.values()]);
+  const every = store.select(filters).flatMap((upload) => [...upload.vitals.values()]).filter(({ navigation }) => navigation !== 'soft');
   return allVitals.flatMap(({ name, unit, good, poor }) => {
     const values = every.filter((one) => one.name === name).map(({ us }) => us).sort((a, b) => a - b);
     if (values.length === 0) return [];

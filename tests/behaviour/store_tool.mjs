@@ -81,7 +81,7 @@ process.on('exit', killWriters);
  *   profiled_us, unattributed_us, rows, unattributed samples, the rows, window_us, page loads
  * @property {[string, string, string, number][]} left_out timing's id, what, source, how many
  * @property {number} part
- * @property {[string, string, number, string, string, string, string, [string, number][]][]} vitals id, name, value_us,
+ * @property {[string, string, number, string, string, string, string, [string, number][], string][]} vitals id, name, value_us,
  *   ids of the timings for values, good and poor ones and the element ('': none), those of the parts and their time
  *
  * @typedef {object} Writer

@@ -405,8 +405,8 @@ static void draw_vitals(struct fleet *fleet, struct fp_arena *arena, struct fp_p
     enum { ALL = 3 };
     struct fp_profile_vital *vitals = need(fp_arena_array(arena, ALL, sizeof(*vitals)));
     uint32_t count = 0;
-    vitals[count++] = (struct fp_profile_vital){
-        .vital = FP_VITAL_LCP, .value_us = draw_timing(fleet, 20), .is_of_start = true};
+    vitals[count++] =
+        (struct fp_profile_vital){.vital = FP_VITAL_LCP, .value_us = draw_timing(fleet, 20)};
     if (fleet->side.vitals == ALL) {
         if (fleet_uniform(fleet) < 0.7 && !fleet->is_fast_bot)
             vitals[count++] = (struct fp_profile_vital){

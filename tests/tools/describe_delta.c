@@ -96,7 +96,7 @@ static void print_timings(const struct fp_delta *delta)
         for (uint32_t k = 0; k < timing->bin_count; k++)
             printf("%s[%u, %u]", k > 0 ? ", " : "", delta->bins[timing->first_bin + k].bin,
                    delta->bins[timing->first_bin + k].count);
-        printf("]]");
+        printf("], \"%s\"]", fp_navigation_name(timing->navigation));
         comma = ", ";
     }
     printf("]");
@@ -146,9 +146,12 @@ static void print_refusals(const struct fp_delta *delta)
     printf("]");
 }
 
-static int64_t timing_id(uint64_t site_id, enum fp_timing_kind kind, enum fp_vital vital)
+static int64_t timing_id(uint64_t site_id, enum fp_timing_kind kind,
+                         const struct fp_delta_vital *vital)
 {
-    const struct fp_timing_key key = {.kind = kind, .name = fp_str_of(fp_vital_name(vital))};
+    const struct fp_timing_key key = {.kind = kind,
+                                      .name = fp_str_of(fp_vital_name(vital->vital)),
+                                      .navigation = vital->navigation};
     return (int64_t)fp_timing_id(site_id, &key);
 }
 
@@ -165,6 +168,7 @@ static void print_attribution(const struct fp_delta *delta, const struct fp_delt
             .kind = FP_TIMING_VITAL_PART,
             .name = fp_str_of(fp_vital_name(vital->vital)),
             .source = fp_str_of(fp_vital_part_of(vital->vital, i)->name),
+            .navigation = vital->navigation,
         };
         printf("%s[\"%" PRId64 "\", %" PRId64 "]", i > 0 ? ", " : "",
                (int64_t)fp_timing_id(fp_site_id(delta->segment.site), &key),
@@ -185,11 +189,11 @@ static void print_vitals(const struct fp_delta *delta)
         printf("%s[\"%s\", \"%s\", %" PRId64 ", \"%" PRId64 "\", \"%" PRId64 "\", \"%" PRId64
                "\", ",
                i > 0 ? ", " : "", text, fp_vital_name(vital->vital), vital->value_us,
-               timing_id(site_id, FP_TIMING_VITAL, vital->vital),
-               timing_id(site_id, FP_TIMING_VITAL_GOOD, vital->vital),
-               timing_id(site_id, FP_TIMING_VITAL_POOR, vital->vital));
+               timing_id(site_id, FP_TIMING_VITAL, vital),
+               timing_id(site_id, FP_TIMING_VITAL_GOOD, vital),
+               timing_id(site_id, FP_TIMING_VITAL_POOR, vital));
         print_attribution(delta, vital);
-        printf("]");
+        printf(", \"%s\"]", fp_navigation_name(vital->navigation));
     }
     printf("]");
 }

@@ -335,9 +335,10 @@ static void draw_timings(const struct random_delta_settings *settings, uint64_t 
         if (timing->kind > FP_TIMING_MEASURE) {
             timing->source = text(arena, "source-", below(state, 3));
             timing->function = text(arena, "function-", below(state, 3));
+            timing->navigation = (enum fp_navigation)below(state, FP_NAVIGATION_COUNT);
         }
         const struct fp_timing_key key = {timing->kind, timing->name, timing->source,
-                                          timing->function};
+                                          timing->function, timing->navigation};
         timing->id = fp_timing_id(site_id, &key);
         draw_timing(state, delta, timing);
     }
@@ -463,8 +464,10 @@ static uint32_t draw_element(struct fp_arena *arena, struct fp_delta *delta, uin
 {
     if (number == 0)
         return FP_INDEX_NONE;
-    const struct fp_timing_key key = {FP_TIMING_VITAL_ELEMENT, fp_str_of(fp_vital_name(vital)),
-                                      text(arena, "element-", (uint32_t)number), FP_STR("")};
+    const struct fp_timing_key key = {.kind = FP_TIMING_VITAL_ELEMENT,
+                                      .name = fp_str_of(fp_vital_name(vital)),
+                                      .source = text(arena, "element-", (uint32_t)number),
+                                      .function = FP_STR("")};
     delta->timings[delta->timing_count] =
         (struct fp_delta_timing){.id = fp_timing_id(fp_site_id(delta->segment.site), &key),
                                  .name = key.name,
@@ -491,6 +494,7 @@ static void draw_vitals(uint64_t *state, struct fp_arena *arena, struct fp_delta
         *drawn = (struct fp_delta_vital){
             .metric = metric,
             .vital = (enum fp_vital)vital,
+            .navigation = (enum fp_navigation)(value / 6 % FP_NAVIGATION_COUNT),
             .element = draw_element(arena, delta, value % 3, (enum fp_vital)vital),
             .value_us = (int64_t)value_us,
         };
@@ -504,8 +508,10 @@ static void draw_vitals(uint64_t *state, struct fp_arena *arena, struct fp_delta
 static void add_left_out(struct fp_delta *delta, enum fp_left_out what, struct fp_str source,
                          uint32_t count)
 {
-    const struct fp_timing_key key = {
-        FP_TIMING_LEFT_OUT, fp_str_of(fp_left_out_name(what)), source, {"", 0}};
+    const struct fp_timing_key key = {.kind = FP_TIMING_LEFT_OUT,
+                                      .name = fp_str_of(fp_left_out_name(what)),
+                                      .source = source,
+                                      .function = {"", 0}};
     delta->timings[delta->timing_count++] =
         (struct fp_delta_timing){.id = fp_timing_id(fp_site_id(delta->segment.site), &key),
                                  .name = key.name,

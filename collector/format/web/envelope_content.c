@@ -95,7 +95,8 @@ static const struct shape vital_members[] = {SCALAR("name"),
 static const struct shape vital = OBJECT(NULL, vital_members);
 static const struct shape interaction_members[] = {
     SCALAR("type"),          NUMBER("start"),    NUMBER("processingStart"),
-    NUMBER("processingEnd"), NUMBER("duration"), TEXT("target", SHAPE_SELECTOR)};
+    NUMBER("processingEnd"), NUMBER("duration"), TEXT("target", SHAPE_SELECTOR),
+    SCALAR("navigationType")};
 static const struct shape interaction = OBJECT(NULL, interaction_members);
 static const struct shape script_members[] = {TEXT("invoker", SHAPE_INVOKER),
                                               SCALAR("url"),

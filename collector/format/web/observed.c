@@ -135,6 +135,16 @@ static bool decode_list(struct fp_decoder *decoder, const struct fp_field *field
     return true;
 }
 
+bool fp_observed_read_navigation(struct fp_decoder *decoder, const struct fp_field *field,
+                                 enum fp_navigation *navigation)
+{
+    struct fp_str word = FP_STR("");
+    if (!fp_read_text(decoder, field, &word))
+        return false;
+    *navigation = fp_navigation_find(word);
+    return true;
+}
+
 /* Interactions. */
 
 bool fp_observed_fill_interaction(struct fp_decoder *decoder, const struct fp_observed_event *event,
@@ -157,7 +167,7 @@ bool fp_observed_fill_interaction(struct fp_decoder *decoder, const struct fp_ob
 static bool decode_interaction(struct fp_decoder *decoder, const struct fp_place *place,
                                yyjson_val *value)
 {
-    enum { TYPE, START, PROCESSING_START, PROCESSING_END, DURATION, TARGET, COUNT };
+    enum { TYPE, START, PROCESSING_START, PROCESSING_END, DURATION, TARGET, NAVIGATION, COUNT };
     struct fp_field fields[COUNT] = {
         [TYPE] = {.object = place, .name = FP_STR("type")},
         [START] = {.object = place, .name = FP_STR("start")},
@@ -165,6 +175,7 @@ static bool decode_interaction(struct fp_decoder *decoder, const struct fp_place
         [PROCESSING_END] = {.object = place, .name = FP_STR("processingEnd")},
         [DURATION] = {.object = place, .name = FP_STR("duration")},
         [TARGET] = {.object = place, .name = FP_STR("target")},
+        [NAVIGATION] = {.object = place, .name = FP_STR("navigationType")},
     };
     struct fp_observed_event event = {.processing_start = &fields[PROCESSING_START],
                                       .processing_end = &fields[PROCESSING_END]};
@@ -173,6 +184,7 @@ static bool decode_interaction(struct fp_decoder *decoder, const struct fp_place
            fp_read_required(decoder, &fields[TYPE]) &&
            fp_read_text(decoder, &fields[TYPE], &interaction.type) &&
            fp_read_text(decoder, &fields[TARGET], &interaction.target) &&
+           fp_observed_read_navigation(decoder, &fields[NAVIGATION], &interaction.navigation) &&
            fp_observed_read_span(decoder, &fields[START], &event.start_us) &&
            fp_observed_read_span(decoder, event.processing_start, &event.processing_start_us) &&
            fp_observed_read_span(decoder, event.processing_end, &event.processing_end_us) &&

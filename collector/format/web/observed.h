@@ -34,6 +34,10 @@ bool fp_observed_read_span(struct fp_decoder *decoder, const struct fp_field *fi
 bool fp_observed_read_optional(struct fp_decoder *decoder, const struct fp_field *field,
                                int64_t *span_us) FP_MUST_CHECK;
 
+/* Reads a kind of navigation; absent, or a word that this version does not know: unknown. */
+bool fp_observed_read_navigation(struct fp_decoder *decoder, const struct fp_field *field,
+                                 enum fp_navigation *navigation) FP_MUST_CHECK;
+
 /* Append to the profile. place: for the error when there are too many. */
 bool fp_observed_add_vital(struct fp_decoder *decoder, const struct fp_place *place,
                            const struct fp_profile_vital *vital) FP_MUST_CHECK;

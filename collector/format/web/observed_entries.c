@@ -445,8 +445,7 @@ static bool has_vital(const struct fp_profile *profile, enum fp_vital vital)
 static struct fp_profile_vital vital_of(const struct fp_observed_entries *entries,
                                         enum fp_vital vital, int64_t shown_us)
 {
-    struct fp_profile_vital found = {
-        .vital = vital, .value_us = entries->vitals_us[vital], .is_of_start = true};
+    struct fp_profile_vital found = {.vital = vital, .value_us = entries->vitals_us[vital]};
     if (shown_us == 0 || vital == FP_VITAL_CLS)
         return found;
     found.value_us = greater(found.value_us - shown_us, 0);

@@ -124,20 +124,6 @@ static bool read_attribution(struct fp_decoder *decoder, const struct fp_field *
            read_parts(decoder, fields + ATTRIBUTION_PARTS, read_count, vital);
 }
 
-/* Reads where a value is measured from. The clock of a page that came back, or that was rendered in
- * advance, starts later. */
-static bool read_navigation(struct fp_decoder *decoder, const struct fp_field *field,
-                            struct fp_profile_vital *vital)
-{
-    struct fp_str type = FP_STR("");
-    if (!fp_read_text(decoder, field, &type))
-        return false;
-    vital->is_of_start = !fp_str_equal(type, FP_STR("back-forward-cache")) &&
-                         !fp_str_equal(type, FP_STR("prerender")) &&
-                         !fp_str_equal(type, FP_STR("soft-navigation"));
-    return true;
-}
-
 /* Reads the window of an INP from a Metric: of its interaction, or of the first of its entries. */
 static bool read_metric_window(struct fp_decoder *decoder, const struct fp_field *fields,
                                struct fp_profile_vital *vital)
@@ -229,7 +215,7 @@ static bool decode_vital(struct fp_decoder *decoder, const struct fp_place *plac
            read_value(decoder, &fields[VITAL_VALUE], &vital) &&
            read_texts(decoder, fields, &vital) &&
            read_attribution(decoder, &fields[VITAL_ATTRIBUTION], &vital) &&
-           read_navigation(decoder, &fields[VITAL_NAVIGATION], &vital) &&
+           fp_observed_read_navigation(decoder, &fields[VITAL_NAVIGATION], &vital.navigation) &&
            read_window(decoder, fields, &vital) && read_server(decoder, fields, &vital) &&
            add(decoder, place, &fields[VITAL_ID], &vital, known);
 }

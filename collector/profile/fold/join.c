@@ -165,8 +165,8 @@ static bool add_window(struct fp_fold *fold, const struct fp_part *part,
         timing = fp_map_put(&fold->timings, from->id, delta->timing_count);
         if (timing == FP_MAP_NONE)
             return false;
-        delta->timings[delta->timing_count++] =
-            (struct fp_delta_timing){.id = from->id, .name = from->name, .kind = from->kind};
+        delta->timings[delta->timing_count++] = (struct fp_delta_timing){
+            .id = from->id, .name = from->name, .kind = from->kind, .navigation = from->navigation};
     }
     fold->windows[fold->window_count++] =
         (struct fp_fold_window){timing, window->start_us, window->end_us};
@@ -432,8 +432,10 @@ bool fp_fold_remember(struct fp_fold *fold)
         if (*timing == FP_INDEX_NONE) {
             *timing = part->timing_count++;
             const struct fp_delta_timing *from = &delta->timings[windows[i].timing];
-            timings[*timing] =
-                (struct fp_delta_timing){.id = from->id, .name = from->name, .kind = from->kind};
+            timings[*timing] = (struct fp_delta_timing){.id = from->id,
+                                                        .name = from->name,
+                                                        .kind = from->kind,
+                                                        .navigation = from->navigation};
         }
         windows[i].timing = *timing;
     }

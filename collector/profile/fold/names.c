@@ -84,9 +84,11 @@ bool fp_fold_is_over(const struct fp_fold *fold, enum fp_timing_kind kind, uint6
 
 void fp_fold_overflow(struct fp_timing_key *key)
 {
-    *key = key->kind == FP_TIMING_VITAL_ELEMENT
-               ? (struct fp_timing_key){key->kind, key->name, overflow_name, FP_STR("")}
-               : (struct fp_timing_key){.kind = key->kind, .name = overflow_name};
+    const bool is_element = key->kind == FP_TIMING_VITAL_ELEMENT;
+    *key = (struct fp_timing_key){.kind = key->kind,
+                                  .name = is_element ? key->name : overflow_name,
+                                  .source = is_element ? overflow_name : FP_STR(""),
+                                  .navigation = key->navigation};
 }
 
 /* ---- leaving out what no sample needs any more ---- */

@@ -72,7 +72,8 @@ static bool scrub_word(const struct fp_fold *fold, struct fp_str word, struct fp
 static uint32_t sister(struct fp_fold *fold, uint32_t like, enum fp_timing_kind kind)
 {
     const struct fp_delta_timing *from = &fold->delta->timings[like];
-    const struct fp_timing_key key = {kind, from->name, from->source, from->function};
+    const struct fp_timing_key key = {kind, from->name, from->source, from->function,
+                                      from->navigation};
     return fp_fold_timing(fold, &key);
 }
 
@@ -87,11 +88,10 @@ static bool add_sum(struct fp_fold *fold, uint32_t like, enum fp_timing_kind kin
     return true;
 }
 
-/* Counts one of a kind that has no values. */
-static bool count_one(struct fp_fold *fold, enum fp_timing_kind kind, const char *name)
+/* Counts one of a timing that has no values. */
+static bool count_one(struct fp_fold *fold, const struct fp_timing_key *key)
 {
-    const struct fp_timing_key key = {.kind = kind, .name = fp_str_of(name)};
-    uint32_t timing = fp_fold_timing(fold, &key);
+    uint32_t timing = fp_fold_timing(fold, key);
     if (timing == FP_MAP_NONE)
         return false;
     fp_fold_sum_up(fold, timing, 1, 0);
@@ -103,15 +103,22 @@ struct span {
     int64_t duration_us;
 };
 
-static bool add_window(struct fp_fold *fold, struct fp_str name, struct span span)
+static bool add_window_of(struct fp_fold *fold, struct fp_str name, enum fp_navigation navigation,
+                          struct span span)
 {
-    const struct fp_timing_key key = {.kind = FP_TIMING_WINDOW, .name = name};
+    const struct fp_timing_key key = {
+        .kind = FP_TIMING_WINDOW, .name = name, .navigation = navigation};
     uint32_t timing = fp_fold_timing(fold, &key);
     if (timing == FP_MAP_NONE)
         return false;
     fp_fold_value(fold, timing, span.duration_us);
     fp_fold_window(fold, timing, span.start_us, span.duration_us);
     return true;
+}
+
+static bool add_window(struct fp_fold *fold, struct fp_str name, struct span span)
+{
+    return add_window_of(fold, name, FP_NAVIGATION_UNKNOWN, span);
 }
 
 /* Vitals. */
@@ -140,15 +147,21 @@ static bool find_window(const struct fp_profile *profile, const struct fp_profil
     if (vital->vital == FP_VITAL_INP)
         return find_interaction(profile, vital->value_us, span);
     *span = (struct span){0, vital->value_us};
-    return vital->is_of_start && vital->vital != FP_VITAL_CLS;
+    return fp_navigation_is_since_start(vital->navigation) && vital->vital != FP_VITAL_CLS;
+}
+
+static struct fp_timing_key key_of(const struct fp_profile_vital *vital, enum fp_timing_kind kind)
+{
+    return (struct fp_timing_key){.kind = kind,
+                                  .name = fp_str_of(fp_vital_name(vital->vital)),
+                                  .navigation = vital->navigation};
 }
 
 /* Finds the timing of the element that a vital is of, FP_INDEX_NONE if that is not known. */
 static bool find_element(struct fp_fold *fold, const struct fp_profile_vital *vital,
                          uint32_t *element)
 {
-    struct fp_timing_key key = {.kind = FP_TIMING_VITAL_ELEMENT,
-                                .name = fp_str_of(fp_vital_name(vital->vital))};
+    struct fp_timing_key key = key_of(vital, FP_TIMING_VITAL_ELEMENT);
     *element = FP_INDEX_NONE;
     if (vital->target.len == 0 && vital->url.len == 0)
         return true;
@@ -168,7 +181,7 @@ static bool count_replaceable(struct fp_fold *fold, const struct fp_profile_vita
     if (delta->vitals == NULL || !find_element(fold, vital, &element))
         return false;
     delta->vitals[delta->vital_count++] = (struct fp_delta_vital){
-        vital->metric, vital->vital, element, vital->value_us, vital->parts};
+        vital->metric, vital->vital, vital->navigation, element, vital->value_us, vital->parts};
     return true;
 }
 
@@ -177,11 +190,8 @@ static bool add_parts(struct fp_fold *fold, const struct fp_profile_vital *vital
 {
     const size_t count = vital->parts.known > 0 ? fp_vital_part_count(vital->vital) : 0;
     for (size_t i = 0; i < count; i++) {
-        const struct fp_timing_key key = {
-            .kind = FP_TIMING_VITAL_PART,
-            .name = fp_str_of(fp_vital_name(vital->vital)),
-            .source = fp_str_of(fp_vital_part_of(vital->vital, i)->name),
-        };
+        struct fp_timing_key key = key_of(vital, FP_TIMING_VITAL_PART);
+        key.source = fp_str_of(fp_vital_part_of(vital->vital, i)->name);
         const uint32_t timing = fp_fold_timing(fold, &key);
         if (timing == FP_MAP_NONE)
             return false;
@@ -204,11 +214,11 @@ static bool add_attribution(struct fp_fold *fold, const struct fp_profile_vital 
 
 static bool count_for_good(struct fp_fold *fold, const struct fp_profile_vital *vital)
 {
-    const char *name = fp_vital_name(vital->vital);
     const enum fp_vital_rating rating = fp_vital_rate(vital->vital, vital->value_us);
+    struct fp_timing_key key = key_of(vital, FP_TIMING_VITAL_FLAGGED);
     if (rating == FP_VITAL_FLAGGED)
-        return count_one(fold, FP_TIMING_VITAL_FLAGGED, name);
-    const struct fp_timing_key key = {.kind = FP_TIMING_VITAL, .name = fp_str_of(name)};
+        return count_one(fold, &key);
+    key.kind = FP_TIMING_VITAL;
     uint32_t timing = fp_fold_timing(fold, &key);
     if (timing == FP_MAP_NONE)
         return false;
@@ -217,9 +227,11 @@ static bool count_for_good(struct fp_fold *fold, const struct fp_profile_vital *
         return false;
     switch (rating) {
     case FP_VITAL_GOOD:
-        return count_one(fold, FP_TIMING_VITAL_GOOD, name);
+        key.kind = FP_TIMING_VITAL_GOOD;
+        return count_one(fold, &key);
     case FP_VITAL_POOR:
-        return count_one(fold, FP_TIMING_VITAL_POOR, name);
+        key.kind = FP_TIMING_VITAL_POOR;
+        return count_one(fold, &key);
     case FP_VITAL_NEEDS_IMPROVEMENT:
     case FP_VITAL_FLAGGED:
     default:
@@ -248,7 +260,8 @@ static bool add_rated_window(struct fp_fold *fold, const struct fp_profile_vital
     const struct fp_str parts[] = {FP_STR("("), fp_str_of(name),
                                    is_good ? FP_STR(") good") : FP_STR(") poor")};
     struct fp_str joined;
-    return join(fold, parts, FP_COUNT(parts), &joined) && add_window(fold, joined, *span);
+    return join(fold, parts, FP_COUNT(parts), &joined) &&
+           add_window_of(fold, joined, vital->navigation, *span);
 }
 
 /* Adds a time to first byte, and the server's share of it, by the word of the server's cache.
@@ -259,7 +272,7 @@ static bool add_ttfb(struct fp_fold *fold, const struct fp_profile_vital *vital)
     const int64_t whole_us = vital->value_us;
     struct fp_timing_key key = {.kind = FP_TIMING_TTFB};
     uint32_t timing;
-    if (!vital->has_server)
+    if (!vital->has_server || vital->navigation == FP_NAVIGATION_SOFT)
         return true;
     if (!scrub_word(fold, vital->cache, &key.name) || !fp_fold_bounded(fold, key, &timing))
         return false;
@@ -275,6 +288,9 @@ static bool add_vital(struct fp_fold *fold, const struct fp_profile_vital *vital
     if (!count_vital(fold, vital) || !add_ttfb(fold, vital) ||
         (has_window && !add_rated_window(fold, vital, &span)))
         return false;
+    /* The other windows are of page loads. */
+    if (vital->navigation == FP_NAVIGATION_SOFT)
+        return true;
     if (has_window && vital->vital == FP_VITAL_LCP)
         return add_window(fold, FP_STR("(lcp)"), span);
     bool is_first_paint = vital->vital == FP_VITAL_FCP && !fold->profile->has_first_paint;
@@ -317,7 +333,8 @@ static bool add_interaction(struct fp_fold *fold, const struct fp_profile_intera
     const struct span span = {from->start_us, from->duration_us};
     const bool is_flagged = from->longest_us >= FP_INTERACTION_FLAGGED_US;
     struct fp_timing_key key = {.kind = is_flagged ? FP_TIMING_INTERACTION_FLAGGED
-                                                   : FP_TIMING_INTERACTION};
+                                                   : FP_TIMING_INTERACTION,
+                                .navigation = from->navigation};
     struct fp_str name;
     uint32_t timing;
     if (!scrub_word(fold, from->type, &key.name) ||
@@ -515,10 +532,12 @@ static bool add_page_host(struct fp_fold *fold)
 bool fp_fold_observed(struct fp_fold *fold)
 {
     const struct fp_profile *profile = fold->profile;
+    const struct fp_timing_key coverage = {.kind = FP_TIMING_COVERAGE,
+                                           .name = fp_str_of(fp_coverage_name(profile->coverage))};
     /* One upload of a page load says why it has no trace: the first, or the last with a trace. */
     if (profile->coverage != FP_COVERAGE_NONE &&
         (profile->part == 0 || profile->coverage == FP_COVERAGE_OVERLOAD) &&
-        !count_one(fold, FP_TIMING_COVERAGE, fp_coverage_name(profile->coverage)))
+        !count_one(fold, &coverage))
         return false;
     if (!add_vitals(fold) || !add_long_frames(fold))
         return false;

@@ -55,6 +55,7 @@ uint32_t fp_fold_timing(struct fp_fold *fold, const struct fp_timing_key *key)
             .source = fp_text_cut(key->source, FP_TEXT_NAME_MAX),
             .function = fp_text_cut(key->function, FP_TEXT_NAME_MAX),
             .kind = key->kind,
+            .navigation = key->navigation,
         };
     return index;
 }
@@ -88,7 +89,10 @@ bool fp_fold_bounded(struct fp_fold *fold, struct fp_timing_key key, uint32_t *i
     *index = fp_map_get(&fold->timings, own_id);
     if (*index != FP_MAP_NONE)
         return true;
-    if (fp_fold_is_over(fold, key.kind, own_id))
+    /* A name counts once against the ceiling, in however many kinds of navigation. */
+    struct fp_timing_key name = key;
+    name.navigation = FP_NAVIGATION_UNKNOWN;
+    if (fp_fold_is_over(fold, key.kind, fp_timing_id(fold->site_id, &name)))
         fp_fold_overflow(&key);
     *index = fp_fold_timing(fold, &key);
     return *index != FP_MAP_NONE && fp_map_put(&fold->timings, own_id, *index) != FP_MAP_NONE;

@@ -36,6 +36,31 @@ static void enums_have_the_names_of_the_database(void **state)
                 "disabled", "not-sampled", "overload");
     CHECK_NAMES(fp_left_out_name, FP_LEFT_OUT_COUNT, "(any)", "(unknown)", "mark", "measure",
                 "profile", "overload", "vital", "interaction", "frame", "resource", "upload");
+    CHECK_NAMES(fp_navigation_name, FP_NAVIGATION_COUNT, "", "hard", "soft", "back-forward",
+                "back-forward-cache", "prerender", "reload", "restore");
+}
+
+static void finds_the_kind_of_each_word_of_web_vitals_and_of_no_other(void **state)
+{
+    (void)state;
+    static const char *const words[FP_NAVIGATION_COUNT] = {
+        [FP_NAVIGATION_HARD] = "navigate",
+        [FP_NAVIGATION_SOFT] = "soft-navigation",
+        [FP_NAVIGATION_BACK_FORWARD] = "back-forward",
+        [FP_NAVIGATION_BACK_FORWARD_CACHE] = "back-forward-cache",
+        [FP_NAVIGATION_PRERENDER] = "prerender",
+        [FP_NAVIGATION_RELOAD] = "reload",
+        [FP_NAVIGATION_RESTORE] = "restore",
+    };
+    for (enum fp_navigation kind = FP_NAVIGATION_UNKNOWN + 1; kind < FP_NAVIGATION_COUNT; kind++)
+        assert_int_equal(fp_navigation_find(fp_str_of(words[kind])), kind);
+    static const char *const others[] = {"", "hard", "soft", "back_forward", "Navigate", "reloads"};
+    for (size_t i = 0; i < FP_COUNT(others); i++)
+        assert_int_equal(fp_navigation_find(fp_str_of(others[i])), FP_NAVIGATION_UNKNOWN);
+    for (enum fp_navigation kind = FP_NAVIGATION_UNKNOWN; kind < FP_NAVIGATION_COUNT; kind++)
+        assert_int_equal(fp_navigation_is_since_start(kind),
+                         kind != FP_NAVIGATION_SOFT && kind != FP_NAVIGATION_PRERENDER &&
+                             kind != FP_NAVIGATION_BACK_FORWARD_CACHE);
 }
 
 /* Spools have the numbers. */
@@ -66,6 +91,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(enums_have_the_names_of_the_database),
         cmocka_unit_test(finds_each_word_for_what_was_left_out_and_no_other),
+        cmocka_unit_test(finds_the_kind_of_each_word_of_web_vitals_and_of_no_other),
         cmocka_unit_test(reasons_of_refused_records_keep_their_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

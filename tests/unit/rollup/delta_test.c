@@ -254,6 +254,20 @@ static const char version_7_hex[] =
     "01030101010a027b7d0201001801000002000000000101010907020102066279746520371e010002"
     "66666666666666660180c1140202e807e0a712777777777777777704000000";
 
+/* As version 7, with kinds of navigation of a timing and of vitals. */
+static const char version_8_hex[] =
+    "080102030405060708090a0b0c0d0e0f1007aa00000000000000000000000000000001c0843d0173"
+    "012f01720000064368726f6d65054c696e7578076465736b746f700677696e646f77904e0b73616d"
+    "652d6f726967696e087265706561746564036d696400039c0103612f31c8010103e0d40301a09c01"
+    "904e0111111111111111110e68747470733a2f2f612f622e6a7302222222222222222202676f0104"
+    "ad02000201a09c01c0b802333333333333333300000000010100a09c01a09c0101000201a09c01a0"
+    "9c01020000010102000201a09c01010001a09c0101024444444444444444016d0102017807800101"
+    "4001555555555555555509622e6f6e636c69636b13017501660201000a0a0a0001010002c0b80201"
+    "a09c01d086030001000201a09c01a09c01050603312e310a68747470733a2f2f612f4001ac02047a"
+    "737464010306437573746f6d010e68747470733a2f2f612f622e6a7302010104010201000009a01f"
+    "c701030101010a027b7d0201001801000002000000000101010907020102066279746520371e0100"
+    "0266666666666666660180c1140202e807e0a7120277777777777777770400000007";
+
 /* Content that only version 2 can encode. */
 static void add_measured(struct fp_delta *delta)
 {
@@ -464,11 +478,13 @@ static void bytes_of_version_4_are_still_read(void **state)
 static void fill_version_5(struct fp_delta *example)
 {
     static struct fp_delta_vital vitals[] = {
-        {0x6666666666666666, FP_VITAL_INP, FP_INDEX_NONE, 336000, {0, {0}}},
-        {0x7777777777777777, FP_VITAL_TTFB, FP_INDEX_NONE, 0, {0, {0}}}};
+        {.metric = 0x6666666666666666, .vital = FP_VITAL_INP, .value_us = 336000},
+        {.metric = 0x7777777777777777, .vital = FP_VITAL_TTFB}};
     fill_version_4(example);
     example->has_load = true;
     example->segment.frame = FP_STR("same-origin");
+    for (size_t i = 0; i < FP_COUNT(vitals); i++)
+        vitals[i].element = FP_INDEX_NONE;
     example->vitals = vitals;
     example->vital_count = FP_COUNT(vitals);
 }
@@ -514,20 +530,48 @@ static void bytes_of_version_6_are_still_read(void **state)
     empty_version_4(&example);
 }
 
-static void bytes_of_version_7_never_change(void **state)
+/* Fills in what version 7 can encode. */
+static void fill_version_7(struct fp_delta *example)
+{
+    fill_version_6(example);
+    example->timings[1].kind = FP_TIMING_VITAL_ELEMENT;
+    example->vitals[0].element = 1;
+    example->vitals[0].parts = (struct fp_vital_parts){2, {1000, 300000}};
+}
+
+static void bytes_of_version_7_are_still_read(void **state)
 {
     struct room *room = *state;
     struct fp_delta example;
     struct fp_delta read;
-    fill_version_6(&example);
-    example.timings[1].kind = FP_TIMING_VITAL_ELEMENT;
-    example.vitals[0].element = 1;
-    example.vitals[0].parts = (struct fp_vital_parts){2, {1000, 300000}};
+    uint8_t bytes[sizeof(version_7_hex)];
+    size_t len = read_hex(version_7_hex, bytes);
+    fill_version_7(&example);
+    assert_int_equal(fp_delta_decode(bytes, len, &room->arena, &read), FP_DELTA_OK);
+    assert_same_upload(&example, &read);
+    assert_same_measured(&example, &read);
+    assert_same_timings(&example, &read);
+    assert_int_equal(read.vitals[0].element, 1);
+    assert_int_equal(read.vitals[0].parts.us[1], 300000);
+    assert_int_equal(read.timings[1].navigation, FP_NAVIGATION_UNKNOWN);
+    assert_int_equal(read.vitals[0].navigation, FP_NAVIGATION_UNKNOWN);
+    empty_version_4(&example);
+}
+
+static void bytes_of_version_8_never_change(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta example;
+    struct fp_delta read;
+    fill_version_7(&example);
+    example.timings[1].navigation = FP_NAVIGATION_SOFT;
+    example.vitals[0].navigation = FP_NAVIGATION_SOFT;
+    example.vitals[1].navigation = FP_NAVIGATION_RESTORE;
     encode(room, &example);
     char hex[2048] = "";
     for (size_t i = 0; i < room->bytes.len; i++)
         snprintf(hex + 2 * i, 3, "%02x", room->bytes.data[i]);
-    assert_string_equal(hex, version_7_hex);
+    assert_string_equal(hex, version_8_hex);
     assert_int_equal(fp_delta_decode(room->bytes.data, room->bytes.len, &room->arena, &read),
                      FP_DELTA_OK);
     assert_true(fp_str_equal(read.segment.traffic, FP_STR("repeated")));
@@ -536,6 +580,9 @@ static void bytes_of_version_7_never_change(void **state)
     assert_same_timings(&example, &read);
     assert_true(fp_str_equal(read.timings[1].source, FP_STR("u")) &&
                 fp_str_equal(read.timings[1].function, FP_STR("f")));
+    assert_int_equal(read.timings[1].navigation, FP_NAVIGATION_SOFT);
+    assert_int_equal(read.vitals[0].navigation, FP_NAVIGATION_SOFT);
+    assert_int_equal(read.vitals[1].navigation, FP_NAVIGATION_RESTORE);
     empty_version_4(&example);
 }
 
@@ -560,6 +607,10 @@ static void vitals_out_of_range_or_without_a_load_are_damage(void **state)
     encode(room, &example);
     assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
     vital.vital = FP_VITAL_INP;
+    vital.navigation = FP_NAVIGATION_COUNT;
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
+    vital.navigation = FP_NAVIGATION_HARD;
     vital.element = 0; /* a mark's timing */
     encode(room, &example);
     assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
@@ -707,7 +758,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(bytes_of_version_4_are_still_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bytes_of_version_5_are_still_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bytes_of_version_6_are_still_read, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bytes_of_version_7_never_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_of_version_7_are_still_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_of_version_8_never_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(vitals_out_of_range_or_without_a_load_are_damage, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(unseen_time_below_zero_is_damage, set_up, tear_down),

@@ -34,10 +34,13 @@ static void hashes_the_bytes_that_are_written_down(void **state)
     assert_true(fp_stack_id(0, site_id) == HASH("K" ZERO SITE));
     const struct fp_timing_key measure = {.kind = FP_TIMING_MEASURE};
     assert_true(fp_timing_id(site_id, &measure) == HASH("T" SITE "\1\0\0\0\0\0\0\0\0\0\0\0"));
-    const struct fp_timing_key script = {FP_TIMING_FRAME_SCRIPT, FP_STR("a"), FP_STR("b"),
-                                         FP_STR("c")};
+    struct fp_timing_key script = {FP_TIMING_FRAME_SCRIPT, FP_STR("a"), FP_STR("b"), FP_STR("c"),
+                                   FP_NAVIGATION_UNKNOWN};
     assert_true(fp_timing_id(site_id, &script) == HASH("T" SITE "\x09\0\0\0\0\0\0\0"
                                                        "\1\0\0\0a\1\0\0\0b\1\0\0\0c"));
+    script.navigation = FP_NAVIGATION_SOFT;
+    assert_true(fp_timing_id(site_id, &script) == HASH("T" SITE "\x09\0\0\0\0\0\0\0"
+                                                       "\1\0\0\0a\1\0\0\0b\1\0\0\0c\4\0\0\0soft"));
 
     const struct fp_uuid load = {{1, 2, 3, 4, 5, 6, 7, 8, 9}};
     const struct fp_delta_vital vital = {
@@ -130,11 +133,13 @@ static void each_field_makes_a_difference(void **state)
         assert_true(id != fp_frame_id(site_id, &others[i]));
     assert_true(fp_stack_id(1, 2) != fp_stack_id(2, 1));
     const struct fp_timing_key timings[] = {
-        {FP_TIMING_MARK, FP_STR("a"), FP_STR(""), FP_STR("")},
-        {FP_TIMING_MEASURE, FP_STR("a"), FP_STR(""), FP_STR("")},
-        {FP_TIMING_BLOCKING, FP_STR("a"), FP_STR(""), FP_STR("")},
-        {FP_TIMING_BLOCKING, FP_STR("a"), FP_STR("b"), FP_STR("")},
-        {FP_TIMING_BLOCKING, FP_STR("a"), FP_STR(""), FP_STR("b")},
+        {FP_TIMING_MARK, FP_STR("a"), FP_STR(""), FP_STR(""), FP_NAVIGATION_UNKNOWN},
+        {FP_TIMING_MEASURE, FP_STR("a"), FP_STR(""), FP_STR(""), FP_NAVIGATION_UNKNOWN},
+        {FP_TIMING_BLOCKING, FP_STR("a"), FP_STR(""), FP_STR(""), FP_NAVIGATION_UNKNOWN},
+        {FP_TIMING_BLOCKING, FP_STR("a"), FP_STR("b"), FP_STR(""), FP_NAVIGATION_UNKNOWN},
+        {FP_TIMING_BLOCKING, FP_STR("a"), FP_STR(""), FP_STR("b"), FP_NAVIGATION_UNKNOWN},
+        {FP_TIMING_BLOCKING, FP_STR("a"), FP_STR(""), FP_STR("b"), FP_NAVIGATION_HARD},
+        {FP_TIMING_BLOCKING, FP_STR("a"), FP_STR(""), FP_STR("b"), FP_NAVIGATION_SOFT},
     };
     for (size_t i = 0; i < FP_COUNT(timings); i++)
         for (size_t k = 0; k < i; k++)

@@ -147,8 +147,10 @@ static void leave_out(struct room *room, uint8_t number, bool has_load, int64_t 
                                    .timings = timings,
                                    .timing_count = 3};
     for (size_t i = 0; i < FP_COUNT(texts); i++) {
-        const struct fp_timing_key key = {FP_TIMING_LEFT_OUT, fp_str_of(texts[i][0]),
-                                          fp_str_of(texts[i][1]), FP_STR("")};
+        const struct fp_timing_key key = {.kind = FP_TIMING_LEFT_OUT,
+                                          .name = fp_str_of(texts[i][0]),
+                                          .source = fp_str_of(texts[i][1]),
+                                          .function = FP_STR("")};
         timings[i] = (struct fp_delta_timing){.id = fp_timing_id(fp_site_id(FP_STR("shop")), &key),
                                               .name = key.name,
                                               .source = key.source,
@@ -163,8 +165,10 @@ static const struct fp_timing_fact *left_out_at(struct room *room, const char *w
                                                 const char *source, int64_t hours_ago)
 {
     const struct fp_segment segment = {.site = FP_STR("shop")};
-    const struct fp_timing_key key = {FP_TIMING_LEFT_OUT, fp_str_of(what), fp_str_of(source),
-                                      FP_STR("")};
+    const struct fp_timing_key key = {.kind = FP_TIMING_LEFT_OUT,
+                                      .name = fp_str_of(what),
+                                      .source = fp_str_of(source),
+                                      .function = FP_STR("")};
     const struct fp_fact_key fact = {(int64_t)fp_segment_id(&segment),
                                      hour_of(NOW_US - hours_ago * FP_US_PER_HOUR),
                                      (int64_t)fp_timing_id(fp_site_id(FP_STR("shop")), &key), 0};

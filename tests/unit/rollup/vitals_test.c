@@ -273,7 +273,7 @@ static void elements_and_parts_go_with_their_value(void **state)
     assert_int_equal(sums.uploads, 1);
     assert_true(sums.sum_us > 900000.5 && sums.sum_us < 900001.5);
     for (size_t i = 0; i < fp_vital_part_count(FP_VITAL_LCP); i++) {
-        const struct fp_timing_key key = part_key(FP_VITAL_LCP, i);
+        const struct fp_timing_key key = part_key(FP_VITAL_LCP, i, &(struct fp_vital_count){0});
         const int64_t id = (int64_t)fp_timing_id(fp_site_id(FP_STR("shop")), &key);
         for (size_t k = 0; k < facts->count; k++) {
             const struct fp_timing_fact *fact = fp_rows_at(facts, k);

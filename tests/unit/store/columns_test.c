@@ -61,7 +61,8 @@ static const char *schema_type(enum fp_column_kind kind)
 static bool is_narrow(const char *table, const char *column)
 {
     return strcmp(table, "vital") == 0 &&
-           (strcmp(column, "rating") == 0 || strcmp(column, "uploads") == 0);
+           (strcmp(column, "rating") == 0 || strcmp(column, "uploads") == 0 ||
+            strcmp(column, "navigation") == 0);
 }
 
 static void each_column_of_a_flush_has_its_type(void **state)

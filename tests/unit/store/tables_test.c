@@ -82,11 +82,11 @@ static void an_enum_is_sent_as_text(void **state)
     (void)state;
     assert_sql(fp_store_table_merge_sql, FP_STORE_TABLE_TIMING,
                "insert into fleetprof_data.timing as t (timing_id, name, kind, source, function, "
-               "last_seen) select timing_id, name, kind::fleetprof_data.timing_kind, source, "
-               "function, ($6::timestamptz at time zone 'UTC')::date from unnest($1::bigint[], "
-               "$2::text[], "
-               "$3::text[], $4::text[], $5::text[]) as new (timing_id, name, kind, source, "
-               "function) order by timing_id on conflict (timing_id) do update set last_seen = "
+               "navigation, last_seen) select timing_id, name, kind::fleetprof_data.timing_kind, "
+               "source, function, navigation, ($7::timestamptz at time zone 'UTC')::date from "
+               "unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[]) "
+               "as new (timing_id, name, kind, source, function, navigation) order by timing_id on "
+               "conflict (timing_id) do update set last_seen = "
                "excluded.last_seen where t.last_seen < excluded.last_seen");
 }
 

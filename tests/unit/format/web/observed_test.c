@@ -40,9 +40,9 @@ static void vitals_have_their_values_and_windows(void **state)
     const struct fp_profile_vital *vitals = profile->vitals;
     assert_int_equal(vitals[0].vital, FP_VITAL_LCP);
     assert_int_equal(vitals[0].value_us, 2500000);
-    assert_true(vitals[0].is_of_start && !vitals[0].has_window);
+    assert_true(vitals[0].navigation == FP_NAVIGATION_UNKNOWN && !vitals[0].has_window);
     assert_int_equal(vitals[1].value_us, 123000);
-    assert_false(vitals[2].is_of_start);
+    assert_int_equal(vitals[2].navigation, FP_NAVIGATION_BACK_FORWARD_CACHE);
     assert_true(vitals[3].has_window);
     assert_int_equal(vitals[3].start_us, 5000);
     assert_int_equal(vitals[3].duration_us, 48000);
