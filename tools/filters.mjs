@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * A row; schema/filters explains the columns. plain: the help without Markdown.
- * @typedef {{ name: string, of: 'loads' | 'sides' | 'samples', default: string, placeholder: string, one: string, many: string, help: string, plain: string }} Filter
+ * @typedef {{ name: string, of: 'loads' | 'sides' | 'samples' | 'vitals', default: string, placeholder: string, one: string, many: string, help: string, plain: string }} Filter
  */
 
 const repository = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
@@ -21,4 +21,4 @@ export function parse(text) {
 
 export const filters = parse(fs.readFileSync(path.join(repository, 'schema/filters'), 'utf8'));
 /** The names of those that are columns of a segment. */
-export const dimensions = filters.filter(({ of }) => of !== 'samples').map(({ name }) => name);
+export const dimensions = filters.filter(({ of }) => of === 'loads' || of === 'sides').map(({ name }) => name);

@@ -30,7 +30,7 @@ import { vitals } from './vitals.mjs';
 const repository = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
 
 /** The words that say which filters a function takes. */
-const sets = ['filters', 'filters of samples', 'filters of both sides', 'dimensions of both sides', 'dimensions of each side'];
+const sets = ['filters', 'filters of samples', 'filters of both sides', 'dimensions of both sides', 'dimensions of each side'].flatMap((set) => [set, `${set} and vitals`]);
 
 const list = (/** @type {string} */ text) => text.split(', ').filter(Boolean);
 

@@ -186,6 +186,8 @@ const filtersInWords = {
   'filters of samples': 'filters', filters: 'filters without marker', 'filters of both sides': 'filters without release and marker', 'dimensions of both sides': 'filters without release and marker',
   'dimensions of each side': 'filters without release and marker, filters of each side',
 };
+/** The words for a set of filters. @param {string} set */
+const setInWords = (set) => (set.endsWith(' and vitals') ? `${filtersInWords[set.replace(' and vitals', '')]}, navigation` : filtersInWords[set]);
 
 /** The type and the default of a parameter. @param {{ type: string, default: string | null }} parameter */
 const typed = ({ type, default: usual }) => (usual === null ? type : `${type} = ${usual}`);
@@ -193,7 +195,7 @@ const typed = ({ type, default: usual }) => (usual === null ? type : `${type} = 
 /** Returns what stands above the tables of a question: its signature and what it answers. @param {import('./questions.mjs').Question} question */
 function opening({ name, kind, about, takes }) {
   if (kind === 'view' || kind === 'table') return wrapped(`${about.replace(/^[a-z]/, (letter) => letter.toUpperCase())}.`);
-  const parameters = takes.flatMap((row) => ('filters' in row ? [filtersInWords[row.filters]] : row.names.map((each) => `${each} ${typed(row)}`)));
+  const parameters = takes.flatMap((row) => ('filters' in row ? [setInWords(row.filters)] : row.names.map((each) => `${each} ${typed(row)}`)));
   const returns = kind === 'rows' ? [] : wrapped(`It returns \`${kind}\`.`);
   return [...joined([...`\`${name}(${parameters.join(', ')})\`:`.split(' '), ...wordsOf(`${about}.`)]), ...returns];
 }
@@ -205,7 +207,7 @@ function route({ name, serves, takes }) {
   const own = takes.flatMap((row) => ('filters' in row ? [] : row.names.map((each, i) => ({ each, option: row.options[i] ?? row.options[0] ?? '' }))))
     .filter(({ each }) => set === undefined || !['site', 'since', 'until'].includes(each));
   return [[
-    `[\`${serves.route}\`](sql.md#${name})`, set === undefined ? 'none' : filtersInWords[set].replace(/^filters$/, 'all').replace(/^filters without (.*)/, 'no $1').replace(' and ', ', no '),
+    `[\`${serves.route}\`](sql.md#${name})`, set === undefined ? 'none' : setInWords(set).replace(/^filters(?=$|,)/, 'all').replace(/^filters without (.*)/, 'no $1').replace(' and ', ', no '),
     own.map(({ each, option }) => (option.startsWith('--') ? `\`${each}\` (\`${option}\`)` : `\`${each}\``)).join(', '), serves.command && `\`${serves.command}\``,
   ]];
 }

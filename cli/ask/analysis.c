@@ -26,6 +26,13 @@ static const struct argp_child children_without_marker[] = {
     {0},
 };
 
+static const struct argp_child children_of_vitals[] = {
+    {&fp_filters_without_marker_argp, 0, FILTERS_HEADING, 1},
+    {&fp_database_argp, 0, "The database:", 2},
+    {&fp_filters_of_vitals_argp, 0, "Which vitals and interactions:", 1},
+    {0},
+};
+
 static error_t parse_analysis(int key, char *arg, struct argp_state *state)
 {
     (void)arg;
@@ -37,6 +44,16 @@ static error_t parse_analysis(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
+static error_t parse_analysis_of_vitals(int key, char *arg, struct argp_state *state)
+{
+    struct fp_analysis *analysis = state->input;
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[2] = &analysis->filters;
+    return parse_analysis(key, arg, state);
+}
+
+const struct argp fp_analysis_of_vitals_argp = {.parser = parse_analysis_of_vitals,
+                                                .children = children_of_vitals};
 const struct argp fp_analysis_argp = {.parser = parse_analysis, .children = children};
 const struct argp fp_analysis_without_marker_argp = {.parser = parse_analysis,
                                                      .children = children_without_marker};

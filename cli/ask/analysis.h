@@ -23,8 +23,10 @@ struct fp_analysis {
     PGconn *connection;    /* owned while the analysis is open */
 };
 
-/* Reads filters and database into a struct fp_analysis, with and without --marker. */
+/* Reads filters and database into a struct fp_analysis, with --marker, with filters of vitals, and
+ * without either. */
 extern const struct argp fp_analysis_argp;
+extern const struct argp fp_analysis_of_vitals_argp;
 extern const struct argp fp_analysis_without_marker_argp;
 
 /* Connects, checks the period and chooses the site. Prints an error and returns false on failure;

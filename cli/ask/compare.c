@@ -43,6 +43,12 @@ static const struct argp_option options[] = {
     {0},
 };
 
+static bool has_navigation(const struct fp_filters *filters)
+{
+    return filters->values[FP_FILTER_NAVIGATION] != NULL ||
+           filters->excluded[FP_FILTER_NAVIGATION] != NULL;
+}
+
 static error_t parse_compare(int key, char *arg, struct argp_state *state)
 {
     struct compare_options *given = state->input;
@@ -50,6 +56,7 @@ static error_t parse_compare(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &given->comparison;
         state->child_inputs[1] = &given->comparison.form;
+        state->child_inputs[2] = &given->comparison.filters;
         return 0;
     case OPTION_TOP:
         if (arg[0] == '0' || arg[0] == '\0' || arg[strspn(arg, "0123456789")] != '\0')
@@ -76,6 +83,8 @@ static error_t parse_compare(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_SUCCESS:
         if (given->before != NULL && given->after == NULL)
             argp_error(state, "BEFORE and AFTER are two releases; AFTER is missing");
+        if (given->what != OPTION_VITALS && has_navigation(&given->comparison.filters))
+            argp_error(state, "--navigation is for --vitals");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -85,6 +94,7 @@ static error_t parse_compare(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {
     {&fp_comparison_argp, 0, NULL, 0},
     {&fp_form_argp, 0, NULL, 0},
+    {&fp_filters_of_vitals_argp, 0, "Which vitals, with --vitals:", 2},
     {0},
 };
 
@@ -131,7 +141,8 @@ static bool take_latest_releases(struct compare_options *given)
     fp_sql_init(&query, "select fleetprof_data.literal_filter(previous), "
                         "fleetprof_data.literal_filter(latest), previous, latest "
                         "from fleetprof_data.latest_releases(");
-    fp_filters_add(&given->comparison.filters, &query);
+    const struct fp_filters loads = fp_filters_of_loads(&given->comparison.filters);
+    fp_filters_add(&loads, &query);
     fp_sql_add(&query, ")");
     given->latest = fp_sql_run(given->comparison.connection, &query);
     fp_sql_release(&query);

@@ -14,6 +14,18 @@ enum { OPTION_EXCLUDE = FP_OPTION_SHARED + FP_FILTER_COUNT };
     {name, KEY(id), placeholder, 0, help, 0}
 #define NAME(id, of, name, ...) name
 
+static const struct argp_option vitals_options[] = {
+    FP_FILTERS_OF_VITALS(OPTION),
+    {0},
+};
+
+static bool is_of_vitals(enum fp_filter filter)
+{
+#define CASE(id, ...) filter == FP_FILTER_##id
+    return FP_FILTERS_OF_VITALS(CASE);
+#undef CASE
+}
+
 /* In the order of enum fp_filter. */
 static const struct argp_option filter_options[] = {
     FP_FILTERS_OF_SAMPLES(OPTION),
@@ -33,14 +45,16 @@ static const struct argp_option filter_options[] = {
 
 /* The parameters' names in SQL. */
 static const char *const filter_names[FP_FILTER_COUNT] = {
-    FP_FILTERS_OF_SAMPLES(NAME), FP_FILTERS_OF_SIDES(NAME), "since", "until", "site",
-    FP_FILTERS_OF_LOADS(NAME),
+    FP_FILTERS_OF_SAMPLES(NAME), FP_FILTERS_OF_SIDES(NAME),  "since", "until", "site",
+    FP_FILTERS_OF_LOADS(NAME),   FP_FILTERS_OF_VITALS(NAME),
 };
 
 /* True if a command whose filters begin with `first` can leave out what this filter selects. */
-static bool may_exclude(enum fp_filter first, enum fp_filter filter)
+static bool may_exclude(const struct fp_filters *filters, enum fp_filter first,
+                        enum fp_filter filter)
 {
-    return filter >= first && (filter < FP_FILTER_SINCE || filter > FP_FILTER_SITE);
+    return filter >= first && (filter < FP_FILTER_SINCE || filter > FP_FILTER_SITE) &&
+           (filters->of_vitals || !is_of_vitals(filter));
 }
 
 static void parse_exclude(enum fp_filter first, const char *arg, struct argp_state *state)
@@ -53,7 +67,7 @@ static void parse_exclude(enum fp_filter first, const char *arg, struct argp_sta
     char names[500] = "";
     for (enum fp_filter filter = 0; filter < FP_FILTER_COUNT; filter++) {
         const char *name = filter_names[filter];
-        if (!may_exclude(first, filter))
+        if (!may_exclude(filters, first, filter))
             continue;
         size_t used = strlen(names);
         snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "", name);
@@ -94,6 +108,19 @@ static error_t parse_of_both_sides(int key, char *arg, struct argp_state *state)
     return parse_from(FP_FILTER_SITE, key, arg, state);
 }
 
+static error_t parse_of_vitals(int key, char *arg, struct argp_state *state)
+{
+    struct fp_filters *filters = state->input;
+    if (key == ARGP_KEY_INIT)
+        filters->of_vitals = true;
+    if (key < FP_OPTION_SHARED || key >= FP_OPTION_SHARED + FP_FILTER_COUNT)
+        return ARGP_ERR_UNKNOWN;
+    filters->values[key - FP_OPTION_SHARED] = arg;
+    return 0;
+}
+
+const struct argp fp_filters_of_vitals_argp = {.options = vitals_options,
+                                               .parser = parse_of_vitals};
 const struct argp fp_filters_argp = {.options = filter_options, .parser = parse_of_samples};
 const struct argp fp_filters_without_marker_argp = {
     .options = filter_options + FP_FILTERS_OF_SAMPLES_COUNT, .parser = parse_of_loads};
@@ -158,8 +185,9 @@ bool fp_own_filters_are_given(const struct fp_own_filters *own)
 struct fp_filters fp_filters_of_loads(const struct fp_filters *filters)
 {
     struct fp_filters loads = *filters;
-    for (enum fp_filter filter = 0; filter < FP_FILTERS_OF_SAMPLES_COUNT; filter++)
-        loads.values[filter] = loads.excluded[filter] = NULL;
+    for (enum fp_filter filter = 0; filter < FP_FILTER_COUNT; filter++)
+        if (filter < FP_FILTERS_OF_SAMPLES_COUNT || is_of_vitals(filter))
+            loads.values[filter] = loads.excluded[filter] = NULL;
     return loads;
 }
 

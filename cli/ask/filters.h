@@ -19,6 +19,7 @@ enum fp_filter {
     FP_FILTER_UNTIL,
     FP_FILTER_SITE,
     FP_FILTERS_OF_LOADS(FP_FILTER_ID),
+    FP_FILTERS_OF_VITALS(FP_FILTER_ID),
     FP_FILTER_COUNT
 };
 
@@ -33,6 +34,7 @@ struct fp_own_filters {
 struct fp_filters {
     const char *values[FP_FILTER_COUNT];   /* NULL: not given, the function's default holds */
     const char *excluded[FP_FILTER_COUNT]; /* patterns of --exclude; NULL: not given */
+    bool of_vitals;                        /* the command takes filters of vitals */
     char chosen_site[256];                 /* storage for a site that was not given */
     char period[80];                       /* "… to … (UTC)", once fp_period_check has read it */
 };
@@ -43,6 +45,9 @@ extern const struct argp fp_filters_without_marker_argp;
 
 /* Reads --site and the filters of both sides: not --release. All of them read --exclude. */
 extern const struct argp fp_filters_of_both_sides_argp;
+
+/* Reads the filters of vitals, beside one of the others and into the same struct. */
+extern const struct argp fp_filters_of_vitals_argp;
 
 /* Reads --before-NAME and --after-NAME of each filter of both sides into a struct fp_own_filters.
  */
@@ -58,7 +63,7 @@ extern const struct argp fp_own_filters_argp;
 /* Returns the name of a filter's option, parameter and column. */
 const char *fp_filter_name(enum fp_filter filter);
 
-/* Returns a copy without the filters of samples, for a question that has none. */
+/* Returns a copy without the filters of samples and of vitals, for a question that has none. */
 struct fp_filters fp_filters_of_loads(const struct fp_filters *filters);
 
 /*

@@ -43,6 +43,7 @@ struct report {
     size_t extra_count;           /* the last columns, left out on a narrow terminal */
     const char *footer;           /* a line below the rows, for people */
     bool has_marker;              /* it takes --marker */
+    bool has_navigation;          /* it takes --navigation, and --by navigation if any */
     const char *argument;         /* the function's parameter that the command must be given */
     const char *argument_doc;     /* its name in --help; NULL: there is none */
     const char *argument_missing; /* what to say when it is not given */
@@ -71,6 +72,7 @@ static const struct report reports[] = {
      .function_by = "vitals_by",
      .things = "web vitals; the agent's vitals build sends them",
      COLUMNS(vitals_columns),
+     .has_navigation = true,
      .extra_count = 2,
      .footer =
          "Percentiles are in UNIT and at most 1.6 % off. COUNT is of values; shares are of it. "
@@ -82,6 +84,7 @@ static const struct report reports[] = {
      .function_by = "vital_parts_by",
      .things = "web vitals with their parts; the agent's vitals build sends them",
      COLUMNS(vital_parts_columns),
+     .has_navigation = true,
      .footer = "SHARE % is of the sum of the values whose parts are known. COUNT is of these."},
     {.command = "vital-elements",
      .doc =
@@ -90,6 +93,7 @@ static const struct report reports[] = {
      .function = "vital_elements",
      .things = "web vitals with their elements; the agent's vitals build sends them",
      COLUMNS(vital_elements_columns),
+     .has_navigation = true,
      .footer = "Percentiles are in UNIT and at most 1.6 % off. SHARE % is of the values whose "
                "element is known.",
      .argument = "vital",
@@ -111,6 +115,7 @@ static const struct report reports[] = {
      .function_by = "interactions_by",
      .things = "interactions",
      COLUMNS(interactions_columns),
+     .has_navigation = true,
      .footer = "Shares are of TOTAL MS, the sum of all durations; percentiles are at most 1.6 % "
                "off. FLAGGED ones, of 60 s and more, are apart."},
     {.command = "long-frames",
@@ -200,6 +205,12 @@ static const struct argp_option by_options[] = {
     {0},
 };
 
+static const struct argp_option by_options_of_vitals[] = {
+    {"by", OPTION_BY, "DIMENSION", 0,
+     "for each value of a dimension: " FP_FILTER_DIMENSIONS " or navigation", 0},
+    {0},
+};
+
 static error_t take_argument(struct given *given, char *arg, struct argp_state *state)
 {
     if (given->report->argument == NULL)
@@ -244,6 +255,26 @@ static const struct argp_child children_with_marker[] = {
     {0},
 };
 
+static const struct argp_child children_of_vitals[] = {
+    {&fp_analysis_of_vitals_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
+    {0},
+};
+
+static const struct argp_option *options_of(const struct report *report)
+{
+    if (report->function_by == NULL)
+        return NULL;
+    return report->has_navigation ? by_options_of_vitals : by_options;
+}
+
+static const struct argp_child *children_of(const struct report *report)
+{
+    if (report->has_navigation)
+        return children_of_vitals;
+    return report->has_marker ? children_with_marker : children;
+}
+
 /* ---- answer ---- */
 
 /* The first column of a report that can be asked by a dimension is that of its values. */
@@ -278,11 +309,11 @@ enum fp_exit fp_report_command(int argc, char **argv)
     struct given given = {.report = find_report(command != NULL ? command + 1 : "")};
     FP_ASSERT(given.report != NULL); /* main.c lists it as a report */
     const struct argp argp = {
-        .options = given.report->function_by != NULL ? by_options : NULL,
+        .options = options_of(given.report),
         .parser = parse_report,
         .args_doc = given.report->argument_doc,
         .doc = given.report->doc,
-        .children = given.report->has_marker ? children_with_marker : children,
+        .children = children_of(given.report),
     };
     fp_command_parse(&argp, argc, argv, &given);
     struct fp_analysis *analysis = &given.analysis;

@@ -99,7 +99,7 @@ static error_t parse_trend(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-    {&fp_analysis_without_marker_argp, 0, NULL, 0},
+    {&fp_analysis_of_vitals_argp, 0, NULL, 0},
     {&fp_form_argp, 0, NULL, 0},
     {0},
 };

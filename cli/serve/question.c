@@ -19,7 +19,8 @@
 #define FIRST_LOADS FP_FILTERS_EACH_SIDE
 #define FIRST_SIDES FP_FILTERS_LOADS
 #define FIRST_SAMPLES FP_FILTERS_WITH_MARKER
-#define FROM(first, ...) {(first), FP_FILTERS_WITH_MARKER, PARAMETER(__VA_ARGS__)}
+#define FIRST_VITALS FP_FILTERS_VITALS
+#define FROM(first, ...) {(first), FP_FILTERS_VITALS, PARAMETER(__VA_ARGS__)}
 #define FILTER(id, of, name, ...) FROM(FIRST_##of, name, TEXT, FREE, 0, "--" name)
 #define TWIN(id, of, name, ...) FROM(FIRST_##of, "exclude_" name, TEXT, FREE, 0, "--exclude")
 #define OF_SIDE(name, option)                                                                      \
@@ -28,7 +29,7 @@
 #define AFTER(id, of, name, ...) OF_SIDE("after_" name, "--after-" name)
 
 static const struct {
-    enum fp_filter_set first; /* the sets that have it */
+    enum fp_filter_set first; /* the sets that have it, without those of vitals */
     enum fp_filter_set last;
     struct fp_parameter parameter;
 } filters[] = {
@@ -64,6 +65,15 @@ const struct fp_question *fp_question_find(const char *name)
     return NULL;
 }
 
+/* True if a question takes the filter with this place in the table. */
+static bool takes(const struct fp_question *question, size_t place)
+{
+    const unsigned set = (unsigned)question->filters & (FP_FILTERS_VITALS - 1u);
+    if (filters[place].first == FP_FILTERS_VITALS)
+        return (question->filters & FP_FILTERS_VITALS) != 0;
+    return set >= filters[place].first && set <= filters[place].last;
+}
+
 /* Lists a question's parameters, its own ones first; returns how many. */
 static size_t list_parameters(const struct fp_question *question,
                               const struct fp_parameter *parameters[FP_PARAMETERS_MAX])
@@ -72,7 +82,7 @@ static size_t list_parameters(const struct fp_question *question,
     for (size_t i = 0; question->own[i].name != NULL; i++)
         parameters[count++] = &question->own[i];
     for (size_t i = 0; i < FP_COUNT(filters); i++) {
-        if (question->filters >= filters[i].first && question->filters <= filters[i].last)
+        if (takes(question, i))
             parameters[count++] = &filters[i].parameter;
     }
     return count;

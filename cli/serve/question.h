@@ -47,10 +47,14 @@ enum fp_shape {
  * the one before. */
 enum fp_filter_set {
     FP_FILTERS_NONE,
-    FP_FILTERS_EACH_SIDE,  /* those of BOTH_SIDES, and before_NAME and after_NAME */
-    FP_FILTERS_BOTH_SIDES, /* site, period, and the filters of loads */
-    FP_FILTERS_LOADS,      /* and of sides */
-    FP_FILTERS_WITH_MARKER /* and of samples */
+    FP_FILTERS_EACH_SIDE,   /* those of BOTH_SIDES, and before_NAME and after_NAME */
+    FP_FILTERS_BOTH_SIDES,  /* site, period, and the filters of loads */
+    FP_FILTERS_LOADS,       /* and of sides */
+    FP_FILTERS_WITH_MARKER, /* and of samples */
+    FP_FILTERS_VITALS = 8,  /* besides: those of vitals */
+    FP_FILTERS_LOADS_AND_VITALS = FP_FILTERS_LOADS | FP_FILTERS_VITALS,
+    FP_FILTERS_EACH_SIDE_AND_VITALS = FP_FILTERS_EACH_SIDE | FP_FILTERS_VITALS,
+    FP_FILTERS_WITH_MARKER_AND_VITALS = FP_FILTERS_WITH_MARKER | FP_FILTERS_VITALS,
 };
 
 enum { FP_OWN_PARAMETERS = 9, FP_PARAMETERS_MAX = 100 };

@@ -51,6 +51,7 @@ static error_t parse_save(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &given->filters;
         state->child_inputs[1] = &given->database;
+        state->child_inputs[2] = &given->filters;
         return 0;
     case 'o':
         given->file = arg;
@@ -78,6 +79,7 @@ static error_t parse_save(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {
     {&fp_filters_argp, 0, "Which page loads (in a PATTERN, % matches any text):", 1},
     {&fp_database_argp, 0, "The database:", 2},
+    {&fp_filters_of_vitals_argp, 0, "Which vitals and interactions:", 1},
     {0},
 };
 

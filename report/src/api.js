@@ -3,7 +3,7 @@
 import { packed as packedAnswers } from './packer.js';
 import { read, unpacked, written } from './packed.js';
 import { filterSets } from './question_rows.js';
-import { filters, ofOneSide, ofSamples, ofSides, twin } from './state.js';
+import { filters, ofOneSide, ofSamples, ofSides, ofVitals, twin } from './state.js';
 
 /**
  * @typedef {Record<string, any>} Row
@@ -18,7 +18,8 @@ import { filters, ofOneSide, ofSamples, ofSides, twin } from './state.js';
  * @property {any} [tree]
  * @property {Failure} [failure] why there is no answer; the rows are then empty
  *
- * @typedef {{ name: string, address: string }} Question
+ * taken: the filters that it takes, if not all of its function's.
+ * @typedef {{ name: string, address: string, taken?: string[] }} Question
  */
 
 /** An error, in words for people. */
@@ -32,9 +33,9 @@ export class Failure extends Error {
 
 /** Returns the filters that a function takes. @param {string} name */
 export function filtersOf(name) {
-  const set = filterSets[name] ?? 'filters of samples';
+  const [set, vitals] = (filterSets[name] ?? 'filters of samples').split(' and ');
   const ofEach = set === 'filters of each side';
-  const left = [...ofEach || set === 'filters of both sides' ? ofSides : [], ...set === 'filters of samples' ? [] : ofSamples];
+  const left = [...ofEach || set === 'filters of both sides' ? ofSides : [], ...set === 'filters of samples' ? [] : ofSamples, ...vitals ? [] : ofVitals];
   return [...filters.filter((filter) => !left.some((field) => filter === field || filter === twin(field))), ...ofEach ? ofOneSide : []];
 }
 
@@ -48,12 +49,15 @@ export function filtersOf(name) {
 export function question(name, { site, params }, more = {}) {
   /** @type {Record<string, string>} */
   const given = { site };
-  for (const filter of filtersOf(name)) if (params[filter] !== undefined) given[filter] = params[filter];
+  // Of what others follow a kind or a group, only vitals belong to a kind of navigation.
+  const isOfOthers = (more.by ?? more.kind ?? 'vital') !== 'vital';
+  const taken = filtersOf(name).filter((filter) => !isOfOthers || !ofVitals.some((field) => filter === field || filter === twin(field)));
+  for (const filter of taken) if (params[filter] !== undefined) given[filter] = params[filter];
   for (const [key, value] of Object.entries(more)) {
     if (value === undefined) delete given[key];
     else given[key] = String(value);
   }
-  return { name, address: canonical(`/api/v1/${name}?${new URLSearchParams(given)}`) };
+  return { name, address: canonical(`/api/v1/${name}?${new URLSearchParams(given)}`), taken };
 }
 
 /** Returns an address with its parameters in one order. @param {string} address */

@@ -13,4 +13,5 @@ export const rows = [
   { name: 'frame', of: 'loads', help: 'pages in frames: top, same-origin or cross-origin; % is all of them' },
   { name: 'traffic', of: 'loads', help: 'kinds of traffic: repeated page loads of one client; an empty text: all others' },
   { name: 'machine', of: 'loads', help: 'machine classes: low, mid or high; an empty text: unknown' },
+  { name: 'navigation', of: 'vitals', help: 'kinds of navigation: hard, soft, back-forward, back-forward-cache, prerender, reload or restore; an empty text: unknown. soft is selected only alone' },
 ];

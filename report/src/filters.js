@@ -10,6 +10,8 @@ const periods = [['1h', 'hour'], ['1d', 'day'], ['7d', '7 days'], ['30d', '30 da
 /** Default period of a comparison. */
 const releaseHours = 'First 48 h of the release';
 export const markers = ['script', 'gc', 'style', 'layout', 'paint', 'other', '(none)'];
+/** Fields whose values are always the same. */
+export const fixed = /** @type {Record<string, string[]>} */ ({ marker: markers, navigation: ['hard', 'soft', 'back-forward', 'back-forward-cache', 'prerender', 'reload', 'restore', ''] });
 
 const about = new Map(rows.map(({ name, help }) => [name, help]));
 
@@ -138,8 +140,8 @@ function valuesPanel(field, state, go) {
     if (next instanceof HTMLElement) { event.preventDefault(); next.focus(); }
   });
   fill();
-  if (field === 'marker') {
-    values = markers.map((value) => ({ value, uploads: null }));
+  if (fixed[field]) {
+    values = fixed[field].map((value) => ({ value, uploads: null }));
     fill();
   } else {
     ask(question('values', state, { field, [field]: undefined, [twin(field)]: undefined })).then(({ rows }) => {

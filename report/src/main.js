@@ -233,7 +233,7 @@ function frame(view) {
 const cleared = () => Object.fromEntries(Object.keys(state.params).filter((name) => name !== 'theme').map((name) => [name, null]));
 
 /** @param {View} view */
-const takenBy = (view) => [...new Set(Object.values(view.asks(state)).flatMap(({ name }) => filtersOf(name)))];
+const takenBy = (view) => [...new Set(Object.values(view.asks(state)).flatMap(({ name, taken }) => taken ?? filtersOf(name)))];
 
 /** Keeps the focus on the element of the same id while others are made in its place. @param {() => void} make */
 function withFocus(make) {

@@ -24,7 +24,9 @@ export const ofLoads = namesOf('loads');
 export const ofOneSide = ['before', 'after'].flatMap((side) => ofLoads.map((name) => `${side}_${name}`));
 /** Filters of samples. */
 export const ofSamples = namesOf('samples');
-export const fields = [...dimensions, ...ofSamples];
+/** Filters of vitals and interactions. */
+export const ofVitals = namesOf('vitals');
+export const fields = [...dimensions, ...ofSamples, ...ofVitals];
 /** The parameter that leaves out what a filter selects. @param {string} field */
 export const twin = (field) => `exclude_${field}`;
 /** Returns the side of a filter that takes chosen values: the side in use, else the selecting side. @param {Record<string, string>} params @param {string} field */

@@ -184,7 +184,7 @@ comment on function fleetprof_data.level_shift is
 create or replace function fleetprof.change_point(
     by  text,
     key text,
-    -- {{filters}}
+    -- {{filters and vitals}}
 )
 returns table (
     begins        timestamptz,

@@ -78,9 +78,10 @@ comment on function fleetprof_data.timing_histograms is
     'Returns values of two sides by segment, block of time, timing and bin. ids and numbers are parallel arrays: the timings to read, and the number of each in the result.';
 
 create or replace function fleetprof_data.compared_timings(
-    before fleetprof_data.compared_side,
-    after  fleetprof_data.compared_side,
-    kinds  fleetprof_data.timing_kind[]
+    before      fleetprof_data.compared_side,
+    after       fleetprof_data.compared_side,
+    kinds       fleetprof_data.timing_kind[],
+    navigations text[]
 )
 returns table (
     name             text,
@@ -171,6 +172,7 @@ begin
         from used
         join timing using (timing_id)
         where kind = any(compared_timings.kinds)
+            and (compared_timings.navigations is null or navigation = any(compared_timings.navigations))
         group by name, kind
     )
     select
@@ -639,7 +641,7 @@ end
 $$;
 
 comment on function fleetprof_data.compared_timings is
-    'Compares the medians and 75th percentiles of timings of two sides; a row for each. Columns as in fleetprof.compare_timings, in microseconds, and: machines, what functions changed by in common (a logarithm), null if that is nothing; machines_error: its standard error.';
+    'Compares the medians and 75th percentiles of timings of two sides, of these kinds of navigation (null: all); a row for each. Columns as in fleetprof.compare_timings, in microseconds, and: machines, what functions changed by in common (a logarithm), null if that is nothing; machines_error: its standard error.';
 
 create or replace function fleetprof.compare_timings(
     site         text,
@@ -684,7 +686,7 @@ begin
         name, kind::text, percentile, before_us / 1000, after_us / 1000, change, change_low, change_high, own_low, own_high, smallest_visible, p,
         verdict, before_count, after_count, common_change, fleet_change
     from judged_timings(
-        given, compare_timings.before, compare_timings.after, sides.before_side, sides.after_side, '{mark,measure}')
+        given, compare_timings.before, compare_timings.after, sides.before_side, sides.after_side, '{mark,measure}', null)
     order by array_position('{slower,new,faster,gone}', verdict) nulls last, greatest(before_count, after_count) desc, name collate "C",
         kind, percentile;
 end
@@ -699,7 +701,7 @@ create or replace function fleetprof.compare_vitals(
     after        text default null,
     since        timestamptz default null,
     until        timestamptz default null,
-    -- {{dimensions of each side}},
+    -- {{dimensions of each side and vitals}},
     before_since timestamptz default null,
     before_until timestamptz default null
 )
@@ -740,7 +742,8 @@ begin
         percentile, before_us / 1000, after_us / 1000, change, change_low, change_high, own_low, own_high, smallest_visible, p, verdict, before_count, after_count, common_change,
         fleet_change
     from judged_timings(
-        given, compare_vitals.before, compare_vitals.after, sides.before_side, sides.after_side, '{vital}')
+        given, compare_vitals.before, compare_vitals.after, sides.before_side, sides.after_side, '{vital}',
+        select_navigations(compare_vitals.navigation, compare_vitals.exclude_navigation))
     order by array_position(vital_names(), name), percentile;
 end
 $$;

@@ -85,23 +85,86 @@ $$;
 
 comment on function fleetprof_data.listed_by is 'Returns the filters of a question that lists by this dimension: all values, unless the caller gives a filter that is not the usual one.';
 
-create or replace function fleetprof_data.dimension_of(name text)
+create or replace function fleetprof_data.dimension_of(name text, of_vitals boolean default false)
 returns text
 language plpgsql immutable parallel safe
 set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
+declare
+    known text[] := dimensions() || case when dimension_of.of_vitals then '{navigation}' else '{}' end::text[];
 begin
-    if (dimension_of.name = any(dimensions())) is not true then
+    if (dimension_of.name = any(known)) is not true then
         raise invalid_parameter_value using
             message = coalesce('no dimension is named "' || dimension_of.name || '"', 'dimension is null'),
-            hint = format('Dimensions are %s.', array_to_string(dimensions(), ', '));
+            hint = format('Dimensions are %s.', array_to_string(known, ', '));
     end if;
     return dimension_of.name;
 end
 $$;
 
-comment on function fleetprof_data.dimension_of is 'Returns the name of a dimension; raises an error if there is none.';
+comment on function fleetprof_data.dimension_of is 'Returns the name of a dimension; raises an error if there is none. of_vitals: also one of vitals and interactions.';
+
+create or replace function fleetprof_data.navigations()
+returns text[]
+language sql immutable parallel safe
+return '{"",hard,soft,back-forward,back-forward-cache,prerender,reload,restore}'::text[];
+
+comment on function fleetprof_data.navigations is 'Returns the kinds of navigation, in the order of their numbers, from 0; the first one is unknown. FP_NAVIGATIONS in collector/base/words.h has the same.';
+
+create or replace function fleetprof_data.select_navigations(filter text, excluded text, dimension text default null)
+returns text[]
+language plpgsql immutable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    selected text[] := array(
+        select name
+        from unnest(navigations()) as navigation (name)
+        where matches(name, select_navigations.filter) and not is_excluded(name, select_navigations.excluded));
+begin
+    if cardinality(selected) = 0 then
+        raise invalid_parameter_value using
+            message = case
+                when select_navigations.excluded is null then format('no kind of navigation is named "%s"', select_navigations.filter)
+                else 'navigation and exclude_navigation leave no kind of navigation'
+            end,
+            hint = format('Kinds of navigation are %s; an empty text is an unknown one, and %% is a wildcard.',
+                          array_to_string(array_remove(navigations(), ''), ', '));
+    end if;
+    -- A soft navigation shows another view of a page that is there already: its waits are of another kind.
+    if cardinality(selected) > 1 and select_navigations.dimension is distinct from 'navigation' then
+        return array_remove(selected, 'soft');
+    end if;
+    return selected;
+end
+$$;
+
+comment on function fleetprof_data.select_navigations is
+    'Returns the kinds of navigation that filters select; raises an error with a hint if there are none. Soft ones are never among others, unless these are listed by navigation (dimension).';
+
+create or replace function fleetprof_data.select_navigations_of(kind text, filter text, excluded text)
+returns text[]
+language plpgsql immutable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    if select_navigations_of.kind = 'vital' then
+        return select_navigations(select_navigations_of.filter, select_navigations_of.excluded);
+    end if;
+    if coalesce(select_navigations_of.filter, select_navigations_of.excluded) is not null then
+        raise invalid_parameter_value using
+            message = format('navigation is no filter of the kind "%s"', select_navigations_of.kind),
+            hint = 'Only vitals and interactions belong to a kind of navigation.';
+    end if;
+    return null;
+end
+$$;
+
+comment on function fleetprof_data.select_navigations_of is
+    'Returns what select_navigations does for vitals, null for other kinds of timings; raises an error if these are filtered by navigation.';
 
 create or replace function fleetprof_data.kept_apart(given fleetprof_data.filters, dimension text)
 returns fleetprof_data.filters
@@ -475,6 +538,9 @@ revoke execute on function
     fleetprof_data.spelled_out,
     fleetprof_data.listed_by,
     fleetprof_data.dimension_of,
+    fleetprof_data.navigations,
+    fleetprof_data.select_navigations,
+    fleetprof_data.select_navigations_of,
     fleetprof_data.kept_apart,
     fleetprof_data.is_selected,
     fleetprof_data.cover,
@@ -497,6 +563,9 @@ grant execute on function
     fleetprof_data.spelled_out,
     fleetprof_data.listed_by,
     fleetprof_data.dimension_of,
+    fleetprof_data.navigations,
+    fleetprof_data.select_navigations,
+    fleetprof_data.select_navigations_of,
     fleetprof_data.kept_apart,
     fleetprof_data.is_selected,
     fleetprof_data.cover,

@@ -4,7 +4,7 @@
 create or replace function fleetprof.histogram(
     kind        text,
     timing_name text,
-    -- {{filters}}
+    -- {{filters and vitals}}
 )
 returns table (from_ms double precision, to_ms double precision, count bigint)
 language plpgsql stable parallel safe rows 100
@@ -15,6 +15,7 @@ declare
     -- {{given}}
     kinds constant text[] := '{mark,measure,vital}';
     selected selection := select_segments(given);
+    navigations text[];
     -- Each site has timings of its own, and site may be a wildcard.
     timing_ids bigint[];
 begin
@@ -28,8 +29,12 @@ begin
             message = 'timing_name is null',
             hint = 'Name a mark, a measure or a vital; timings() and vitals() list them.';
     end if;
+    navigations := select_navigations_of(histogram.kind, histogram.navigation, histogram.exclude_navigation);
     timing_ids := array(
-        select timing_id from timing where name = histogram.timing_name and kind::text = histogram.kind);
+        select timing_id
+        from timing
+        where name = histogram.timing_name and kind::text = histogram.kind
+            and (navigations is null or navigation = any(navigations)));
     return query
     select
         bin_start_us(bin) / 1000, bin_start_us((bin + 1)::smallint) / 1000, sum(count)::bigint

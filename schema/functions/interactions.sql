@@ -2,8 +2,9 @@
 -- Interactions by target: how long they take, and where the time goes.
 
 create or replace function fleetprof_data.interaction_values(
-    selected  fleetprof_data.selection,
-    dimension text default null
+    selected    fleetprof_data.selection,
+    navigations text[],
+    dimension   text default null
 )
 returns table (
     member             text,
@@ -59,7 +60,8 @@ begin
                 max(sum_us) filter (where kind = 'processing') as processing_us
             from timing_values(
                 interaction_values.selected, '{interaction,input_delay,processing,interaction_flagged}',
-                dimension => interaction_values.dimension)
+                dimension => interaction_values.dimension,
+                navigations => interaction_values.navigations)
             group by member, name, source
         ) as kinds
         where count > 0 or flagged > 0
@@ -71,7 +73,7 @@ comment on function fleetprof_data.interaction_values is
     'Returns the rows of fleetprof.interactions, in any order. With a dimension, also by its values; the selection must then keep that dimension.';
 
 create or replace function fleetprof.interactions(
-    -- {{filters}}
+    -- {{filters and vitals}}
 )
 returns table (
     target             text,
@@ -92,12 +94,13 @@ as $$
 #variable_conflict use_column
 declare
     -- {{given}}
+    navigations text[] := select_navigations(interactions.navigation, interactions.exclude_navigation);
     selected selection := select_segments(given);
 begin
     return query
     select target, type, count, p75_ms, p98_ms, max_ms, total_ms, input_delay_share, processing_share, presentation_share,
         flagged
-    from interaction_values(selected)
+    from interaction_values(selected, navigations)
     order by total_ms desc, type collate "C", target collate "C" nulls first;
 end
 $$;
@@ -107,7 +110,7 @@ comment on function fleetprof.interactions is
 
 create or replace function fleetprof.interactions_by(
     dimension text,
-    -- {{filters}}
+    -- {{filters and vitals}}
 )
 returns table (
     value              text,
@@ -129,12 +132,13 @@ as $$
 #variable_conflict use_column
 declare
     -- {{given}}
-    selected selection := select_segments(kept_apart(given, dimension_of(interactions_by.dimension)));
+    navigations text[] := select_navigations(interactions_by.navigation, interactions_by.exclude_navigation, interactions_by.dimension);
+    selected selection := select_segments(kept_apart(given, dimension_of(interactions_by.dimension, of_vitals => true)));
 begin
     return query
     select member, target, type, count, p75_ms, p98_ms, max_ms, total_ms, input_delay_share, processing_share, presentation_share,
         flagged
-    from interaction_values(selected, interactions_by.dimension)
+    from interaction_values(selected, navigations, interactions_by.dimension)
     order by total_ms desc, member collate "C", type collate "C", target collate "C" nulls first;
 end
 $$;

@@ -61,7 +61,8 @@ create or replace function fleetprof_data.judged_timings(
     after       text,
     before_side fleetprof_data.compared_side,
     after_side  fleetprof_data.compared_side,
-    kinds       fleetprof_data.timing_kind[]
+    kinds       fleetprof_data.timing_kind[],
+    navigations text[]
 )
 returns table (
     name             text,
@@ -92,7 +93,7 @@ declare
 begin
     return query
     with beside as materialized (
-        select * from compared_timings(judged_timings.before_side, judged_timings.after_side, judged_timings.kinds)
+        select * from compared_timings(judged_timings.before_side, judged_timings.after_side, judged_timings.kinds, judged_timings.navigations)
     ),
     -- The whole fleet has the same machines, whoever gets the release first.
     fleet as materialized (
@@ -100,7 +101,7 @@ begin
         from (select from beside where verdict = 'no change seen' and machines is not null limit 1) as hidden
         cross join lateral rollout_sides(
             judged_timings.given, judged_timings.before, judged_timings.after, judged_timings.after_side) as sides
-        cross join lateral compared_timings(sides.earlier, sides.later, judged_timings.kinds) as fleet
+        cross join lateral compared_timings(sides.earlier, sides.later, judged_timings.kinds, judged_timings.navigations) as fleet
         where sides.is_rollout and fleet.verdict in ('slower', 'faster')
     )
     select

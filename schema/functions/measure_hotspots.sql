@@ -41,7 +41,7 @@ declare
     timing_ids bigint[] := array(
         select timing_id
         from timing
-        where name = measure_hotspots.measure_name and kind in ('measure', 'window')
+        where name = measure_hotspots.measure_name and kind in ('measure', 'window') and navigation <> 'soft'
     );
 begin
     if measure_hotspots.measure_name is null then

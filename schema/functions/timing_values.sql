@@ -31,10 +31,11 @@ comment on function fleetprof_data.high_rank is
     'Returns the rank of the value below which a percentile lies, as low_rank has it. It exceeds the count where too few values are above the percentile to say.';
 
 create or replace function fleetprof_data.timing_values(
-    selected  fleetprof_data.selection,
-    kinds     fleetprof_data.timing_kind[],
-    by_source boolean default true,
-    dimension text default null
+    selected    fleetprof_data.selection,
+    kinds       fleetprof_data.timing_kind[],
+    by_source   boolean default true,
+    dimension   text default null,
+    navigations text[] default null
 )
 returns table (
     member      text,
@@ -61,7 +62,12 @@ as $$
 declare
     -- If only a few names are wanted, filtering all entries before they are summed is faster.
     few constant integer := 1000;
-    timing_ids bigint[] := array(select timing_id from timing where kind = any(timing_values.kinds) limit few + 1);
+    timing_ids bigint[] := array(
+        select timing_id
+        from timing
+        where kind = any(timing_values.kinds)
+            and (timing_values.navigations is null or navigation = any(timing_values.navigations))
+        limit few + 1);
 begin
     -- Citus has no plan for the joins below if nothing is selected.
     if (timing_values.selected).segment_ids is null then
@@ -77,6 +83,7 @@ begin
         select
             case timing_values.dimension
                 -- {{each: when '$name' then coalesce(segment.$name, cohort.$name)}}
+                when 'navigation' then timing.navigation
                 else ''
             end as member,
             kind,
@@ -114,12 +121,14 @@ begin
         left join segment on segment_id = part_id
         left join cohort on cohort.group_id = part_id
         where kind = any(timing_values.kinds)
+            and (timing_values.navigations is null or navigation = any(timing_values.navigations))
         group by 1, 2, 3, 4, 5
     ),
     histogram as (
         select
             case timing_values.dimension
                 -- {{each: when '$name' then coalesce(segment.$name, cohort.$name)}}
+                when 'navigation' then timing.navigation
                 else ''
             end as member,
             kind,
@@ -147,6 +156,7 @@ begin
         left join segment on segment_id = part_id
         left join cohort on cohort.group_id = part_id
         where kind = any(timing_values.kinds)
+            and (timing_values.navigations is null or navigation = any(timing_values.navigations))
         group by 1, 2, 3, 4, 5, 6
     ),
     cumulative as (
@@ -234,7 +244,7 @@ end
 $$;
 
 comment on function fleetprof_data.timing_values is
-    'Returns count, sum, extremes and nearest-rank percentiles (microseconds, at most 1.6 % off; null for kinds without a histogram, and where all values are negative) of the timings of some kinds, by kind, name, source and function; without by_source by kind and name. p75_low_us and p75_high_us: where the 75th percentile lies with a probability of 95 %, if values are independent; the upper one is null where too few values are above it. dimension: also by this dimension, whose value is member; the selection must keep it apart. Without it member is empty.';
+    'Returns count, sum, extremes and nearest-rank percentiles (microseconds, at most 1.6 % off; null for kinds without a histogram, and where all values are negative) of the timings of some kinds, by kind, name, source and function; without by_source by kind and name. p75_low_us and p75_high_us: where the 75th percentile lies with a probability of 95 %, if values are independent; the upper one is null where too few values are above it. dimension: also by this dimension, whose value is member; the selection must keep it apart. Without it member is empty. navigations: only timings of these kinds of navigation; null: all.';
 
 revoke execute on function
     fleetprof_data.bin_middle_us,

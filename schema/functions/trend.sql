@@ -122,10 +122,11 @@ comment on function fleetprof_data.function_trend is
     'Returns fleetprof.trend for a function, by its function_key or its name.';
 
 create or replace function fleetprof_data.timing_trend(
-    selected fleetprof_data.selection,
-    starts   timestamptz[],
-    kind     text,
-    key      text
+    selected    fleetprof_data.selection,
+    starts      timestamptz[],
+    kind        text,
+    key         text,
+    navigations text[]
 )
 returns table (bucket timestamptz, value_ms double precision, low_ms double precision, high_ms double precision, uploads bigint)
 language plpgsql stable parallel safe rows 100
@@ -134,7 +135,10 @@ as $$
 #variable_conflict use_column
 declare
     wanted bigint[] := array(
-        select timing_id from timing where name = timing_trend.key and kind::text = timing_trend.kind);
+        select timing_id
+        from timing
+        where name = timing_trend.key and kind::text = timing_trend.kind
+            and (timing_trend.navigations is null or navigation = any(timing_trend.navigations)));
     share double precision := case timing_trend.kind when 'vital' then 0.75 else 0.5 end;
 begin
     return query
@@ -197,7 +201,7 @@ end
 $$;
 
 comment on function fleetprof_data.timing_trend is
-    'Returns fleetprof.trend for a mark, a measure or a vital (kind), by its name.';
+    'Returns fleetprof.trend for a mark, a measure or a vital (kind), by its name. navigations: of these kinds of navigation; null: all.';
 
 create or replace function fleetprof_data.group_trend(
     selected fleetprof_data.selection,
@@ -317,7 +321,7 @@ create or replace function fleetprof.trend(
     by   text,
     key  text,
     step text,
-    -- {{filters}}
+    -- {{filters and vitals}}
 )
 returns table (bucket timestamptz, value_ms double precision, low_ms double precision, high_ms double precision, uploads bigint)
 language plpgsql stable parallel safe rows 100
@@ -327,6 +331,7 @@ as $$
 declare
     -- {{given}}
     of_dimension constant boolean := coalesce(trend.by = any(dimensions()), false);
+    navigations constant text[] := select_navigations_of(trend.by, trend.navigation, trend.exclude_navigation);
     selected selection;
     zone constant text := fleetprof.timezone_of(trend.site);
     -- Null: each hour is a step.
@@ -358,7 +363,7 @@ begin
     case
         when trend.by = 'function' then return query select * from function_trend(selected, starts, trend.key);
         when trend.by in ('mark', 'measure', 'vital') then
-            return query select * from timing_trend(selected, starts, trend.by, trend.key);
+            return query select * from timing_trend(selected, starts, trend.by, trend.key, navigations);
         when of_dimension or trend.by in ('package', 'party', 'entity', 'host', 'resource', 'source', 'marker') then
             -- Citus has no plan for the joins if nothing is selected.
             if selected.segment_ids is not null then

@@ -3,7 +3,7 @@
 
 create or replace function fleetprof.vital_hotspots(
     vital text,
-    -- {{filters of samples}},
+    -- {{filters of samples and vitals}},
     top   integer default 20
 )
 returns table (
@@ -44,11 +44,16 @@ declare
     -- {{given}}
     selected selection := select_segments(given);
     markers smallint[] := select_markers(vital_hotspots.marker, vital_hotspots.exclude_marker);
+    navigations text[] := select_navigations(vital_hotspots.navigation, vital_hotspots.exclude_navigation);
     -- Each site has timings of its own, and site may be a wildcard.
     good_ids bigint[] := array(
-        select timing_id from timing where kind = 'window' and name = format('(%s) good', vital_hotspots.vital));
+        select timing_id
+        from timing
+        where kind = 'window' and name = format('(%s) good', vital_hotspots.vital) and navigation = any(navigations));
     poor_ids bigint[] := array(
-        select timing_id from timing where kind = 'window' and name = format('(%s) poor', vital_hotspots.vital));
+        select timing_id
+        from timing
+        where kind = 'window' and name = format('(%s) poor', vital_hotspots.vital) and navigation = any(navigations));
     good_loads bigint := (selected_totals(selected, good_ids)).loads;
     -- With fewer page loads no verdict is possible, so no hour is read.
     is_enough boolean := least(coalesce(good_loads, 0), coalesce((selected_totals(selected, poor_ids)).loads, 0)) >= (least_evidence()).uploads;

@@ -2,8 +2,9 @@
 -- Parts and elements of web vitals: what a value consists of, and what it is of.
 
 create or replace function fleetprof_data.vital_part_values(
-    selected  fleetprof_data.selection,
-    dimension text default null
+    selected    fleetprof_data.selection,
+    navigations text[],
+    dimension   text default null
 )
 returns table (
     member  text,
@@ -26,7 +27,8 @@ begin
         count,
         sum_us / count / 1000,
         sum_us / nullif(sum(sum_us) over (partition by member, name), 0)
-    from timing_values(vital_part_values.selected, '{vital_part}', dimension => vital_part_values.dimension)
+    from timing_values(vital_part_values.selected, '{vital_part}', dimension => vital_part_values.dimension,
+        navigations => vital_part_values.navigations)
     where count > 0;
 end
 $$;
@@ -44,7 +46,7 @@ end;
 comment on function fleetprof_data.part_names is 'Returns the names of the parts of a vital, in the order of time.';
 
 create or replace function fleetprof.vital_parts(
-    -- {{filters}}
+    -- {{filters and vitals}}
 )
 returns table (
     name    text,
@@ -59,11 +61,12 @@ as $$
 #variable_conflict use_column
 declare
     -- {{given}}
+    navigations text[] := select_navigations(vital_parts.navigation, vital_parts.exclude_navigation);
     selected selection := select_segments(given);
 begin
     return query
     select name, part, count, mean_ms, share
-    from vital_part_values(selected)
+    from vital_part_values(selected, navigations)
     order by array_position(vital_names(), name), array_position(part_names(name), part);
 end
 $$;
@@ -73,7 +76,7 @@ comment on function fleetprof.vital_parts is
 
 create or replace function fleetprof.vital_parts_by(
     dimension text,
-    -- {{filters}}
+    -- {{filters and vitals}}
 )
 returns table (
     value   text,
@@ -89,11 +92,12 @@ as $$
 #variable_conflict use_column
 declare
     -- {{given}}
-    selected selection := select_segments(kept_apart(given, dimension_of(vital_parts_by.dimension)));
+    navigations text[] := select_navigations(vital_parts_by.navigation, vital_parts_by.exclude_navigation, vital_parts_by.dimension);
+    selected selection := select_segments(kept_apart(given, dimension_of(vital_parts_by.dimension, of_vitals => true)));
 begin
     return query
     select member, name, part, count, mean_ms, share
-    from vital_part_values(selected, vital_parts_by.dimension)
+    from vital_part_values(selected, navigations, vital_parts_by.dimension)
     order by array_position(vital_names(), name), count desc, member collate "C", array_position(part_names(name), part);
 end
 $$;
@@ -103,7 +107,7 @@ comment on function fleetprof.vital_parts_by is
 
 create or replace function fleetprof.vital_elements(
     vital text,
-    -- {{filters}},
+    -- {{filters and vitals}},
     top   integer default 100
 )
 returns table (
@@ -122,6 +126,7 @@ as $$
 #variable_conflict use_column
 declare
     -- {{given}}
+    navigations text[] := select_navigations(vital_elements.navigation, vital_elements.exclude_navigation);
     selected selection := select_segments(given);
 begin
     if vital_elements.vital is null or vital_elements.vital <> all(vital_names()) then
@@ -141,7 +146,7 @@ begin
         p50_us / 1000,
         p75_us / 1000,
         p95_us / 1000
-    from timing_values(selected, '{vital_element}')
+    from timing_values(selected, '{vital_element}', navigations => navigations)
     where name = vital_elements.vital and count > 0
     order by count desc, source collate "C", function collate "C"
     limit vital_elements.top;

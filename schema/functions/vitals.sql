@@ -2,8 +2,9 @@
 -- Web vitals: percentiles, and shares of good and poor ones.
 
 create or replace function fleetprof_data.vital_values(
-    selected  fleetprof_data.selection,
-    dimension text default null
+    selected    fleetprof_data.selection,
+    navigations text[],
+    dimension   text default null
 )
 returns table (
     member                  text,
@@ -57,7 +58,8 @@ begin
             max(p75_high_us) as p75_high_us,
             max(p95_us) as p95_us
         from timing_values(
-            vital_values.selected, '{vital,vital_good,vital_poor,vital_flagged}', dimension => vital_values.dimension)
+            vital_values.selected, '{vital,vital_good,vital_poor,vital_flagged}', dimension => vital_values.dimension,
+            navigations => vital_values.navigations)
         group by member, name
     ) as vital
     where count > 0 or flagged > 0;
@@ -75,7 +77,7 @@ return '{{{vitals}}}'::text[];
 comment on function fleetprof_data.vital_names is 'Returns the names of web vitals, in the order in which they are listed.';
 
 create or replace function fleetprof.vitals(
-    -- {{filters}}
+    -- {{filters and vitals}}
 )
 returns table (
     name                    text,
@@ -97,11 +99,12 @@ as $$
 #variable_conflict use_column
 declare
     -- {{given}}
+    navigations text[] := select_navigations(vitals.navigation, vitals.exclude_navigation);
     selected selection := select_segments(given);
 begin
     return query
     select name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share, p75_low, p75_high, flagged
-    from vital_values(selected)
+    from vital_values(selected, navigations)
     order by array_position(vital_names(), name);
 end
 $$;
@@ -111,7 +114,7 @@ comment on function fleetprof.vitals is
 
 create or replace function fleetprof.vitals_by(
     dimension text,
-    -- {{filters}}
+    -- {{filters and vitals}}
 )
 returns table (
     value                   text,
@@ -134,11 +137,12 @@ as $$
 #variable_conflict use_column
 declare
     -- {{given}}
-    selected selection := select_segments(kept_apart(given, dimension_of(vitals_by.dimension)));
+    navigations text[] := select_navigations(vitals_by.navigation, vitals_by.exclude_navigation, vitals_by.dimension);
+    selected selection := select_segments(kept_apart(given, dimension_of(vitals_by.dimension, of_vitals => true)));
 begin
     return query
     select member, name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share, p75_low, p75_high, flagged
-    from vital_values(selected, vitals_by.dimension)
+    from vital_values(selected, navigations, vitals_by.dimension)
     order by array_position(vital_names(), name), count desc, member collate "C";
 end
 $$;

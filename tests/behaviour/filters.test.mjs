@@ -27,6 +27,7 @@ const examples = {
   frame: { value: 'cross-origin', envelope: { frame: 'cross-origin' } },
   traffic: { value: 'repeated', envelope: { load: randomUUID() } },
   machine: { value: 'low', envelope: { machine: 'low' } },
+  navigation: { value: 'reload' },
 };
 /** All filters are asked about both uploads. */
 const everything = filters.filter((filter) => filter.default !== 'null').map(({ name }) => name);
@@ -36,9 +37,10 @@ let stack;
 /** @type {import('./serve_tool.mjs').Report} */
 let report;
 
-/** @param {string} name of its only function @param {string | undefined} marker @param {object} more */
+/** @param {string} name of its only function, and of what is clicked @param {string | undefined} marker @param {object} more */
 const envelope = (name, marker, more) => ({
   sampleInterval: 10,
+  interactions: [{ type: 'pointer', target: `button#${name}`, start: 0, processingStart: 1, processingEnd: 2, duration: 40, navigationType: name === 'wanted' ? 'reload' : 'navigate' }],
   trace: {
     resources: ['https://shop.example/app.js'],
     frames: [{ name, resourceId: 0, line: 1, column: 1 }],
@@ -69,21 +71,24 @@ after(async () => {
 
 /** The arguments of a question about one filter: all others select both uploads. @param {Record<string, string>} given */
 const asked = (given) => ({ site: 'shop', ...Object.fromEntries(everything.map((name) => [name, '%'])), ...given });
-/** @param {{ function?: string }[]} rows */
-const names = (rows) => rows.map((row) => row.function).sort();
+/** @param {{ function?: string, target?: string }[]} rows */
+const names = (rows) => rows.map((row) => row.function ?? row.target?.replace(/.*#/, '')).sort();
+/** The question that is asked about each filter. */
+const questionOf = (/** @type {string} */ of) => (of === 'vitals' ? { name: 'interactions', command: 'interactions', column: 'target' } : { name: 'hotspots', command: 'top', column: 'function' });
 
-/** The places that ask for the hottest functions, by SQL's names. @type {Record<string, (given: Record<string, string>) => Promise<any[]>>} */
+/** The places that ask for the hottest functions or for interactions, by SQL's names. @type {Record<string, (given: Record<string, string>, of: string) => Promise<any[]>>} */
 const surfaces = {
-  SQL: (given) => stack.sql(`select function from fleetprof.hotspots(${Object.entries(asked(given)).map(([name, value]) => `${name} => '${value}'`).join(', ')})`, 'fleetprof_reader'),
-  'the command line': async (given) => {
+  SQL: (given, of) => stack.sql(`select ${questionOf(of).column} from fleetprof.${questionOf(of).name}(${Object.entries(asked(given)).map(([name, value]) => `${name} => '${value}'`).join(', ')})`, 'fleetprof_reader'),
+  'the command line': async (given, of) => {
     const options = Object.entries(asked(given)).flatMap(([name, value]) => (name.startsWith('exclude_') ? ['--exclude', `${name.slice(8)}=${value}`] : [`--${name}`, value]));
-    const stdout = await runOrThrow([path.join(binDir, 'fleetprof'), 'top', '--json', '--database', stack.postgres.conninfo('fleetprof_reader'), ...options]);
+    const stdout = await runOrThrow([path.join(binDir, 'fleetprof'), questionOf(of).command, '--json', '--database', stack.postgres.conninfo('fleetprof_reader'), ...options]);
     return JSON.parse(stdout);
   },
-  HTTP: async (given) => {
-    const { columns, rows } = await report.json(`/api/v1/hotspots?${new URLSearchParams(asked(given))}`);
-    const place = columns.findIndex((/** @type {{ name: string }} */ column) => column.name === 'function');
-    return rows.map((/** @type {any[]} */ row) => ({ function: row[place] }));
+  HTTP: async (given, of) => {
+    const { name: route, column: wanted } = questionOf(of);
+    const { columns, rows } = await report.json(`/api/v1/${route}?${new URLSearchParams(asked(given))}`);
+    const place = columns.findIndex((/** @type {{ name: string }} */ column) => column.name === wanted);
+    return rows.map((/** @type {any[]} */ row) => ({ [wanted]: row[place] }));
   },
 };
 
@@ -91,13 +96,13 @@ test('each filter has an example', () => {
   assert.deepEqual(Object.keys(examples), filters.map(({ name }) => name));
 });
 
-for (const { name } of filters) {
+for (const { name, of } of filters) {
   const value = examples[name]?.value;
   for (const [surface, ask] of Object.entries(surfaces)) {
     test(`${surface}: ${name}, and what leaves it out`, async () => {
-      assert.deepEqual(names(await ask({})), ['other', 'wanted']);
-      assert.deepEqual(names(await ask({ [name]: value })), ['wanted']);
-      assert.deepEqual(names(await ask({ [`exclude_${name}`]: value })), ['other']);
+      assert.deepEqual(names(await ask({}, of)), ['other', 'wanted']);
+      assert.deepEqual(names(await ask({ [name]: value }, of)), ['wanted']);
+      assert.deepEqual(names(await ask({ [`exclude_${name}`]: value }, of)), ['other']);
     });
   }
 }
@@ -143,7 +148,10 @@ test('a level of cohorts may keep each dimension', async () => {
 test('the report has a field for each, and asks with those that a question takes', () => {
   assert.deepEqual(reportDimensions, dimensions);
   assert.deepEqual(new Set(fields), new Set(filters.map(({ name }) => name)));
-  for (const name of fields) assert.ok(filtersOf('hotspots').includes(name) && filtersOf('hotspots').includes(`exclude_${name}`), name);
+  for (const { name, of } of filters) for (const each of [name, `exclude_${name}`]) {
+    assert.equal(filtersOf('hotspots').includes(each), of !== 'vitals', each);
+    assert.equal(filtersOf('vitals').includes(each), of !== 'samples', each);
+  }
 });
 
 test('the manual and --help say the same of each', async () => {
@@ -151,18 +159,20 @@ test('the manual and --help say the same of each', async () => {
     const text = fs.readFileSync(path.join(repository, page), 'utf8');
     assert.equal(written(text, page), text, page);
   }
-  const { stdout } = await run([path.join(binDir, 'fleetprof'), 'top', '--help']);
-  const help = stdout.replace(/\s+/g, ' ');
-  for (const { name, placeholder, plain } of filters) {
+  for (const { name, of, placeholder, plain } of filters) {
+    const { stdout } = await run([path.join(binDir, 'fleetprof'), questionOf(of).command, '--help']);
+    const help = stdout.replace(/\s+/g, ' ');
     assert.ok(help.includes(`--${name}=${placeholder}`), name);
     assert.ok(help.includes(plain.replaceAll('…', '...')), `${name}: ${plain}`);
   }
 });
 
 test('an option that no filter has is refused, and names those that there are', async () => {
-  const { code, stderr } = await run([path.join(binDir, 'fleetprof'), 'top', '--exclude', 'colour=red']);
-  assert.equal(code, 2);
-  for (const { name } of filters) assert.match(stderr, new RegExp(`it has .*\\b${name}\\b`));
+  for (const command of ['top', 'interactions']) {
+    const { code, stderr } = await run([path.join(binDir, 'fleetprof'), command, '--exclude', 'colour=red']);
+    assert.equal(code, 2);
+    for (const { name, of } of filters) assert.equal(new RegExp(`it has .*\\b${name}\\b`).test(stderr), of !== (command === 'top' ? 'vitals' : 'samples'), `${command} ${name}: ${stderr}`);
+  }
   const [row] = parse("colour | loads | 'red' | PATTERN | colour | Colours | the `colour` of a [page](x.md)");
   assert.deepEqual(row, { name: 'colour', of: 'loads', default: "'red'", placeholder: 'PATTERN', one: 'colour', many: 'Colours', help: 'the `colour` of a [page](x.md)', plain: 'the colour of a page' });
 });

@@ -17,10 +17,10 @@ after(() => stack?.stop());
 
 /** Names, types, and defaults of the parameters that a row stands for. @param {string} set */
 function filterParameters(set) {
-  const taken = filters.filter(({ of }) => of === 'loads' || (of === 'samples' && set === 'filters of samples') || (of === 'sides' && !/ of (both sides|each side)$/.test(set)));
+  const taken = filters.filter(({ of }) => of === 'loads' || (of === 'samples' && /^filters of samples\b/.test(set)) || (of === 'sides' && !/ of (both sides|each side)\b/.test(set)) || (of === 'vitals' && / and vitals$/.test(set)));
   const period = set.startsWith('filters') ? ['site text', "since timestamp with time zone = (now() - '1 day'::interval)", 'until timestamp with time zone = now()'] : [];
   return [...period, ...taken.map(({ name, default: usual }) => `${name} text = ${usual}`), ...taken.map(({ name }) => `exclude_${name} text = null`),
-    ...set.endsWith('of each side') ? ['before', 'after'].flatMap((side) => taken.map(({ name }) => `${side}_${name} text = null`)) : []];
+    ...set.includes('of each side') ? ['before', 'after'].flatMap((side) => taken.filter(({ of }) => of === 'loads').map(({ name }) => `${side}_${name} text = null`)) : []];
 }
 
 const full = (/** @type {string} */ type) => type.replace('timestamptz', 'timestamp with time zone');

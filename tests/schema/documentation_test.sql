@@ -75,13 +75,15 @@ select
         when 'exclude_marker' = any(proargnames) then 'filters'
         when 'exclude_release' = any(proargnames) then 'filters without marker'
         else 'filters without release and marker'
-    end as filters
+    end as filters,
+    'exclude_navigation' = any(proargnames) as has_navigation
 from pg_proc
 where pronamespace = 'fleetprof'::regnamespace and 'exclude_route' = any(proargnames);
 select cmp_ok((select count(*) from filtered)::integer, '>=', 30, 'functions with filters are found');
 select is_empty(
     $$ select name, heading, filters from filtered
-       where (regexp_match(heading, 'filters(?: without [a-z ]*)?'))[1] is distinct from filters $$,
+       where (regexp_match(heading, 'filters(?: without [a-z ]*)?'))[1] is distinct from filters
+           or heading ~ 'filters[^(]*, navigation\M' is distinct from has_navigation $$,
     'the heading of each says which it takes');
 -- The clock of a zone with half hours begins its hours in the middle of two.
 select ok(position('date_trunc(''hour'', now())' in :'examples') = 0, 'queries in the manual begin hours as buckets do');

@@ -23,7 +23,7 @@ select plan(26 + (select count(*)::integer from filtered));
 -- A twin of each filter, and nothing else.
 select is(
     (select array_agg('exclude_' || parameter order by parameter) from unnest(parameters) as parameter
-     where parameter = any(array_remove(fleetprof_data.dimensions(), 'release') || 'marker'::text)
+     where parameter = any(array_remove(fleetprof_data.dimensions(), 'release') || '{marker,navigation}'::text[])
          or parameter = 'release' and name not like '%regressions'),
     (select array_agg(parameter order by parameter) from unnest(parameters) as parameter where parameter like 'exclude%'),
     name || ': each filter has a twin')

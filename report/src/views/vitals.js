@@ -6,7 +6,7 @@ import { columnsOf } from '../columns.js';
 import { duration, number, percent, visible } from '../format.js';
 import { h } from '../h.js';
 import { functionColumn, tableView, tabs, valuesChart, withoutAgent, withoutMarker } from '../parts.js';
-import { dimensions, literal } from '../state.js';
+import { dimensions, literal, ofVitals } from '../state.js';
 import { table } from '../table.js';
 import { rows as vitalRows } from '../vital_rows.js';
 import { trendAsks, trendSection } from './timings.js';
@@ -52,7 +52,7 @@ export const vitals = {
   mount: (main, { rows: { rows }, ttfb }, page, state) => tableView(main, page, state, {
     name: 'vitals', caption: 'Vitals', rows, empty,
     columns: [...columnsOf('vitals', { name: { cell: ({ name }) => h('a', { href: page.link({ view: 'vital', item: name }) }, visible(name)) } }), ...columns()],
-    after: h('div', null, h('p', { class: 'note' }, 'From page loads of all browsers, profiled or not. Percentiles are at most 1.6 % off; a vital is rated by the thresholds of web-vitals.'), ttfbTable(ttfb)),
+    after: h('div', null, h('p', { class: 'note' }, 'From page loads of all browsers, profiled or not. Percentiles are at most 1.6 % off; a vital is rated by the thresholds of web-vitals. Soft navigations are apart: the filter navigation shows them.'), ttfbTable(ttfb)),
   }),
 };
 
@@ -94,7 +94,7 @@ export const vital = {
       valuesChart(bins, name, score ?? duration, good ? [[good, 'good until here'], [poor, 'poor from here']] : []),
       answers.trend.rows.length > 0 ? trendSection(page, state, answers, {
         heading: `75th percentile${score ? '' : ', ms'}, and where it lies with a probability of 95 %`, label: `75th percentile of ${name}`, ...score ? { write: score } : {} }) : null,
-      h('section', null, h('h3', null, 'For whom'), tabs('By', dimensions.map((name) => [name, page.link({ by: name }), name === dimension, question('vitals_by', state, { dimension: name })])),
+      h('section', null, h('h3', null, 'For whom'), tabs('By', [...dimensions, ...ofVitals].map((name) => [name, page.link({ by: name }), name === dimension, question('vitals_by', state, { dimension: name })])),
         values.length === 0 ? h('p', { class: 'empty' }, empty) : table({ caption: `${visible(state.item, 80)} by ${dimension}`, rows: values, onsort: () => {}, most: 100, columns: [
           { name: 'value', label: dimension, cell: (row) => h('a', { href: page.link({ [dimension]: literal(row.value) }) }, row.value === '' ? '(none)' : visible(row.value, 120)) }, ...columns()] })),
       madeOf(answers.parts, state.item), elementsOf(answers.elements, score ?? duration),
