@@ -51,6 +51,7 @@ export function startVitals({ vitalsSample, endpoint }, send, guard, leaveOut) {
   const begin = () => {
     try {
       return flushes ??= [
+        observe({ type: 'soft-navigation' }, ({ startTime }) => views.enterSoft(startTime), onEntries),
         observeInteractions(views, onEntries, leaveOut), observeFrames(views, onEntries, leaveOut),
         observeResources(views, onEntries, leaveOut, endpoint), observeVitals(views, leaveOut),
       ];
@@ -104,6 +105,8 @@ function observe(options, see, onEntries) {
  * @typedef {object} View
  * @property {number} start ms since timeOrigin
  * @property {Labels} labels
+ * @property {string} [navigationType] of the navigation that led to it, as web-vitals says it; undefined: the page load
+ * @property {number} [soft] when that began, if it was a soft one
  * @property {Record<string, object[]>} lists members of an envelope, the most valuable first
  * @property {Map<string, { host: string, kind: string, count: number, duration: number[], bytes: number, opaque: number }>} rows of `resources`, by host and kind
  */
@@ -119,9 +122,8 @@ function makeViews() {
   let views = [];
   const emptyLists = () => ({ vitals: [], interactions: [], resources: [], frames: [] });
   /** @param {View} view */
-  const hasMore = ({ lists }) => Object.values(lists).some(({ length }) => length > 0);
-  const sizeOf = (/** @type {View} */ { lists }) => Object.values(lists).flat().reduce((sum, one) => sum + jsonSizeOf(one), 0);
-  const size = () => views.reduce((sum, view) => sum + sizeOf(view), 0);
+  const hasMore = ({ lists }) => Object.values(lists).some(({ length }) => length);
+  const size = () => jsonSizeOf(views.filter(hasMore));
 
   /** @param {View} view */
   const give = (view) => {
@@ -134,38 +136,53 @@ function makeViews() {
     /** Targets of interactions, by the browser's number. @type {Map<number, string>} */
     targets: new Map(),
     size,
-    isLarge: () => size() > maxWaitingSize || views.filter(hasMore).length > maxWaitingViews,
+    isLarge: () => views.filter(hasMore).length > maxWaitingViews || size() > maxWaitingSize,
     /** Drops a value that is not sent yet, because there is a later one. @param {string} id of its metric */
     dropVital(id) {
-      for (const { lists } of views) lists.vitals = lists.vitals.filter((vital) => /** @type {any} */ (vital).id !== id);
+      for (const view of views) view.lists.vitals = view.lists.vitals.filter((vital) => /** @type {any} */ (vital).id !== id);
     },
-    /** @param {number} time @returns {View} */
-    at: (time) => views.find(({ start }) => start <= time) ?? views[views.length - 1],
-    /** Begins a view. @param {Labels} labels */
-    enter(labels) {
-      views.unshift({ start: views.length > 0 ? performance.now() : 0, labels, lists: emptyLists(), rows: new Map() });
+    /**
+     * Returns the view at a time; of a soft navigation, which begins in the view before, at least the one that it led to.
+     * @param {number} time
+     * @param {number} [softTime] when that began
+     * @returns {View}
+     */
+    at: (time, softTime = -1) => views.find(({ start, soft }) => start <= time || soft === softTime) ?? views[views.length - 1],
+    /** Begins a view. @param {Labels} [labels] @param {string} [navigationType] by default, as the last view has it */
+    enter(labels = views[0].labels, navigationType = views[0]?.navigationType) {
+      views.unshift({ start: views[0] ? performance.now() : 0, labels, navigationType, lists: emptyLists(), rows: new Map() });
       // Keep the first view: the page load's vitals belong to it.
       if (views.length > maxViews) views.splice(-2, 1);
+    },
+    /**
+     * Notes that a soft navigation led to the last view. The browser reports it once it has painted: a view with
+     * another path has begun by then.
+     * @param {number} soft when it began
+     */
+    enterSoft(soft) {
+      if (views[0].start < soft) this.enter();
+      views[0].soft = soft;
+      views[0].navigationType = 'soft-navigation';
     },
     /**
      * Hands over members of envelopes: of all views, or only of views with these labels if they fit into the room.
      * @param {Labels} [only]
      * @param {number} [room]
      */
-    take(only, room = Infinity) {
-      const from = views.filter((view) => hasMore(view) && (!only || view.labels === only && sizeOf(view) <= room));
+    take(only, room) {
+      // Several views may have the same labels.
+      const from = views.filter((view) => hasMore(view)
+        && (!only || view.labels === only && jsonSizeOf(view.lists) <= /** @type {number} */ (room))).slice(0, only && 1);
       const pieces = from.flatMap((view) => {
         const { labels } = view;
-        return (only ? [give(view)] : split(give(view))).map((lists) => ({ labels, members: withoutEmpty(lists) }));
+        return (only ? [give(view)] : split(give(view)))
+          .map((lists) => ({ labels, members: Object.fromEntries(Object.entries(lists).filter(([, list]) => list[0])) }));
       });
       // The most valuable data goes first, in case uploads run out.
-      return pieces.sort((a, b) => Number('vitals' in b.members) - Number('vitals' in a.members));
+      return pieces.sort((a, b) => +('vitals' in b.members) - +('vitals' in a.members));
     },
   };
 }
-
-/** @param {Record<string, object[]>} lists @returns {Record<string, object[]>} */
-const withoutEmpty = (lists) => Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
 
 /**
  * Cuts lists into pieces that a page may send at its end, and separates frames from more valuable data.
@@ -197,13 +214,13 @@ const partNames = /(Byte|Delay|Duration)$/;
 /** How long before a shift its cause may have run, ms. */
 const shiftWindow = 100;
 
-/** Vitals that are measured from the moment at which a prerendered page is first seen. */
-const vitalsOfStart = ['LCP', 'FCP', 'TTFB'];
+/** Vitals that are measured from the navigation, or from the moment at which a prerendered page is first seen. */
+const vitalsOfStart = /^[LFT]/;
 
 /**
  * Returns the server's share of the time to first byte, and what its cache did, as Server-Timing says it. A page from
  * a cache, or one that a 304 confirmed, has the Server-Timing of an earlier response.
- * @param {any} entry of the navigation; undefined for a page that came back
+ * @param {any} entry of the navigation, or of another vital; undefined for a page that came back
  */
 const serverShare = (entry) => entry?.transferSize > entry?.encodedBodySize && {
   server: entry.serverTiming?.find((/** @type {any} */ { name }) => name === 'fleetprof-server')?.duration,
@@ -217,34 +234,39 @@ function observeVitals(views, leaveOut) {
   let left = maxVitals;
   const [navigation] = /** @type {any[]} */ (performance.getEntriesByType('navigation'));
   /** @param {any} metric a metric with its attribution */
-  const report = ({ id, name, value, rating, navigationType, navigationStartTime, entries, attribution }) => {
+  const report = ({ id, name, value, navigationType, navigationStartTime, entries, attribution }) => {
     const { target, url, interactionTarget, interactionTime, largestShiftTarget, largestShiftTime } = attribution;
+    views.at(0).navigationType ??= navigationType;
     if (reported.get(id) === value) return;
     if (!reported.has(id) && --left < 0) return leaveOut('vital', 1);
     reported.set(id, value);
     views.dropVital(id);
-    views.at(interactionTime ?? largestShiftTime ?? navigationStartTime ?? 0).lists.vitals.push({
-      id, name, value, rating, navigationType,
+    // Only the back/forward cache has a second time to first byte, and has it at once.
+    if (name === 'TTFB' && navigationStartTime) views.enter(undefined, navigationType);
+    const start = vitalsOfStart.test(name) ? navigationStartTime || navigation?.activationStart || 0 : interactionTime;
+    views.at(start ?? largestShiftTime ?? navigationStartTime, navigationStartTime).lists.vitals.push({
+      id, name, value, navigationType,
       // web-vitals does not look again when the entry with the target comes late.
-      target: (target ?? interactionTarget ?? largestShiftTarget) || views.targets.get(entries[0]?.interactionId),
-      url: url?.split(/[?#]/)[0],
+      target: target || interactionTarget || largestShiftTarget || views.targets.get(entries[0]?.interactionId),
+      url: url?.replace(/[?#].*/s, ''),
       attribution: Object.fromEntries(Object.entries(attribution).filter(([name]) => partNames.test(name))),
-      ...name === 'TTFB' && serverShare(entries[0]),
-      ...interactionTime !== undefined && { start: interactionTime, duration: value },
-      ...largestShiftTime !== undefined
+      ...serverShare(entries[0]),
+      ...start >= 0 && { start, duration: value },
+      ...largestShiftTime >= 0
         && { start: Math.max(0, largestShiftTime - shiftWindow), duration: Math.min(largestShiftTime, shiftWindow) },
-      ...navigationType === 'prerender' && vitalsOfStart.includes(name)
-        && { start: navigation.activationStart, duration: value },
     });
   };
   // Without our name, web-vitals would make its own.
-  const options = { generateTarget: (/** @type {Node | null} */ node) => selectorOf(node) ?? '' };
+  const options = { reportSoftNavs: true, generateTarget: (/** @type {Node | null} */ node) => selectorOf(node) ?? '' };
   onLCP(report, options);
   // When the page is hidden, web-vitals may report before it has looked at the last interaction. It never reports that
   // one.
   /** @type {any} */
   let interaction;
-  onINP((metric) => { interaction = metric; }, { ...options, reportAllChanges: true });
+  onINP((metric) => {
+    if (interaction && interaction !== metric) report(interaction); // of the navigation before
+    interaction = metric;
+  }, { ...options, reportAllChanges: true });
   onCLS(report, options);
   onFCP(report);
   onTTFB(report);
@@ -273,6 +295,7 @@ function observeInteractions(views, onEntries, leaveOut) {
       const known = recent.get(interactionId);
       // The browser rounds durations to 8 ms and ends them where a dialog opens. It does neither with processing times.
       const clip = (/** @type {number} */ time) => Math.max(start, Math.min(time, start + duration));
+      /** @type {any} */
       const event = {
         type: name.startsWith('key') ? 'keyboard' : 'pointer', start, processingStart: clip(processingStart),
         processingEnd: clip(processingEnd), duration, target: selectorOf(target) ?? known?.target,
@@ -284,7 +307,9 @@ function observeInteractions(views, onEntries, leaveOut) {
         recent.set(interactionId, event);
         if (recent.size > 10) recent.delete(/** @type {number} */ (recent.keys().next().value));
         if (--left < 0) return leaveOut('interaction', 1);
-        views.at(start).lists.interactions.push(event);
+        const { lists, navigationType = views.at(0).navigationType } = views.at(start);
+        event.navigationType = navigationType;
+        lists.interactions.push(event);
       } else if (Math.abs(known.start + known.duration - start - duration) <= 8) {
         const end = Math.max(known.start + known.duration, start + duration);
         known.start = Math.min(known.start, start);
@@ -311,23 +336,18 @@ function observeFrames(views, onEntries, leaveOut) {
   const cut = (/** @type {string | undefined} */ text) => text?.slice(0, maxNameLength);
   const isNew = PerformanceObserver.supportedEntryTypes.includes('long-animation-frame');
   return observe({ type: isNew ? 'long-animation-frame' : 'longtask' },
-    ({ startTime, duration, blockingDuration, renderStart, styleAndLayoutStart, styleDuration: style, layoutDuration: layout,
-      scripts = [] }) => {
+    ({ startTime, duration, blockingDuration, styleDuration: style, layoutDuration: layout, scripts = [] }) => {
       if (--left < 0) return leaveOut('frame', 1);
       views.at(startTime).lists.frames.push({
         start: startTime,
         duration,
         blocking: blockingDuration ?? Math.max(0, duration - 50),
-        renderStart: renderStart || undefined,
-        styleAndLayoutStart: styleAndLayoutStart || undefined,
         style, // of Chrome 158 and later, as layout and the forced ones below
         layout,
         scripts: [...scripts].sort((a, b) => b.duration - a.duration).slice(0, maxScripts).map((script) => ({
           invoker: cut(withoutQuery(script.invoker)),
-          invokerType: script.invokerType,
-          url: cut(script.sourceURL.split(/[?#]/)[0]),
+          url: cut(script.sourceURL.replace(/[?#].*/s, '')),
           function: cut(script.sourceFunctionName),
-          position: script.sourceCharPosition >= 0 ? script.sourceCharPosition : undefined,
           start: script.startTime,
           duration: script.duration,
           forced: script.forcedStyleAndLayoutDuration,
@@ -352,7 +372,7 @@ function observeResources(views, onEntries, leaveOut, endpoint) {
   let left = maxResponses;
   return observe({ type: 'resource' },
     ({ name, initiatorType: kind, startTime, duration, transferSize, requestStart }) => {
-      const [, host] = /^https?:\/\/([^/?#]+)/.exec(name) ?? [];
+      const host = /^https?:\/\/([^/?#]+)/.exec(name)?.[1];
       if (!host || name === ownUploads) return;
       const key = `${kind} ${host}`;
       if (--left < 0 || known.size >= maxHosts && !known.has(key)) return leaveOut('resource', 1);
@@ -366,7 +386,7 @@ function observeResources(views, onEntries, leaveOut, endpoint) {
       row.count++;
       // Without the header, the browser hides when the request started.
       if (!requestStart && host !== location.host) row.opaque++;
-      else row.duration.push(Math.round(duration * 10) / 10);
+      else row.duration.push(+duration.toFixed(1));
       row.bytes += transferSize || 0;
     }, onEntries);
 }
