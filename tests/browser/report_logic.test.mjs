@@ -18,7 +18,7 @@ import { read, unpacked, written } from '../../report/src/packed.js';
 import { rows } from '../../report/src/filter_rows.js';
 import { ago, changed, dimensions, filters, format, literal, moment, parse, pinned, readable, sideOf } from '../../report/src/state.js';
 import { sorted } from '../../report/src/table.js';
-import { filtersOf } from '../../report/src/api.js';
+import { filtersOf, question } from '../../report/src/api.js';
 import { dayTicks } from '../../report/src/chart.js';
 import { markers } from '../../report/src/filters.js';
 import { leftOut } from '../../report/src/views/timings.js';
@@ -519,13 +519,26 @@ test('the page asks each question with the filters that the server takes, and kn
   const own = ['before', 'after'].flatMap((side) => of('loads').map((name) => `${side}_${name}`));
   const asked = questions.flatMap(({ serves, takes }) => takes.flatMap((row) => (serves && 'filters' in row && page.includes(`'${serves.route}'`) ? [[serves.route, row.filters.replace(/^\w+ of (both|each)/, 'of $1')]] : [])));
   assert.ok(asked.length >= 25, `${asked.length}`);
-  for (const [name, kind] of asked) {
-    const left = new Set([...without[kind], ...without[kind].map((field) => `exclude_${field}`)]);
+  for (const [name, set] of asked) {
+    const [kind, vitals] = set.split(' and ');
+    const fields = [...without[kind], ...vitals ? [] : of('vitals')];
+    const left = new Set([...fields, ...fields.map((field) => `exclude_${field}`)]);
     assert.deepEqual(new Set(filtersOf(name)), new Set([...taken.filter((filter) => !left.has(filter)), ...kind === 'of each side' ? own : []]), name);
   }
   const words = source('collector/base/words.c');
   const names = [...words.slice(0, words.indexOf('return names[marker]')).matchAll(/\[FP_MARKER_\w+\] = "([^"]+)"/g)].map(([, name]) => name);
   assert.deepEqual(new Set(markers), new Set(names));
+});
+
+test('the trend and the values of what is no vital are asked without its filter', () => {
+  const state = parse('/shop/timing/gallery?navigation=soft&exclude_navigation=hard&route=%2Fcart');
+  for (const [name, more] of /** @type {[string, Record<string, string>][]} */ ([['trend', { by: 'measure', key: 'gallery', step: 'hour' }], ['histogram', { kind: 'mark', timing_name: 'gallery' }]])) {
+    const asked = question(name, state, more);
+    assert.ok(!asked.address.includes('navigation') && asked.address.includes('route=%2Fcart'), asked.address);
+    assert.ok(!asked.taken?.includes('navigation'));
+  }
+  const asked = question('trend', state, { by: 'vital', key: 'LCP', step: 'hour' });
+  assert.ok(asked.address.includes('exclude_navigation=hard') && asked.address.includes('&navigation=soft'), asked.address);
 });
 
 test('days of a trend are written by the clock of the zone, and UTC days as such', () => {

@@ -289,7 +289,8 @@ static bool add_vital(struct fp_fold *fold, const struct fp_profile_vital *vital
         (has_window && !add_rated_window(fold, vital, &span)))
         return false;
     /* The other windows are of page loads. */
-    if (vital->navigation == FP_NAVIGATION_SOFT)
+    if (vital->navigation == FP_NAVIGATION_SOFT ||
+        vital->navigation == FP_NAVIGATION_BACK_FORWARD_CACHE)
         return true;
     if (has_window && vital->vital == FP_VITAL_LCP)
         return add_window(fold, FP_STR("(lcp)"), span);

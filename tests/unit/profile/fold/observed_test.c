@@ -105,6 +105,75 @@ static void vitals_are_values_ratings_and_windows(void **state)
                      fp_str_equal(delta.timings[i].name, FP_STR("(TTFB) good")));
 }
 
+/* Returns the count of a timing of one kind of navigation. */
+static uint32_t count_of(const struct fp_delta *delta, enum fp_timing_kind kind, const char *name,
+                         enum fp_navigation navigation)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < delta->timing_count; i++) {
+        const struct fp_delta_timing *timing = &delta->timings[i];
+        if (timing->kind == kind && timing->navigation == navigation &&
+            fp_str_equal(timing->name, fp_str_of(name)))
+            count += timing->count;
+    }
+    return count;
+}
+
+static void kinds_of_navigation_are_apart(void **state)
+{
+    struct fp_delta delta = fold_json(
+        *state,
+        "{'vitals':[{'name':'LCP','value':9,'navigationType':'navigate','target':'h1'},"
+        "{'name':'LCP','value':5000,'navigationType':'soft-navigation','start':7,'duration':5000,"
+        "'target':'h1','attribution':{'timeToFirstByte':1,'resourceLoadDelay':2,"
+        "'resourceLoadDuration':3}},{'name':'LCP','value':8,'start':7,'duration':8,"
+        "'navigationType':'back-forward-cache'},{'name':'TTFB','value':9,'server':1,"
+        "'navigationType':'soft-navigation'},{'name':'LCP','value':7,'navigationType':'new'}],"
+        "'interactions':[{'type':'pointer','start':1,'processingStart':2,'processingEnd':3,"
+        "'duration':40,'navigationType':'soft-navigation'},{'type':'pointer','start':1,"
+        "'processingStart':2,'processingEnd':3,'duration':40}]}",
+        64);
+    static const enum fp_timing_kind of_lcp[] = {FP_TIMING_VITAL, FP_TIMING_VITAL_ELEMENT,
+                                                 FP_TIMING_VITAL_PART, FP_TIMING_VITAL_POOR};
+    static const uint32_t soft[] = {1, 1, 4, 1};
+    for (size_t i = 0; i < FP_COUNT(of_lcp); i++)
+        assert_int_equal(count_of(&delta, of_lcp[i], "LCP", FP_NAVIGATION_SOFT), soft[i]);
+    assert_int_equal(count_of(&delta, FP_TIMING_VITAL, "LCP", FP_NAVIGATION_HARD), 1);
+    assert_int_equal(count_of(&delta, FP_TIMING_VITAL, "LCP", FP_NAVIGATION_BACK_FORWARD_CACHE), 1);
+    assert_int_equal(count_of(&delta, FP_TIMING_VITAL, "LCP", FP_NAVIGATION_UNKNOWN), 1);
+    assert_int_equal(count_of(&delta, FP_TIMING_WINDOW, "(LCP) poor", FP_NAVIGATION_SOFT), 1);
+    assert_int_equal(count_of(&delta, FP_TIMING_WINDOW, "(LCP) good", FP_NAVIGATION_HARD), 1);
+    /* Windows of page loads: of the hard and the unknown one. */
+    assert_int_equal(count_of(&delta, FP_TIMING_WINDOW, "(lcp)", FP_NAVIGATION_UNKNOWN), 2);
+    assert_false(has_kind(&delta, FP_TIMING_TTFB));
+    static const enum fp_timing_kind of_interactions[] = {
+        FP_TIMING_INTERACTION, FP_TIMING_INPUT_DELAY, FP_TIMING_PROCESSING};
+    for (size_t i = 0; i < FP_COUNT(of_interactions); i++) {
+        assert_int_equal(count_of(&delta, of_interactions[i], "pointer", FP_NAVIGATION_SOFT), 1);
+        assert_int_equal(count_of(&delta, of_interactions[i], "pointer", FP_NAVIGATION_UNKNOWN), 1);
+    }
+}
+
+static void a_name_counts_once_against_its_ceiling_in_all_kinds_of_navigation(void **state)
+{
+    static const char json[] =
+        "{'interactions':["
+        "{'type':'a','start':1,'processingStart':2,'processingEnd':3,'duration':40},"
+        "{'type':'a','start':1,'processingStart':2,'processingEnd':3,'duration':40,"
+        "'navigationType':'soft-navigation'},{'type':'a','start':1,'processingStart':2,"
+        "'processingEnd':3,'duration':40,'navigationType':'reload'},"
+        "{'type':'b','start':1,'processingStart':2,'processingEnd':3,'duration':40,"
+        "'navigationType':'reload'}]}";
+    struct site *site = *state;
+    site->limits.names[FP_NAME_TIMING] = 1;
+    struct fp_delta delta = fold_json(site, json, 64);
+    assert_int_equal(count_of(&delta, FP_TIMING_INTERACTION, "a", FP_NAVIGATION_UNKNOWN), 1);
+    assert_int_equal(count_of(&delta, FP_TIMING_INTERACTION, "a", FP_NAVIGATION_SOFT), 1);
+    assert_int_equal(count_of(&delta, FP_TIMING_INTERACTION, "a", FP_NAVIGATION_RELOAD), 1);
+    assert_int_equal(count_of(&delta, FP_TIMING_INTERACTION, "(overflow)", FP_NAVIGATION_RELOAD),
+                     1);
+}
+
 /* The parts of a TTFB are its whole, by what the server's cache did. */
 static void a_ttfb_has_the_share_of_its_server(void **state)
 {
@@ -521,6 +590,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(vitals_are_values_ratings_and_windows),
+        TEST(kinds_of_navigation_are_apart),
+        TEST(a_name_counts_once_against_its_ceiling_in_all_kinds_of_navigation),
         TEST(a_vital_with_an_id_and_a_load_may_be_replaced),
         TEST(vitals_have_elements_and_parts),
         TEST(sixty_four_vitals_may_be_replaced),
