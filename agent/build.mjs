@@ -15,8 +15,14 @@ const room = path.dirname(fileURLToPath(import.meta.url));
 /** The oldest browsers with Profiler; the vitals build also serves those without. */
 const target = ['chrome94', 'firefox91', 'safari15'];
 
-/** Names of our own that no browser has: they are shortened in the core. */
-const ownNames = /^(begin|begun|copier|cover|cut|decision|done|end|extra|flush|halt|handle|hurry|interval|isAway|isLast|jsonSize|labels|packed|problem|profiler|send|sliceMs|spend|take|taken|tell|text|took)$/;
+/** Names of our own that no browser has: they are shortened in the core and in the vitals build. */
+const ownNames = 'begin|begun|copier|cover|cut|decision|done|end|extra|flush|halt|handle|hurry|interval|isAway|isLast|jsonSize|labels|packed|problem|profiler|send|sliceMs|spend|take|taken|tell|text|took';
+
+/** More of the vitals build; the second half are those of web-vitals that nothing outside of the bundle reads. */
+const vitalsNames = `${ownNames}|dropVital|enter|handOver|isLarge|isObserving|lists|members|rows|targets`
+  + '|fcpEntry|firstHiddenTime|generateTarget|includeProcessedEventEntries|interactionType|largestShiftEntry|largestShiftSource'
+  + '|largestShiftValue|lcpEntry|lcpResourceEntry|loadState|longAnimationFrameEntries|longestScript|navigationEntry'
+  + '|navigationInteractionId|nextPaintTime|onHidden|processedEventEntries|reportAllChanges|reportSoftNavs|subpart';
 
 /**
  * @param {string} entry
@@ -24,10 +30,11 @@ const ownNames = /^(begin|begun|copier|cover|cut|decision|done|end|extra|flush|h
  * @param {boolean} [debug] whether it says in words what happens
  */
 async function bundle(entry, format, debug = false) {
+  const isVitals = entry.includes('vitals');
   const { outputFiles } = await esbuild.build({
     entryPoints: [path.join(room, 'src', entry)], bundle: true, minify: true, format, target, write: false,
-    ...debug ? {} : { mangleProps: ownNames },
-    tsconfigRaw: '{}', define: { DEBUG: `${debug}`, VITALS: `${entry.includes('vitals')}`, WORKER: `${entry.includes('worker')}` },
+    ...!debug || isVitals ? { mangleProps: new RegExp(`^(${isVitals ? vitalsNames : ownNames})$`) } : {},
+    tsconfigRaw: '{}', define: { DEBUG: `${debug}`, VITALS: `${isVitals}`, WORKER: `${entry.includes('worker')}` },
     legalComments: 'none', logLevel: 'error',
   });
   return outputFiles[0].text;

@@ -5,8 +5,8 @@
 
 import { addEventListener } from './natives.js';
 
-/** @param {string} type @param {(event: any) => void} listener @param {EventTarget} [target] */
-const listen = (type, listener, target = globalThis) => addEventListener.call(target, type, listener, { capture: true, passive: true });
+/** Listens before the page does. @param {string} type @param {(event: any) => void} listener @param {EventTarget} [target] */
+export const listen = (type, listener, target = globalThis) => addEventListener.call(target, type, listener, { capture: true, passive: true });
 
 /**
  * @param {(act: (event: any) => void) => (event: any) => void} guard

@@ -6,6 +6,7 @@
 import { onCLS, onFCP, onINP, onLCP, onTTFB } from 'web-vitals/attribution';
 
 import { jsonOf } from './json.js';
+import { listen } from './leaving.js';
 import { PerformanceObserver, setTimeout } from './natives.js';
 import { selectorOf } from './selector.js';
 
@@ -14,6 +15,8 @@ const minInteractionMs = 40;
 const maxVitals = 50;
 const maxInteractions = 200;
 const maxFrames = 200;
+/** Inputs whose targets are remembered: a key has one, a click two. */
+const maxInputs = 20;
 const maxResponses = 1000;
 const maxHosts = 50;
 /** Views of a page, such as a single-page application, whose entries can still come. */
@@ -52,7 +55,8 @@ export function startVitals({ vitalsSample, endpoint }, send, guard, leaveOut) {
     try {
       return flushes ??= [
         observe({ type: 'soft-navigation' }, ({ startTime }) => views.enterSoft(startTime), onEntries),
-        observeInteractions(views, onEntries, leaveOut), observeFrames(views, onEntries, leaveOut),
+        observeInteractions(views, onEntries, leaveOut), observeResults(views, onEntries, leaveOut),
+        observeFrames(views, onEntries, leaveOut),
         observeResources(views, onEntries, leaveOut, endpoint), observeVitals(views, leaveOut),
       ];
     } catch {
@@ -120,7 +124,7 @@ const jsonSizeOf = (element) => new TextEncoder().encode(jsonOf(element)).length
 function makeViews() {
   /** The last one first. @type {View[]} */
   let views = [];
-  const emptyLists = () => ({ vitals: [], interactions: [], resources: [], frames: [] });
+  const emptyLists = () => ({ vitals: [], interactions: [], responses: [], resources: [], frames: [] });
   /** @param {View} view */
   const hasMore = ({ lists }) => Object.values(lists).some(({ length }) => length);
   const size = () => jsonSizeOf(views.filter(hasMore));
@@ -318,6 +322,50 @@ function observeInteractions(views, onEntries, leaveOut) {
         known.processingEnd = Math.max(known.processingEnd, event.processingEnd);
       } else if (duration > known.duration) Object.assign(known, event);
     }, onEntries);
+}
+
+/**
+ * Finds how long visitors wait for what they caused by a click or a key: until the largest paint that the browser says
+ * comes of it. The browser follows an interaction until the next one, so what is sent does not change any more.
+ * @param {Views} views
+ * @param {OnEntries} onEntries
+ * @param {LeaveOut} leaveOut
+ */
+function observeResults(views, onEntries, leaveOut) {
+  let left = maxInteractions;
+  /** The newest first. Short interactions have no entry, and a result often replaces the target. @type {any[]} */
+  const inputs = [];
+  for (const type of ['pointerdown', 'keydown', 'click']) listen(type, ({ timeStamp, pointerType, target }) => {
+    inputs.unshift({ timeStamp, type: pointerType ? 'pointer' : 'keyboard', target: selectorOf(target) });
+    inputs.splice(maxInputs);
+  });
+  /** The last interaction's, which may still grow. @type {any} */
+  let last;
+  let lastId = 0;
+  /** Nobody waits for what is painted after the page was hidden. */
+  let hiddenAt = 0;
+  const end = () => {
+    if (last?.duration >= minInteractionMs) {
+      if (--left < 0) leaveOut('interaction', 1);
+      else views.at(last.start).lists.responses.push(last);
+    }
+    last = undefined;
+  };
+  const flush = observe({ type: 'interaction-contentful-paint' },
+    ({ interactionId, startTime, largestContentfulPaint }) => {
+      if (startTime < hiddenAt) return;
+      if (interactionId !== lastId) end();
+      lastId = interactionId;
+      const { type, target } = inputs.find(({ timeStamp }) => timeStamp <= startTime) ?? {};
+      const start = last?.start ?? startTime;
+      last = { type: type ?? 'pointer', start, duration: largestContentfulPaint.startTime - start, target };
+    }, onEntries);
+  return () => {
+    flush();
+    if (!document.hidden) return;
+    end();
+    hiddenAt = performance.now();
+  };
 }
 
 /**

@@ -268,6 +268,49 @@ test('no interaction is processed outside of itself, although a dialog holds its
   await close();
 });
 
+test('a response is sent once, with a target that its result replaced, and not what was painted after the page was hidden', async () => {
+  const { page, show, complaints, close } = await openPage(`
+    <div id="list"><button class="more" onclick="result('more')">More</button></div>
+    <input id="query" oninput="result('query')"><button id="late" onclick="result('late', 400)">Late</button>
+    <script>
+      globalThis.shown = [];
+      new PerformanceObserver((entries) => {
+        for (const { interactionId } of entries.getEntries()) shown.push(interactionId);
+      }).observe({ type: 'interaction-contentful-paint' });
+      function result(name, ms = 120) {
+        setTimeout(() => { list.innerHTML = '<p>' + (name + ' ').repeat(99) + '</p>'; }, ms);
+        if (name === 'more') list.textContent = 'Loading';
+      }
+    </script>`);
+  const shows = (/** @type {string} */ name) => page.waitForFunction((text) => document.querySelector('#list')?.textContent?.startsWith(text), name);
+  /** @param {number} count */
+  const painted = (count) => page.waitForFunction((least) => /** @type {any} */ (globalThis).shown.length >= least, count);
+  await page.click('.more');
+  await shows('more');
+  await painted(2);
+  await page.focus('#query');
+  await page.keyboard.press('a');
+  await shows('query');
+  await page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve, 100)); }));
+  await show('hidden');
+  await waitFor(() => all('responses').length > 1, { what: 'responses' });
+  await show('visible');
+  const before = /** @type {number} */ (await page.evaluate('shown.length'));
+  await page.click('#late');
+  await show('hidden');
+  await show('visible');
+  await shows('late');
+  await painted(before + 1);
+  await show('hidden');
+  await page.goto('about:blank');
+  const responses = all('responses').filter(({ target }) => target !== 'button#late');
+  assert.deepEqual(responses.map(({ type, target }) => [type, target]), [['pointer', 'div#list>button.more'], ['keyboard', 'input#query']]);
+  for (const { start, duration } of responses) assert.ok(start > 0 && duration >= 120, JSON.stringify(responses));
+  assert.ok(all('responses').every(({ target, duration }) => target !== 'button#late' || duration < 400), JSON.stringify(all('responses')));
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
 test('a form whose inputs have the names of properties is named like any other', async () => {
   const names = ['getAttribute', 'localName', 'parentElement', 'nodeType'];
   const { click, show, complaints, close } = await openPage(`<form id="order" onsubmit="return false">
