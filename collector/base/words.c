@@ -58,6 +58,8 @@ const char *fp_timing_kind_name(enum fp_timing_kind kind)
         [FP_TIMING_FORCED_REFLOW] = "forced_reflow",
         [FP_TIMING_VITAL_FLAGGED] = "vital_flagged",
         [FP_TIMING_INTERACTION_FLAGGED] = "interaction_flagged",
+        [FP_TIMING_RESPONSE] = "response",
+        [FP_TIMING_RESPONSE_FLAGGED] = "response_flagged",
     };
     return names[kind];
 }

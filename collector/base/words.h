@@ -67,6 +67,8 @@ enum fp_timing_kind {
     FP_TIMING_FORCED_REFLOW,
     FP_TIMING_VITAL_FLAGGED, /* values too long to be a wait; no values, like the next */
     FP_TIMING_INTERACTION_FLAGGED,
+    FP_TIMING_RESPONSE,         /* until the paint that shows an interaction's result */
+    FP_TIMING_RESPONSE_FLAGGED, /* too long to be a wait; no values */
     FP_TIMING_KIND_COUNT
 };
 

@@ -71,6 +71,14 @@ struct fp_profile_interaction {
     int64_t processing_us; /* of the event's handlers */
 };
 
+/* What an interaction showed, and how long the visitor waited for it. */
+struct fp_profile_result {
+    struct fp_str type;   /* of the interaction, as the next */
+    struct fp_str target; /* a selector, unscrubbed; "" for none */
+    int64_t start_us;
+    int64_t duration_us; /* to the largest paint of what the interaction caused */
+};
+
 /* A script in a long animation frame. */
 struct fp_profile_script {
     struct fp_str invoker; /* unscrubbed, like the next two */
@@ -237,6 +245,7 @@ struct fp_profile {
 
     struct fp_profile_vital *vitals;
     struct fp_profile_interaction *interactions;
+    struct fp_profile_result *results;
     struct fp_profile_long_frame *long_frames;
     struct fp_profile_script *scripts; /* frame by frame */
     struct fp_profile_responses *responses;
@@ -264,6 +273,7 @@ struct fp_profile {
     uint32_t timing_count;
     uint32_t vital_count;
     uint32_t interaction_count;
+    uint32_t result_count;
     uint32_t long_frame_count;
     uint32_t script_count;
     uint32_t responses_count;

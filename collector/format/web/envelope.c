@@ -8,7 +8,8 @@
  *    whatever their names
  *  - an object with trace, marks, measures, entries, vitals, interactions or coverage: an envelope
  *    (ours, or the specification's {duration, trace} and {timing, trace})
- *  - an object with version, and frames or resources but neither stacks nor samples: an envelope
+ *  - an object with version, and responses, frames or resources, but neither stacks nor samples: an
+ *    envelope
  *  - an object with a member of a trace: a bare ProfilerTrace
  *  - an object that has only arrays: a map of marks, some without times
  */
@@ -239,6 +240,7 @@ enum envelope_field {
     ENVELOPE_VITALS,
     ENVELOPE_INTERACTIONS,
     ENVELOPE_COVERAGE,
+    ENVELOPE_RESPONSES, /* to interactions */
     ENVELOPE_FRAMES,
     ENVELOPE_RESOURCES,
     ENVELOPE_TIMING,
@@ -258,6 +260,7 @@ static const struct {
     [ENVELOPE_VITALS] = {"vitals", NULL},
     [ENVELOPE_INTERACTIONS] = {"interactions", NULL},
     [ENVELOPE_COVERAGE] = {"coverage", read_coverage},
+    [ENVELOPE_RESPONSES] = {"responses", NULL},
     [ENVELOPE_FRAMES] = {"frames", NULL},
     [ENVELOPE_RESOURCES] = {"resources", NULL},
     [ENVELOPE_TIMING] = {"timing", check_object},
@@ -313,9 +316,10 @@ static bool is_envelope(yyjson_val *object)
         if (yyjson_obj_get(object, envelope_members[i].name) != NULL)
             return true;
     /* A bare trace may lack all but these two, and is then refused as such. */
-    bool has_either = yyjson_obj_get(object, envelope_members[ENVELOPE_FRAMES].name) != NULL ||
-                      yyjson_obj_get(object, envelope_members[ENVELOPE_RESOURCES].name) != NULL;
-    return has_either && yyjson_obj_get(object, "version") != NULL &&
+    bool has_any = false;
+    for (size_t i = ENVELOPE_RESPONSES; i <= ENVELOPE_RESOURCES; i++)
+        has_any = has_any || yyjson_obj_get(object, envelope_members[i].name) != NULL;
+    return has_any && yyjson_obj_get(object, "version") != NULL &&
            yyjson_obj_get(object, "stacks") == NULL && yyjson_obj_get(object, "samples") == NULL;
 }
 
@@ -354,6 +358,7 @@ static bool decode_observed(struct fp_decoder *decoder, const struct fp_field *f
 {
     const struct fp_observed_members members = {
         .interactions = &fields[ENVELOPE_INTERACTIONS],
+        .results = &fields[ENVELOPE_RESPONSES],
         .frames = &fields[ENVELOPE_FRAMES],
         .resources = &fields[ENVELOPE_RESOURCES],
     };
@@ -380,8 +385,8 @@ static bool read_window(struct fp_decoder *decoder, const struct fp_field *field
 static bool has_observed(const struct fp_profile *profile)
 {
     return profile->vital_count > 0 || profile->interaction_count > 0 ||
-           profile->long_frame_count > 0 || profile->responses_count > 0 ||
-           profile->has_first_paint;
+           profile->result_count > 0 || profile->long_frame_count > 0 ||
+           profile->responses_count > 0 || profile->has_first_paint;
 }
 
 /* True for a part of a page load in which nothing happened, or that the page has emptied. */

@@ -98,6 +98,9 @@ static const struct shape interaction_members[] = {
     NUMBER("processingEnd"), NUMBER("duration"), TEXT("target", SHAPE_SELECTOR),
     SCALAR("navigationType")};
 static const struct shape interaction = OBJECT(NULL, interaction_members);
+static const struct shape result_members[] = {SCALAR("type"), NUMBER("start"), NUMBER("duration"),
+                                              TEXT("target", SHAPE_SELECTOR)};
+static const struct shape result = OBJECT(NULL, result_members);
 static const struct shape script_members[] = {TEXT("invoker", SHAPE_INVOKER),
                                               SCALAR("url"),
                                               SCALAR("function"),
@@ -188,6 +191,7 @@ static const struct shape envelope_members[] = {
     {.name = "entries", .kind = SHAPE_TIMINGS},
     LIST("vitals", &vital),
     LIST("interactions", &interaction),
+    LIST("responses", &result),
     LIST("frames", &long_frame),
     LIST("resources", &response),
 };

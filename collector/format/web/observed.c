@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Observed: reads interactions, long animation frames and resources, and appends to the profile.
+ * Observed: reads interactions and their results, long animation frames and resources, and appends
+ * to the profile.
  */
 #include "collector/format/web/observed.h"
 
@@ -13,8 +14,9 @@ static bool check_count(struct fp_decoder *decoder, const struct fp_place *place
 {
     const struct fp_profile *profile = decoder->profile;
     uint64_t count = (uint64_t)profile->vital_count + profile->interaction_count +
-                     profile->long_frame_count + profile->script_count + profile->responses_count +
-                     profile->response_duration_count + profile->opaque_responses;
+                     profile->result_count + profile->long_frame_count + profile->script_count +
+                     profile->responses_count + profile->response_duration_count +
+                     profile->opaque_responses;
     return count + more <= decoder->limits->entries ||
            fp_fail_at(decoder, FP_VERDICT_TOO_LARGE, place,
                       "more than %u vitals, interactions, frames, scripts and resources "
@@ -191,6 +193,36 @@ static bool decode_interaction(struct fp_decoder *decoder, const struct fp_place
            fp_observed_read_span(decoder, &fields[DURATION], &event.duration_us) &&
            fp_observed_fill_interaction(decoder, &event, &interaction) &&
            fp_observed_add_interaction(decoder, place, &interaction);
+}
+
+static bool add_result(struct fp_decoder *decoder, const struct fp_place *place,
+                       const struct fp_profile_result *result)
+{
+    struct fp_profile *profile = decoder->profile;
+    if (!GROW(decoder, place, profile->results, profile->result_count))
+        return false;
+    profile->results[profile->result_count++] = *result;
+    return true;
+}
+
+static bool decode_result(struct fp_decoder *decoder, const struct fp_place *place,
+                          yyjson_val *value)
+{
+    enum { TYPE, START, DURATION, TARGET, COUNT };
+    struct fp_field fields[COUNT] = {
+        [TYPE] = {.object = place, .name = FP_STR("type")},
+        [START] = {.object = place, .name = FP_STR("start")},
+        [DURATION] = {.object = place, .name = FP_STR("duration")},
+        [TARGET] = {.object = place, .name = FP_STR("target")},
+    };
+    struct fp_profile_result result = {.target = FP_STR("")};
+    return fp_read_object(decoder, place, value, fields, COUNT) &&
+           fp_read_required(decoder, &fields[TYPE]) &&
+           fp_read_text(decoder, &fields[TYPE], &result.type) &&
+           fp_read_text(decoder, &fields[TARGET], &result.target) &&
+           fp_observed_read_span(decoder, &fields[START], &result.start_us) &&
+           fp_observed_read_span(decoder, &fields[DURATION], &result.duration_us) &&
+           add_result(decoder, place, &result);
 }
 
 /* Long animation frames. */
@@ -462,6 +494,7 @@ static bool decode_responses(struct fp_decoder *decoder, const struct fp_place *
 bool fp_observed_decode(struct fp_decoder *decoder, const struct fp_observed_members *members)
 {
     return decode_list(decoder, members->interactions, decode_interaction) &&
+           decode_list(decoder, members->results, decode_result) &&
            decode_list(decoder, members->frames, decode_frame) &&
            decode_list(decoder, members->resources, decode_responses);
 }

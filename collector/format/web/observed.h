@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Observed: what the browser's observers report besides marks and measures: web vitals,
- * interactions, long animation frames and resources, as the members of an envelope.
+ * interactions and their results, long animation frames and resources, as the members of an
+ * envelope.
  *
  * Each has a place in the profile's arrays; all of them together may be limits->entries.
  */
@@ -16,6 +17,7 @@
 /* The members of an envelope. */
 struct fp_observed_members {
     const struct fp_field *interactions;
+    const struct fp_field *results;
     const struct fp_field *frames;
     const struct fp_field *resources;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fold, observed: vitals, interactions, long animation frames, resources and coverage become
- * timings of their own kinds, and windows that samples are joined with.
+ * Fold, observed: vitals, interactions and their results, long animation frames, resources and
+ * coverage become timings of their own kinds, and windows that samples are joined with.
  */
 #include "collector/profile/fold/internal.h"
 #include "collector/profile/scrub/name.h"
@@ -28,8 +28,8 @@ static bool needs_page_host(const struct fp_profile *profile)
 
 size_t fp_fold_observed_max(const struct fp_profile *profile)
 {
-    size_t count = (size_t)profile->interaction_count + profile->long_frame_count +
-                   profile->script_count + profile->responses_count +
+    size_t count = (size_t)profile->interaction_count + profile->result_count +
+                   profile->long_frame_count + profile->script_count + profile->responses_count +
                    profile->response_duration_count;
     bool has_any = count > 0 || profile->vital_count > 0 || profile->has_first_paint ||
                    profile->coverage != FP_COVERAGE_NONE || needs_page_host(profile);
@@ -353,6 +353,30 @@ static bool add_interaction(struct fp_fold *fold, const struct fp_profile_intera
            name_window(fold, &fold->delta->timings[timing], &name) && add_window(fold, name, span);
 }
 
+/* Adds the wait for a result. Windows have the target only: `(response) button.search`. */
+static bool add_result(struct fp_fold *fold, const struct fp_profile_result *from)
+{
+    const struct span span = {from->start_us, from->duration_us};
+    const bool is_flagged = from->duration_us >= FP_INTERACTION_FLAGGED_US;
+    struct fp_timing_key key = {.kind =
+                                    is_flagged ? FP_TIMING_RESPONSE_FLAGGED : FP_TIMING_RESPONSE};
+    uint32_t timing;
+    if (!scrub_word(fold, from->type, &key.name) ||
+        !fp_scrub_selector(from->target, false, fold->arena, &key.source) ||
+        !fp_fold_bounded(fold, key, &timing))
+        return false;
+    if (is_flagged) {
+        fp_fold_sum_up(fold, timing, 1, 0);
+        return true;
+    }
+    fp_fold_value(fold, timing, from->duration_us);
+    const struct fp_str parts[] = {FP_STR("(response) "), fold->delta->timings[timing].source};
+    struct fp_str name;
+    return add_window(fold, FP_STR("(response)"), span) &&
+           (parts[1].len == 0 ||
+            (join(fold, parts, FP_COUNT(parts), &name) && add_window(fold, name, span)));
+}
+
 /* Long animation frames. */
 
 /* A script's part of a time of its frame. */
@@ -544,6 +568,9 @@ bool fp_fold_observed(struct fp_fold *fold)
         return false;
     for (uint32_t i = 0; i < profile->interaction_count; i++)
         if (!add_interaction(fold, &profile->interactions[i]))
+            return false;
+    for (uint32_t i = 0; i < profile->result_count; i++)
+        if (!add_result(fold, &profile->results[i]))
             return false;
     for (uint32_t i = 0; i < profile->responses_count; i++)
         if (!add_responses(fold, &profile->responses[i]))

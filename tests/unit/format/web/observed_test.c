@@ -149,6 +149,24 @@ static void reads_interactions_frames_and_resources(void **state)
     release(&decoded);
 }
 
+static void reads_what_interactions_showed(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    const struct fp_profile *profile =
+        decode_good(&decoded, "{'version':1,'responses':[{'type':'pointer','start':10,"
+                              "'duration':705.5,'target':'#search'},{'type':'keyboard','start':0,"
+                              "'duration':0,'later':1}]}");
+    assert_int_equal(profile->format, FP_UPLOAD_USER_TIMING);
+    assert_int_equal(profile->result_count, 2);
+    assert_text(profile->results[0].type, "pointer");
+    assert_text(profile->results[0].target, "#search");
+    assert_int_equal(profile->results[0].start_us, 10000);
+    assert_int_equal(profile->results[0].duration_us, 705500);
+    assert_int_equal(profile->results[1].target.len, 0);
+    release(&decoded);
+}
+
 static void a_bare_trace_stays_one(void **state)
 {
     (void)state;
@@ -497,6 +515,18 @@ static const struct bad_upload bad_uploads[] = {
      "processingEnd is after the interaction ends"},
     {"an interaction without a type", "{'interactions':[{'start':5}]}", NULL, FP_VERDICT_INVALID,
      "/interactions/0", 0, "type is missing"},
+    {"a response without a type", "{'version':1,'responses':[{'start':5,'duration':1}]}", NULL,
+     FP_VERDICT_INVALID, "/responses/0", 0, "type is missing"},
+    {"a response that ends before it begins",
+     "{'version':1,'responses':[{'type':'a','start':5,'duration':-1}]}", NULL, FP_VERDICT_INVALID,
+     "/responses/0/duration", 0, "duration is -1; it must not be negative"},
+    {"responses to seven interactions",
+     "{'version':1,'interactions':[{'type':'a','start':5,'processingStart':6,'processingEnd':7,"
+     "'duration':8}],'responses':[{'type':'a','start':1,'duration':1},{'type':'a','start':1,"
+     "'duration':1},{'type':'a','start':1,'duration':1},{'type':'a','start':1,'duration':1},"
+     "{'type':'a','start':1,'duration':1},{'type':'a','start':1,'duration':1}]}",
+     NULL, FP_VERDICT_TOO_LARGE, "/responses/5", 0,
+     "more than 6 vitals, interactions, frames, scripts and resources (limits.entries)"},
     {"a negative start", EVENT("'start':-5,'processingStart':7,'processingEnd':7,'duration':8"),
      NULL, FP_VERDICT_INVALID, "/interactions/0/start", 0, "start is -5; it must not be negative"},
     {"a time beyond 2^53", EVENT("'start':1e13,'processingStart':7,'processingEnd':7,'duration':8"),
@@ -589,6 +619,7 @@ int main(void)
         cmocka_unit_test(takes_metrics_as_they_are),
         cmocka_unit_test(reads_what_a_vital_is_of_and_what_it_consists_of),
         cmocka_unit_test(reads_interactions_frames_and_resources),
+        cmocka_unit_test(reads_what_interactions_showed),
         cmocka_unit_test(a_bare_trace_stays_one),
         cmocka_unit_test(takes_interactions_from_entries_once),
         cmocka_unit_test(events_of_one_frame_are_one_interaction),

@@ -402,6 +402,43 @@ static void too_long_waits_are_flagged(void **state)
     assert_false(has_kind(&delta, FP_TIMING_INTERACTION_FLAGGED));
 }
 
+/* The one window is of all, the other of a target, whatever its type. */
+static void a_response_is_a_time_and_a_window_of_its_target(void **state)
+{
+    struct fp_delta delta =
+        fold_json(*state,
+                  "{" TRACE ",'responses':[{'type':'pointer','target':'#go-7','start':10,"
+                  "'duration':20},{'type':'keyboard','target':'#go-8','start':28,'duration':10},"
+                  "{'type':'pointer','start':60,'duration':5}]}",
+                  64);
+    const struct fp_delta_timing *timing = find(&delta, FP_TIMING_RESPONSE, "pointer", "#go-*");
+    assert_int_equal(timing->count, 1);
+    assert_int_equal(timing->sum_us, 20000);
+    assert_int_equal(timing->bin_count, 1);
+    assert_int_equal(find(&delta, FP_TIMING_RESPONSE, "keyboard", "#go-*")->sum_us, 10000);
+    assert_counted(&delta, FP_TIMING_RESPONSE, "pointer", 1, 5000);
+    assert_counted(&delta, FP_TIMING_WINDOW, "(response)", 3, 35000);
+    assert_counted(&delta, FP_TIMING_WINDOW, "(response) #go-*", 2, 30000);
+    /* Two milliseconds are in both responses, and count once. */
+    assert_int_equal(inside_of(&delta, "(response) #go-*").profiled_us, 28000);
+    assert_int_equal(inside_of(&delta, "(response) #go-*").f_us, 20000);
+    assert_int_equal(inside_of(&delta, "(response)").profiled_us, 33000);
+    assert_false(has_kind(&delta, FP_TIMING_INTERACTION));
+    assert_false(has_kind(&delta, FP_TIMING_HIDDEN));
+}
+
+static void a_response_of_a_minute_is_flagged(void **state)
+{
+    struct fp_delta delta = fold_json(*state,
+                                      "{'version':1,'responses':[{'type':'pointer','start':1,"
+                                      "'duration':59999,'target':'#a'},{'type':'pointer',"
+                                      "'start':1,'duration':60000,'target':'#a'}]}",
+                                      64);
+    assert_int_equal(find(&delta, FP_TIMING_RESPONSE, "pointer", "#a")->sum_us, 59999000);
+    assert_int_equal(find(&delta, FP_TIMING_RESPONSE_FLAGGED, "pointer", "#a")->count, 1);
+    assert_counted(&delta, FP_TIMING_WINDOW, "(response)", 1, 59999000);
+}
+
 static void a_long_task_needs_no_scripts(void **state)
 {
     struct fp_delta delta = fold_json(
@@ -510,6 +547,23 @@ static void targets_over_the_ceiling_overflow_together(void **state)
     assert_counted(&delta, FP_TIMING_WINDOW, "(interaction)", 4, 32000);
 }
 
+static void responses_over_the_ceiling_have_no_window_of_their_own(void **state)
+{
+    struct site *site = *state;
+    site->limits.names[FP_NAME_TIMING] = 1;
+    struct fp_delta delta =
+        fold_json(site,
+                  "{'version':1,'responses':[{'type':'a','target':'#a','start':0,'duration':8},"
+                  "{'type':'a','target':'#b','start':10,'duration':8},"
+                  "{'type':'a','target':'#c','start':20,'duration':8}]}",
+                  64);
+    assert_int_equal(find(&delta, FP_TIMING_RESPONSE, "a", "#a")->count, 1);
+    assert_counted(&delta, FP_TIMING_RESPONSE, overflow, 2, 16000);
+    assert_counted(&delta, FP_TIMING_WINDOW, "(response) #a", 1, 8000);
+    assert_counted(&delta, FP_TIMING_WINDOW, "(response)", 3, 24000);
+    assert_int_equal(delta.timing_count, 4);
+}
+
 /* Time without a stack inside the spans of a script; an empty URL: outside of scripts. */
 static int64_t hidden_us(const struct fp_delta *delta, const char *url)
 {
@@ -603,12 +657,15 @@ int main(void)
         TEST(a_frame_divides_its_blocking_time),
         TEST(a_frame_divides_its_style_and_layout),
         TEST(too_long_waits_are_flagged),
+        TEST(a_response_is_a_time_and_a_window_of_its_target),
+        TEST(a_response_of_a_minute_is_flagged),
         TEST(a_long_task_needs_no_scripts),
         TEST(resources_are_summed_by_host_and_kind),
         TEST(an_upload_with_samples_or_resources_says_which_host_its_page_is_on),
         TEST(coverage_counts_a_page_load_once),
         TEST(overload_counts_in_any_part_and_the_load_stays_profiled),
         TEST(targets_over_the_ceiling_overflow_together),
+        TEST(responses_over_the_ceiling_have_no_window_of_their_own),
         TEST(time_that_surely_ran_without_a_stack_is_hidden),
         TEST(hidden_time_needs_no_place_among_the_names),
         TEST(idle_time_is_not_hidden),
