@@ -289,7 +289,7 @@ where name = ${value('vital')}` }),
 from fleetprof.vital_hotspots(${value('vital')}, ${filters})
 where not is_agent` }, [toFunction([release, ...mix])]),
     table({ title: 'Interactions', description: 'Clicks, taps and keys by target, the most time first.', width: 12, height: 10,
-      sql: `select target, type, count, p75_ms, p98_ms, input_delay_share, processing_share, presentation_share
+      sql: `select target, type, count, p75_ms, p98_ms, input_delay_share, processing_share, presentation_share, responses, response_p75_ms, response_p98_ms
 from fleetprof.interactions(${filters})
 limit 100` }),
     table({ title: 'Long frames', description: 'What blocked the page, by the browser\'s own account.', width: 12, height: 10,

@@ -110,7 +110,8 @@ static const struct report reports[] = {
      .footer = "SERVER MS and NETWORK MS add up to MEAN MS. P75 MS is at most 1.6 % off."},
     {.command = "interactions",
      .doc = "Interactions by type and target, the most time first: how long they took until the "
-            "next paint, and which shares of it were input delay, processing and presentation.",
+            "next paint, which shares of it were input delay, processing and presentation, and how "
+            "long until the paint that shows the result (RESPONSES).",
      .function = "interactions",
      .function_by = "interactions_by",
      .things = "interactions",

@@ -165,6 +165,9 @@ export const columns = /** @satisfies {Record<string, Record<string, [string, 't
     processing_share: ['Processing', 'share'],
     presentation_share: ['Presentation', 'share'],
     flagged: ['Flagged', 'count'],
+    responses: ['Responses', 'count'],
+    response_p75_ms: ['Response p75 ms', 'number'],
+    response_p98_ms: ['Response p98 ms', 'number'],
   },
   long_frames: {
     invoker: ['Invoker', 'text'],

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Interactions by target: how long they take, and where the time goes.
+-- Interactions by target: how long they take and where the time goes, and how long their results take.
 
 create or replace function fleetprof_data.interaction_values(
     selected    fleetprof_data.selection,
@@ -18,7 +18,11 @@ returns table (
     input_delay_share  double precision,
     processing_share   double precision,
     presentation_share double precision,
-    flagged            bigint
+    flagged            bigint,
+    responses          bigint,
+    response_p75_ms    double precision,
+    response_p98_ms    double precision,
+    waited_ms          double precision
 )
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
@@ -38,7 +42,11 @@ begin
         input_delay_us / whole_us,
         processing_us / whole_us,
         1 - (input_delay_us + processing_us) / whole_us,
-        flagged
+        flagged,
+        responses,
+        response_p75_us / 1000,
+        response_p98_us / 1000,
+        greatest(sum_us, response_us) / 1000
     from (
         select
             *,
@@ -55,22 +63,28 @@ begin
                 max(p98_us) filter (where kind = 'interaction') as p98_us,
                 max(max_us) filter (where kind = 'interaction') as max_us,
                 coalesce(max(sum_us) filter (where kind = 'interaction'), 0) as sum_us,
-                coalesce(max(count) filter (where kind = 'interaction_flagged'), 0) as flagged,
+                -- Either is too long.
+                coalesce(max(count) filter (where kind = 'interaction_flagged'), 0)
+                + coalesce(max(count) filter (where kind = 'response_flagged'), 0) as flagged,
+                coalesce(max(count) filter (where kind = 'response'), 0) as responses,
+                max(p75_us) filter (where kind = 'response') as response_p75_us,
+                max(p98_us) filter (where kind = 'response') as response_p98_us,
+                max(sum_us) filter (where kind = 'response') as response_us,
                 max(sum_us) filter (where kind = 'input_delay') as input_delay_us,
                 max(sum_us) filter (where kind = 'processing') as processing_us
             from timing_values(
-                interaction_values.selected, '{interaction,input_delay,processing,interaction_flagged}',
+                interaction_values.selected, '{interaction,input_delay,processing,interaction_flagged,response,response_flagged}',
                 dimension => interaction_values.dimension,
                 navigations => interaction_values.navigations)
             group by member, name, source
         ) as kinds
-        where count > 0 or flagged > 0
+        where count > 0 or flagged > 0 or responses > 0
     ) as interaction;
 end
 $$;
 
 comment on function fleetprof_data.interaction_values is
-    'Returns the rows of fleetprof.interactions, in any order. With a dimension, also by its values; the selection must then keep that dimension.';
+    'Returns the rows of fleetprof.interactions, in any order, with the longer of both sums of waits. With a dimension, also by its values; the selection must then keep that dimension.';
 
 create or replace function fleetprof.interactions(
     -- {{filters and vitals}}
@@ -86,7 +100,10 @@ returns table (
     input_delay_share  double precision,
     processing_share   double precision,
     presentation_share double precision,
-    flagged            bigint
+    flagged            bigint,
+    responses          bigint,
+    response_p75_ms    double precision,
+    response_p98_ms    double precision
 )
 language plpgsql stable parallel safe rows 100
 -- {{settings}}
@@ -99,9 +116,9 @@ declare
 begin
     return query
     select target, type, count, p75_ms, p98_ms, max_ms, total_ms, input_delay_share, processing_share, presentation_share,
-        flagged
+        flagged, responses, response_p75_ms, response_p98_ms
     from interaction_values(selected, navigations)
-    order by total_ms desc, type collate "C", target collate "C" nulls first;
+    order by waited_ms desc, type collate "C", target collate "C" nulls first;
 end
 $$;
 
@@ -124,7 +141,10 @@ returns table (
     input_delay_share  double precision,
     processing_share   double precision,
     presentation_share double precision,
-    flagged            bigint
+    flagged            bigint,
+    responses          bigint,
+    response_p75_ms    double precision,
+    response_p98_ms    double precision
 )
 language plpgsql stable parallel safe rows 1000
 -- {{settings}}
@@ -137,9 +157,9 @@ declare
 begin
     return query
     select member, target, type, count, p75_ms, p98_ms, max_ms, total_ms, input_delay_share, processing_share, presentation_share,
-        flagged
+        flagged, responses, response_p75_ms, response_p98_ms
     from interaction_values(selected, navigations, interactions_by.dimension)
-    order by total_ms desc, member collate "C", type collate "C", target collate "C" nulls first;
+    order by waited_ms desc, member collate "C", type collate "C", target collate "C" nulls first;
 end
 $$;
 

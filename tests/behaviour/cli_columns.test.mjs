@@ -31,6 +31,7 @@ const page = (release, part) => ({
   measures: [{ name: 'ready', entryType: 'measure', startTime: 5, duration: 200 }],
   vitals: [{ name: 'LCP', value: 1200, attribution: { timeToFirstByte: 100, resourceLoadDelay: 200, resourceLoadDuration: 300 } }, { name: 'INP', value: 250, target: 'button', start: 20, duration: 250 },
     { name: 'TTFB', value: 300, server: 120, cache: 'MISS' }],
+  responses: [{ type: 'pointer', start: 20, duration: 700, target: 'button' }],
   interactions: [{ type: 'pointer', start: 20, processingStart: 50, processingEnd: 90, duration: 250, target: 'button' }],
   frames: [{ start: 20, duration: 120, blocking: 70, scripts: [{ invoker: 'BUTTON.onclick', url: script, function: 'work', start: 20, duration: 60, forced: 10, forcedStyle: 4, forcedLayout: 6 }], style: 5, layout: 7 }],
   resources: [{ host: 'fonts.example', kind: 'css', count: 3, duration: [12, 14], bytes: 5000, opaque: 1 }],

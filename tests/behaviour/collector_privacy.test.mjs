@@ -93,6 +93,10 @@ function upload() {
       { type: 'pointer', start: 1, processingStart: 1, processingEnd: 1, duration: 8, target: `#${secret('mail')}@shop.example` },
       { type: 'pointer', start: 1, processingStart: 1, processingEnd: 1, duration: 8, target: `p:contains("${secret('contained')}")` },
     ],
+    responses: [
+      { type: 'pointer', start: 1, duration: 80, target: `Find ${secret('responseText')} now`, text: secret('responseExtra') },
+      { type: 'pointer', start: 1, duration: 80, target: `a[href="/u/${secret('responseHref')}"]` },
+    ],
     frames: [{ start: 1, duration: 60, scripts: [
       { start: 1, duration: 1, invoker: `https://cdn.example/a.js?${secret('invokerQuery')}`, invokerType: secret('invokerType'),
         url: `https://${secret('urlUser')}:x@cdn.example/a.js#${secret('urlFragment')}`, function: `token=${secret('function')}` }] }],

@@ -21,7 +21,7 @@ before(async () => {
   stack = await startStack({
     config: {
       ceilings: { timing_names: 100 },
-      sites: ['shop', 'flooded'].map((name) => ({ name, key: `pk_${name}`, routes: ['/product/:id'] })),
+      sites: ['shop', 'flooded', 'flooded-too'].map((name) => ({ name, key: `pk_${name}`, routes: ['/product/:id'] })),
     },
   });
 });
@@ -59,6 +59,7 @@ test('each member is counted under its kind', async () => {
     vitals: [{ name: 'LCP', value: 1000 }, { name: 'LCP', value: 5000, navigationType: 'back-forward-cache' },
       { name: 'CLS', value: 0.2 }, { name: 'TTFB', value: 300, server: 120, cache: 'MISS', id: 'v5-1' }],
     interactions: [interaction(10, 40, { target: 'ul > li:nth-child(3) > button#buy-77.css-1dbjc4n' })],
+    responses: [{ type: 'pointer', start: 10, duration: 700, target: 'ul > li:nth-child(3) > button#buy-77.css-1dbjc4n' }],
     frames: [{ start: 0, duration: 100, blocking: 30, scripts: [
       { invoker: 'BUTTON#buy-77.onclick', url: 'https://shop.example/app.js?v=1', function: 'buy', start: 5, duration: 60, forced: 4 },
       { invoker: 'Window.setTimeout', url: 'https://shop.example/product/7', start: 65, duration: 30 }] }],
@@ -78,6 +79,8 @@ test('each member is counted under its kind', async () => {
     ['window', '(interaction) pointer ul>li:nth-child(*)>button#buy-*.css-*', '', '', 1, 40_000],
     ['window', '(lcp)', '', '', 1, 1_000_000],
     ['window', '(long frame)', '', '', 1, 100_000],
+    ['window', '(response)', '', '', 1, 700_000],
+    ['window', '(response) ul>li:nth-child(*)>button#buy-*.css-*', '', '', 1, 700_000],
     ['interaction', 'pointer', 'ul>li:nth-child(*)>button#buy-*.css-*', '', 1, 40_000],
     ['input_delay', 'pointer', 'ul>li:nth-child(*)>button#buy-*.css-*', '', 1, 1000],
     ['processing', 'pointer', 'ul>li:nth-child(*)>button#buy-*.css-*', '', 1, 2000],
@@ -94,6 +97,7 @@ test('each member is counted under its kind', async () => {
     ['page_host', 'shop.example', '', '', 1, 0],
     ['ttfb', 'MISS', '', '', 1, 300_000],
     ['ttfb_server', 'MISS', '', '', 1, 120_000],
+    ['response', 'pointer', 'ul>li:nth-child(*)>button#buy-*.css-*', '', 1, 700_000],
   ]);
   const listed = await stack.sql(`select name from fleetprof.timings('shop', release => '${release}')
     union all select name from fleetprof.timing_hourly where release = '${release}'`);
@@ -187,7 +191,7 @@ test('windows own the samples of a real trace, to the microsecond', async () => 
   const length = (last - first) / 5;
   const interactions = [0.1, 0.2, 0.6].map((share) => interaction(at(share), length, { target: '#buy' }));
   const release = await upload({
-    trace, interactions,
+    trace, interactions, responses: [{ type: 'pointer', target: '#search', start: at(0.25), duration: 2.5 * length }],
     vitals: [{ name: 'INP', value: 501, start: at(0.4), duration: length }, { name: 'LCP', value: at(0.5) }],
     frames: [{ start: at(0.3), duration: length }],
   });
@@ -195,6 +199,8 @@ test('windows own the samples of a real trace, to the microsecond', async () => 
   const windows = {
     '(interaction)': interactions.map(({ start, duration }) => [start, duration]),
     '(interaction) pointer #buy': interactions.map(({ start, duration }) => [start, duration]),
+    '(response)': [[at(0.25), 2.5 * length]],
+    '(response) #search': [[at(0.25), 2.5 * length]],
     '(long frame)': [[at(0.3), length]],
     '(INP) poor': [[at(0.4), length]],
     '(lcp)': [[0, at(0.5)]],
@@ -381,9 +387,10 @@ test('parts of refused forms, of other loads and of other collectors are not joi
   }
 });
 
+/** A number in letters: digits are templated. @param {number} i */
+const word = (i) => [...i.toString(8)].map((digit) => 'abcdefgh'[Number(digit)]).join('');
+
 test('ten thousand targets are counted, under their ceiling', async () => {
-  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
-  const word = (/** @type {number} */ i) => [...i.toString(8)].map((digit) => names[Number(digit)]).join('');
   const interactions = Array.from({ length: 10_000 }, (_, i) => interaction(i, 8, { target: `#go-${word(i)}x` }));
   const release = await upload({ interactions }, 'flooded');
   const rows = await timingsOf(release, 'interaction');
@@ -392,6 +399,15 @@ test('ten thousand targets are counted, under their ceiling', async () => {
   assert.deepEqual(rows.find((row) => row[1] === '(overflow)'), ['interaction', '(overflow)', '', '', 9900, 9900 * 8000]);
   const windows = await timingsOf(release, 'window');
   assert.deepEqual(windows.find((row) => row[1] === '(interaction) (overflow)')?.[4], 9900);
+});
+
+test('so are responses to ten thousand targets', async () => {
+  const responses = Array.from({ length: 10_000 }, (_, i) => ({ type: 'pointer', start: 10 * i, duration: 100, target: `#to-${word(i)}x` }));
+  const release = await upload({ responses }, 'flooded-too');
+  const rows = await timingsOf(release, 'response');
+  assert.equal(rows.reduce((sum, row) => sum + row[4], 0), 10_000);
+  assert.equal(rows.length, 101, 'a hundred names, and (overflow)');
+  assert.equal((await timingsOf(release, 'window')).length, 101, 'a window of each name, and of all');
 });
 
 test('what is wrong is refused with its place, and nothing of it is stored', async () => {
@@ -404,6 +420,7 @@ test('what is wrong is refused with its place, and nothing of it is stored', asy
     ['/vitals/0/cache', { vitals: [{ name: 'TTFB', value: 1, cache: 7 }] }],
     ['/vitals/0/duration', { vitals: [{ name: 'CLS', value: 1, start: 9, duration: -1 }] }],
     ['/interactions/0/processingEnd', { interactions: [{ type: 'k', start: 1, processingStart: 5, processingEnd: 4, duration: 8 }] }],
+    ['/responses/0/duration', { responses: [{ type: 'k', start: 1, duration: '8' }] }],
     ['/frames/0/scripts/0/duration', { frames: [{ start: 1, duration: 50, scripts: [{ start: 2, duration: 90 }] }] }],
     ['/resources/0', { resources: [{ host: 'a' }] }],
     ['/start', { start: 'now', coverage: 'quota' }],

@@ -53,6 +53,7 @@ const page = ({ route, clickMs, lcp }) => ({
   ],
   interactions: [{ type: 'pointer', start: 1000, processingStart: 1000 + clickMs / 8, processingEnd: 1000 + clickMs / 2, duration: clickMs,
     target: 'button.add-to-cart' }],
+  responses: [{ type: 'pointer', start: 1000, duration: 2 * clickMs, target: 'button.add-to-cart' }],
   frames: [{ start: 1000, duration: clickMs, blocking: clickMs - 50, scripts: [{ invoker: 'BUTTON.onclick', invokerType: 'event-listener',
     url: script, function: 'addToCart', position: 310, start: 1000, duration: clickMs / 2, forced: 20 }] }],
   resources: [
@@ -135,6 +136,7 @@ test('windows are measures: of interactions, of one target, of long frames, of L
   const clicks = [['sortReviews', 1130], ['addToCart', 150]];
   assert.deepEqual(await inside('(interaction)'), clicks);
   assert.deepEqual(await inside('(interaction) pointer button.add-to-cart'), clicks);
+  assert.deepEqual(await inside('(response) button.add-to-cart'), clicks);
   assert.deepEqual(await inside('(long frame)'), clicks);
   assert.deepEqual((await inside('(lcp)'))[0], ['boot', 1800]);
 });
@@ -145,6 +147,8 @@ test('interactions: how long, and where the time goes', async () => {
   assert.deepEqual([row.target, row.type, row.count, row.max_ms, row.total_ms], ['button.add-to-cart', 'pointer', 5, 600, 2400]);
   assert.deepEqual([row.input_delay_share, row.processing_share, row.presentation_share], [0.125, 0.375, 0.5]);
   close(row.p98_ms, 600);
+  assert.equal(row.responses, 5);
+  close(row.response_p98_ms, 1200);
 });
 
 test('ttfb: the parts make the mean, by cache and by route', async () => {

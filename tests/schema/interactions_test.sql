@@ -23,22 +23,29 @@ insert into timing_value (segment_id, bucket, kind, name, source, us) values
 -- Something else of the same names.
 insert into timing_value (kind, name, source, us) values ('resource', 'pointer', 'button.add', 5000000);
 insert into timing_value (kind, name, us) values ('mark', 'pointer', 1);
+-- What one waited for, also where no interaction was long.
+insert into timing_value (bucket, kind, name, source, us) select '2026-01-07 10:00Z', 'response', 'pointer', 'button.search', 1000 * n
+from generate_series(1, 50) as n;
+insert into timing_value (bucket, kind, name, source, us) values
+    ('2026-01-07 10:00Z', 'interaction', 'pointer', 'button.add', 40000),
+    ('2026-01-07 10:00Z', 'response', 'keyboard', '', 50000),
+    ('2026-01-07 10:00Z', 'response_flagged', 'pointer', 'button.add', 0);
 select pg_temp.store() \g /dev/null
 
-select plan(10);
+select plan(12);
 
 select results_eq(
     $$ select * from interactions('shop', '2026-01-05Z', '2026-01-06Z', route => '/cart') $$,
     $$ values
         -- Rounded down by the browser: less than its parts.
-        ('button.add', 'keyboard', 1::bigint, 40::float8, 40::float8, 40::float8, 40::float8, 0::float8, 1::float8, 0::float8, 0::bigint),
-        ('button.add', 'pointer', 50, 0.038, 0.049, 0.05, 1.275, 0.2, 0.4, 0.4, 0) $$,
+        ('button.add', 'keyboard', 1::bigint, 40::float8, 40::float8, 40::float8, 40::float8, 0::float8, 1::float8, 0::float8, 0::bigint, 0::bigint, null::float8, null::float8),
+        ('button.add', 'pointer', 50, 0.038, 0.049, 0.05, 1.275, 0.2, 0.4, 0.4, 0, 0, null, null) $$,
     'most time first; shares of it');
 select results_eq(
     $$ select * from interactions('shop', '2026-01-05Z', '2026-01-06Z', route => '/help') $$,
     $$ values
-        (null::text, 'keyboard', 2::bigint, 0.1::float8, 0.1::float8, 0.1::float8, 0.12::float8, null::float8, null::float8, null::float8, 0::bigint),
-        (null, '(overflow)', 1, 0, 0, 0, 0, null, null, null, 0) $$,
+        (null::text, 'keyboard', 2::bigint, 0.1::float8, 0.1::float8, 0.1::float8, 0.12::float8, null::float8, null::float8, null::float8, 0::bigint, 0::bigint, null::float8, null::float8),
+        (null, '(overflow)', 1, 0, 0, 0, 0, null, null, null, 0, 0, null, null) $$,
     'without a target; shares that are not known, or of nothing');
 select results_eq(
     $$ select count, max_ms from interactions('shop%', '2026-01-05Z', '2026-01-06Z') where type = 'pointer' $$,
@@ -58,7 +65,19 @@ select results_eq(
         ('button.add', 1::bigint, 0.04::float8, 0.04::float8, 0.04::float8, null::float8, 1::bigint),
         ('a.help', 0, null, null, 0, null, 2) $$,
     'flagged ones are counted, and nothing else of them');
-select is_empty($$ select * from interactions('shop', '2026-01-07Z', '2026-01-08Z') $$, 'another day, no rows');
+select results_eq(
+    $$ select target, type, count, p98_ms, total_ms, flagged, responses, response_p75_ms, response_p98_ms
+       from interactions('shop', '2026-01-07Z', '2026-01-08Z') $$,
+    $$ values
+        ('button.search', 'pointer', 0::bigint, null::float8, 0::float8, 0::bigint, 50::bigint, 38.3995::float8, 48.6395::float8),
+        (null, 'keyboard', 0, null, 0, 0, 1, 50, 50),
+        ('button.add', 'pointer', 1, 40, 40, 1, 0, null, null) $$,
+    'responses beside interactions, and without them: the longer wait first');
+select results_eq(
+    $$ select value, responses from interactions_by('route', 'shop', '2026-01-07Z', '2026-01-08Z') where target = 'button.search' $$,
+    $$ values ('/cart', 50::bigint) $$,
+    'responses by a dimension');
+select is_empty($$ select * from interactions('shop', '2026-01-08Z', '2026-01-09Z') $$, 'another day, no rows');
 select is_empty($$ select * from interactions('nobody') $$, 'an unknown site, no rows');
 select throws_ok($$ select * from interactions(null) $$, '22023', 'site is null', 'a site must be named');
 

@@ -2,7 +2,7 @@
 /** Visitors' interactions and their waits, and the scripts that blocked the page. */
 import { question } from '../api.js';
 import { columnsOf } from '../columns.js';
-import { visible } from '../format.js';
+import { number, visible } from '../format.js';
 import { h } from '../h.js';
 import { placeLink, tableView, tabs } from '../parts.js';
 import { dimensions, literal, ofVitals } from '../state.js';
@@ -31,6 +31,9 @@ export const interactions = {
       processing_share: { title: 'Of the total: in handlers' },
       presentation_share: { title: 'Of the total: until the next paint' },
       flagged: { title: '60 s and more; not in the other columns' },
+      responses: { title: 'Until the paint that shows the result' },
+      response_p75_ms: { cell: ({ target, response_p75_ms: ms }) => (ms === null ? number(ms) : h('a', { href: page.link({ view: 'timing', item: `(response) ${target ?? ''}`.trim() }) }, number(ms))) },
+      response_p98_ms: {},
     })],
   }),
 };
