@@ -325,8 +325,8 @@ function observeInteractions(views, onEntries, leaveOut) {
 }
 
 /**
- * Finds how long visitors wait for what they caused by a click or a key: until the largest paint that the browser says
- * comes of it. The browser follows an interaction until the next one, so what is sent does not change any more.
+ * Finds how long visitors wait for the result of a click or a key: until the largest paint that the browser attributes
+ * to it. The browser follows an interaction until the next one, so what is sent does not change any more.
  * @param {Views} views
  * @param {OnEntries} onEntries
  * @param {LeaveOut} leaveOut

@@ -71,7 +71,7 @@ struct fp_profile_interaction {
     int64_t processing_us; /* of the event's handlers */
 };
 
-/* What an interaction showed, and how long the visitor waited for it. */
+/* The result of an interaction, and how long the visitor waited for it. */
 struct fp_profile_result {
     struct fp_str type;   /* of the interaction, as the next */
     struct fp_str target; /* a selector, unscrubbed; "" for none */

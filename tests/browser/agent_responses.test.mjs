@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a visitor waits for after a click: a page behind nginx that answers a click by a timer, and another click by a
+ * Waits after a click, until its result: a page behind nginx that answers a click by a timer, and another click by a
  * request, a real collector and PostgreSQL. INP ends with the first paint; the response ends with the result.
  */
 import assert from 'node:assert/strict';

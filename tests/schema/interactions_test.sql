@@ -23,7 +23,7 @@ insert into timing_value (segment_id, bucket, kind, name, source, us) values
 -- Something else of the same names.
 insert into timing_value (kind, name, source, us) values ('resource', 'pointer', 'button.add', 5000000);
 insert into timing_value (kind, name, us) values ('mark', 'pointer', 1);
--- What one waited for, also where no interaction was long.
+-- Responses, also where no interaction was long.
 insert into timing_value (bucket, kind, name, source, us) select '2026-01-07 10:00Z', 'response', 'pointer', 'button.search', 1000 * n
 from generate_series(1, 50) as n;
 insert into timing_value (bucket, kind, name, source, us) values
