@@ -30,7 +30,7 @@ const load = randomUUID();
 
 before(async () => {
   stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', origins: ['https://shop.example'] }] } });
-  for (const [place, { word }] of [...kinds.entries(), [-0.9, { word: 'a word of tomorrow' }]])
+  for (const [place, { word }] of [...kinds.entries(), /** @type {[number, { word: string }]} */ ([-0.9, { word: 'a word of tomorrow' }])])
     await post({ load: randomUUID(), page: { url: 'https://shop.example/cart' },
       vitals: [
         { id: `${word} LCP`, name: 'LCP', value: lcpOf(place), navigationType: word, target: '#title', attribution: { timeToFirstByte: 10, resourceLoadDelay: 20, resourceLoadDuration: 30 } },
@@ -47,7 +47,8 @@ after(async () => {
 });
 
 const program = path.join(binDir, 'fleetprof');
-const json = async (/** @type {string[]} */ ...args) => JSON.parse(await runOrThrow([program, ...args, '--json', '--database', stack.postgres.conninfo('fleetprof_reader')]));
+/** @param {string[]} args @returns {Promise<any[]>} */
+const json = async (...args) => JSON.parse(await runOrThrow([program, ...args, '--json', '--database', stack.postgres.conninfo('fleetprof_reader')]));
 /** @param {string} address @returns {Promise<any[]>} */
 const http = async (address) => {
   const { columns, rows } = await report.json(address);
