@@ -299,7 +299,6 @@ function observeInteractions(views, onEntries, leaveOut) {
       const known = recent.get(interactionId);
       // The browser rounds durations to 8 ms and ends them where a dialog opens. It does neither with processing times.
       const clip = (/** @type {number} */ time) => Math.max(start, Math.min(time, start + duration));
-      /** @type {any} */
       const event = {
         type: name.startsWith('key') ? 'keyboard' : 'pointer', start, processingStart: clip(processingStart),
         processingEnd: clip(processingEnd), duration, target: selectorOf(target) ?? known?.target,
@@ -311,9 +310,7 @@ function observeInteractions(views, onEntries, leaveOut) {
         recent.set(interactionId, event);
         if (recent.size > 10) recent.delete(/** @type {number} */ (recent.keys().next().value));
         if (--left < 0) return leaveOut('interaction', 1);
-        const { lists, navigationType = views.at(0).navigationType } = views.at(start);
-        event.navigationType = navigationType;
-        lists.interactions.push(event);
+        addToView(views, 'interactions', event);
       } else if (Math.abs(known.start + known.duration - start - duration) <= 8) {
         const end = Math.max(known.start + known.duration, start + duration);
         known.start = Math.min(known.start, start);
@@ -322,6 +319,13 @@ function observeInteractions(views, onEntries, leaveOut) {
         known.processingEnd = Math.max(known.processingEnd, event.processingEnd);
       } else if (duration > known.duration) Object.assign(known, event);
     }, onEntries);
+}
+
+/** Adds an interaction or a response to the view in which it began. @param {Views} views @param {string} list @param {any} event */
+function addToView(views, list, event) {
+  const { lists, navigationType = views.at(0).navigationType } = views.at(event.start);
+  event.navigationType = navigationType;
+  lists[list].push(event);
 }
 
 /**
@@ -347,7 +351,7 @@ function observeResults(views, onEntries, leaveOut) {
   const end = () => {
     if (last?.duration >= minInteractionMs) {
       if (--left < 0) leaveOut('interaction', 1);
-      else views.at(last.start).lists.responses.push(last);
+      else addToView(views, 'responses', last);
     }
     last = undefined;
   };

@@ -77,6 +77,7 @@ struct fp_profile_result {
     struct fp_str target; /* a selector, unscrubbed; "" for none */
     int64_t start_us;
     int64_t duration_us; /* to the largest paint of what the interaction caused */
+    enum fp_navigation navigation;
 };
 
 /* A script in a long animation frame. */

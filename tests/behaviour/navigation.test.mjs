@@ -35,7 +35,8 @@ before(async () => {
       vitals: [
         { id: `${word} LCP`, name: 'LCP', value: lcpOf(place), navigationType: word, target: '#title', attribution: { timeToFirstByte: 10, resourceLoadDelay: 20, resourceLoadDuration: 30 } },
         { name: 'CLS', value: 0.05, navigationType: word }],
-      interactions: [{ type: 'pointer', target: 'button', start: 0, processingStart: 1, processingEnd: 2, duration: 50 + lcpOf(place) / 100, navigationType: word }] });
+      interactions: [{ type: 'pointer', target: 'button', start: 0, processingStart: 1, processingEnd: 2, duration: 50 + lcpOf(place) / 100, navigationType: word }],
+      responses: [{ type: 'pointer', target: 'button', start: 0, duration: 70 + lcpOf(place) / 100, navigationType: word }] });
   // The same load of a page from which the visitor goes on.
   for (const [part, value] of [[0, 2500], [1, 2700]]) await post({ load, part, page: { url: 'https://shop.example/list' }, vitals: [{ id: 'soft', name: 'LCP', value, navigationType: 'soft-navigation' }] });
   await waitFor(async () => (await stack.sql('select 1 from fleetprof.upload_log')).length === kinds.length + 3, { what: 'uploads in SQL' });
@@ -81,6 +82,8 @@ for (const [place, { name }] of [...kinds.entries(), /** @type {[number, { name:
     const [interaction] = await json('interactions', '--navigation', name);
     assert.equal(interaction.count, 1);
     assert.ok(isNear(interaction.p75_ms, 50 + lcpOf(place) / 100), interaction.p75_ms);
+    assert.equal(interaction.responses, 1);
+    assert.ok(isNear(interaction.response_p75_ms, 70 + lcpOf(place) / 100), interaction.response_p75_ms);
     const parts = (await json('vital-parts', '--navigation', name)).filter(({ name: vital }) => vital === 'LCP');
     assert.deepEqual(parts.map(({ mean_ms: ms }) => Math.round(ms)), [10, 20, 30, Math.round(lcpOf(place) - 60)]);
     assert.deepEqual((await json('vital-elements', 'LCP', '--navigation', name)).map(({ element, count }) => [element, count]), [['#title', 1]]);

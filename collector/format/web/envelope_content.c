@@ -99,7 +99,8 @@ static const struct shape interaction_members[] = {
     SCALAR("navigationType")};
 static const struct shape interaction = OBJECT(NULL, interaction_members);
 static const struct shape result_members[] = {SCALAR("type"), NUMBER("start"), NUMBER("duration"),
-                                              TEXT("target", SHAPE_SELECTOR)};
+                                              TEXT("target", SHAPE_SELECTOR),
+                                              SCALAR("navigationType")};
 static const struct shape result = OBJECT(NULL, result_members);
 static const struct shape script_members[] = {TEXT("invoker", SHAPE_INVOKER),
                                               SCALAR("url"),

@@ -208,18 +208,20 @@ static bool add_result(struct fp_decoder *decoder, const struct fp_place *place,
 static bool decode_result(struct fp_decoder *decoder, const struct fp_place *place,
                           yyjson_val *value)
 {
-    enum { TYPE, START, DURATION, TARGET, COUNT };
+    enum { TYPE, START, DURATION, TARGET, NAVIGATION, COUNT };
     struct fp_field fields[COUNT] = {
         [TYPE] = {.object = place, .name = FP_STR("type")},
         [START] = {.object = place, .name = FP_STR("start")},
         [DURATION] = {.object = place, .name = FP_STR("duration")},
         [TARGET] = {.object = place, .name = FP_STR("target")},
+        [NAVIGATION] = {.object = place, .name = FP_STR("navigationType")},
     };
     struct fp_profile_result result = {.target = FP_STR("")};
     return fp_read_object(decoder, place, value, fields, COUNT) &&
            fp_read_required(decoder, &fields[TYPE]) &&
            fp_read_text(decoder, &fields[TYPE], &result.type) &&
            fp_read_text(decoder, &fields[TARGET], &result.target) &&
+           fp_observed_read_navigation(decoder, &fields[NAVIGATION], &result.navigation) &&
            fp_observed_read_span(decoder, &fields[START], &result.start_us) &&
            fp_observed_read_span(decoder, &fields[DURATION], &result.duration_us) &&
            add_result(decoder, place, &result);

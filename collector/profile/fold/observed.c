@@ -359,7 +359,8 @@ static bool add_result(struct fp_fold *fold, const struct fp_profile_result *fro
     const struct span span = {from->start_us, from->duration_us};
     const bool is_flagged = from->duration_us >= FP_INTERACTION_FLAGGED_US;
     struct fp_timing_key key = {.kind =
-                                    is_flagged ? FP_TIMING_RESPONSE_FLAGGED : FP_TIMING_RESPONSE};
+                                    is_flagged ? FP_TIMING_RESPONSE_FLAGGED : FP_TIMING_RESPONSE,
+                                .navigation = from->navigation};
     uint32_t timing;
     if (!scrub_word(fold, from->type, &key.name) ||
         !fp_scrub_selector(from->target, false, fold->arena, &key.source) ||
