@@ -58,5 +58,5 @@ visit() {
 end_visit() {
     kill "$browser"
     wait "$browser" || true
-    rm -rf "$profile"
+    until_it rm -rf "$profile" # its other processes end a little later, and write until then
 }
