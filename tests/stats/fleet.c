@@ -240,7 +240,7 @@ static unsigned draw_hour(struct fleet *fleet)
     unsigned hour = 0;
     for (int i = 0; i < TRIES; i++) {
         hour = (unsigned)(fleet_uniform(fleet) * fleet->side.hours);
-        double busy = (1 - cos(2 * M_PI * (hour % FLEET_HOURS - 3.0) / FLEET_HOURS)) / 2;
+        double busy = (1 - cos(2 * M_PI * (hour % FLEET_HOURS - 3.0) / (double)FLEET_HOURS)) / 2;
         if (fleet_uniform(fleet) >= fleet->side.day_curve * (1 - busy))
             break;
     }
@@ -357,7 +357,7 @@ static unsigned draw_samples(struct fleet *fleet, unsigned number, double visit_
                                : lognormal(fleet, function->sigma);
     if (function->grows || fleet->side.steady)
         cost *= visit_ms / TYPICAL_MS * (chance / presence);
-    return poisson(fleet, fmin(cost, visit_ms) * 1000 / INTERVAL_US);
+    return poisson(fleet, fmin(cost, visit_ms) * 1000 / (double)INTERVAL_US);
 }
 
 /* Appends a sample, with `gap_us` to the next. False when there is no room. */
@@ -377,7 +377,7 @@ static void draw_trace(struct fleet *fleet, struct fp_profile *profile, double v
     for (uint32_t i = 0; i < fleet->site.function_count; i++) {
         unsigned samples = draw_samples(fleet, i, visit_ms);
         for (unsigned k = 0; k < samples && (double)time_us < visit_ms * 1000; k++) {
-            double gap_us = INTERVAL_US + 2000 * normal(fleet);
+            double gap_us = (double)INTERVAL_US + 2000 * normal(fleet);
             if (!add_sample(profile, &time_us, i + 1, (int64_t)fmin(fmax(gap_us, 1000), IDLE_US)))
                 return;
         }

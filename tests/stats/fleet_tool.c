@@ -175,7 +175,7 @@ static void set_option(struct fleet_side *side, const char *name, double value)
         }
     }
     if (strcmp(name, "hours") == 0) {
-        side->hours = value < 1 || value > FLEET_SIDE_HOURS ? FLEET_HOURS : (unsigned)value;
+        side->hours = value < 1 || value > (double)FLEET_SIDE_HOURS ? FLEET_HOURS : (unsigned)value;
         return;
     }
     if (strcmp(name, "pareto") == 0 || strcmp(name, "steady") == 0) {

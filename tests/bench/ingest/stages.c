@@ -154,7 +154,7 @@ static void end_window(struct bench *bench)
     for (size_t i = 0; i < FP_ROLLUP_TABLE_COUNT; i++)
         keys += bench->rollup.tables[i].count;
     if (bench->keys <= 0)
-        bench->keys = (double)keys / WINDOW;
+        bench->keys = (double)keys / (double)WINDOW;
     fp_rollup_clear(&bench->rollup, &bench->clock);
     bench->last_us = thread_us();
 }
