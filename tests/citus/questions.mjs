@@ -46,6 +46,8 @@ const factFunctions = {
   vitals_by: ["dimension => 'release'"],
   vital_parts: [''],
   vital_parts_by: ["dimension => 'release'"],
+  ttfb_parts: [''],
+  ttfb_parts_by: ["dimension => 'release'"],
   vital_elements: ["vital => 'LCP', top => null"],
   vital_hotspots: ["vital => 'INP', top => null"],
   interactions: [''],

@@ -50,7 +50,8 @@ function uuidOf(text) {
  */
 const observed = (load) => ({
   vitals: [{ name: 'LCP', value: 1200 + 400 * (load % 10), navigationType: 'back-forward-cache' }, { name: 'INP', value: 80 + 60 * (load % 9) },
-    { name: 'CLS', value: load % 4 / 10 }],
+    { name: 'CLS', value: load % 4 / 10 },
+    { name: 'TTFB', value: 200 + 30 * (load % 6), server: 50 + 20 * (load % 5), cache: load % 2 ? 'HIT' : 'MISS' }],
   resources: [{ host: 'cdn.example', kind: 'script', duration: [20 + load % 7], bytes: 900 }, { host: 'ads.example', kind: 'img', opaque: true }],
 });
 
