@@ -5,8 +5,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * A row; schema/filters explains the columns. plain: the help without Markdown.
- * @typedef {{ name: string, of: 'loads' | 'sides' | 'samples' | 'vitals', default: string, placeholder: string, one: string, many: string, help: string, plain: string }} Filter
+ * A row; schema/filters explains the columns. plain: the help without Markdown; option: of the command line, without --.
+ * @typedef {{ name: string, of: 'loads' | 'sides' | 'samples' | 'vitals', default: string, placeholder: string, one: string, many: string, help: string, plain: string, option: string }} Filter
  */
 
 const repository = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
@@ -15,7 +15,7 @@ const repository = path.join(path.dirname(fileURLToPath(import.meta.url)), '..')
 export function parse(text) {
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).map((line) => {
     const [name, of, usual, placeholder, one, many, help] = line.split('|').map((cell) => cell.trim());
-    return { name, of: /** @type {Filter['of']} */ (of), default: usual, placeholder, one, many, help, plain: help.replace(/`|\[|\]\([^)]*\)/g, '') };
+    return { name, of: /** @type {Filter['of']} */ (of), default: usual, placeholder, one, many, help, plain: help.replace(/`|\[|\]\([^)]*\)/g, ''), option: name.replaceAll('_', '-') };
   });
 }
 

@@ -53,8 +53,8 @@ const writers = {
       ['`--site NAME`', 'the site; not needed when the database has only one; `%` for all sites'],
       ['`--since WHEN`', 'from this time on; default: `1d`'],
       ['`--until WHEN`', 'before this time; default: now'],
-      ...filters.map(({ name, placeholder, default: usual, help }) => [
-        `\`--${name} ${placeholder}\``, usual === 'null' ? help : `${help}; default: \`${usual.replaceAll("'", '')}\``,
+      ...filters.map(({ option, placeholder, default: usual, help }) => [
+        `\`--${option} ${placeholder}\``, usual === 'null' ? help : `${help}; default: \`${usual.replaceAll("'", '')}\``,
       ]),
       ['`--exclude FILTER=PATTERN`', 'leave out what this filter selects: `--exclude browser=Headless%`; once for each of the filters from `--route` on'],
     ])),

@@ -10,8 +10,8 @@
 
 enum { OPTION_EXCLUDE = FP_OPTION_SHARED + FP_FILTER_COUNT };
 
-#define OPTION(id, of, name, placeholder, usual, one, many, help)                                  \
-    {name, KEY(id), placeholder, 0, help, 0}
+#define OPTION(id, of, name, placeholder, usual, one, many, help, option)                          \
+    {option, KEY(id), placeholder, 0, help, 0}
 #define NAME(id, of, name, ...) name
 
 static const struct argp_option vitals_options[] = {
@@ -57,6 +57,15 @@ static bool may_exclude(const struct fp_filters *filters, enum fp_filter first,
            (filters->of_vitals || !is_of_vitals(filter));
 }
 
+/* True if a text is the name of a filter, as SQL or as its option writes it. */
+static bool is_named(const char *name, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (name[i] != (text[i] == '-' ? '_' : text[i]))
+            return false;
+    return name[len] == '\0';
+}
+
 static void parse_exclude(enum fp_filter first, const char *arg, struct argp_state *state)
 {
     struct fp_filters *filters = state->input;
@@ -71,7 +80,7 @@ static void parse_exclude(enum fp_filter first, const char *arg, struct argp_sta
             continue;
         size_t used = strlen(names);
         snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "", name);
-        if (strlen(name) != len || strncmp(name, arg, len) != 0)
+        if (!is_named(name, arg, len))
             continue;
         if (filters->excluded[filter] != NULL)
             argp_error(state, "--exclude %s is given twice", name);
@@ -131,10 +140,10 @@ const struct argp fp_filters_of_both_sides_argp = {.options = filter_options + F
 
 enum { KEY_BEFORE = FP_OPTION_SHARED + 0x100, KEY_AFTER = KEY_BEFORE + FP_FILTER_COUNT };
 
-#define BEFORE(id, of, name, placeholder, ...)                                                     \
-    {"before-" name, KEY_BEFORE + FP_FILTER_##id, placeholder, 0, NULL, 0}
-#define AFTER(id, of, name, placeholder, ...)                                                      \
-    {"after-" name, KEY_AFTER + FP_FILTER_##id, placeholder, 0, NULL, 0}
+#define BEFORE(id, of, name, placeholder, usual, one, many, help, option)                          \
+    {"before-" option, KEY_BEFORE + FP_FILTER_##id, placeholder, 0, NULL, 0}
+#define AFTER(id, of, name, placeholder, usual, one, many, help, option)                           \
+    {"after-" option, KEY_AFTER + FP_FILTER_##id, placeholder, 0, NULL, 0}
 
 static const struct argp_option own_options[] = {
     FP_FILTERS_OF_LOADS(BEFORE),

@@ -60,7 +60,7 @@ extern const struct argp fp_own_filters_argp;
     "from fleetprof.segment "                                                                      \
     "left join fleetprof_data.total_packed on group_id = segment_id and span = 0"
 
-/* Returns the name of a filter's option, parameter and column. */
+/* Returns the name of a filter's parameter and column. */
 const char *fp_filter_name(enum fp_filter filter);
 
 /* Returns a copy without the filters of samples and of vitals, for a question that has none. */

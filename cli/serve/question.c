@@ -21,12 +21,15 @@
 #define FIRST_SAMPLES FP_FILTERS_WITH_MARKER
 #define FIRST_VITALS FP_FILTERS_VITALS
 #define FROM(first, ...) {(first), FP_FILTERS_VITALS, PARAMETER(__VA_ARGS__)}
-#define FILTER(id, of, name, ...) FROM(FIRST_##of, name, TEXT, FREE, 0, "--" name)
+#define FILTER(id, of, name, placeholder, usual, one, many, help, option)                          \
+    FROM(FIRST_##of, name, TEXT, FREE, 0, "--" option)
 #define TWIN(id, of, name, ...) FROM(FIRST_##of, "exclude_" name, TEXT, FREE, 0, "--exclude")
 #define OF_SIDE(name, option)                                                                      \
     {FP_FILTERS_EACH_SIDE, FP_FILTERS_EACH_SIDE, PARAMETER(name, TEXT, FREE, 0, option)}
-#define BEFORE(id, of, name, ...) OF_SIDE("before_" name, "--before-" name)
-#define AFTER(id, of, name, ...) OF_SIDE("after_" name, "--after-" name)
+#define BEFORE(id, of, name, placeholder, usual, one, many, help, option)                          \
+    OF_SIDE("before_" name, "--before-" option)
+#define AFTER(id, of, name, placeholder, usual, one, many, help, option)                           \
+    OF_SIDE("after_" name, "--after-" option)
 
 static const struct {
     enum fp_filter_set first; /* the sets that have it, without those of vitals */

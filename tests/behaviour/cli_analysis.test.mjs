@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 
 import pg from 'pg';
 
+import { filters } from '../../tools/filters.mjs';
 import { binDir, run, startStack, temporaryDir, waitFor } from './stack.mjs';
 import { sendStep, stepBack } from './step.mjs';
 
@@ -555,7 +556,7 @@ test('trend says since when a level is another one, and with which release', asy
 });
 
 test('all filters and what they leave out may be given at once', async () => {
-  const dimensions = ['route', 'environment', 'variant', 'browser', 'os', 'device', 'thread', 'frame', 'traffic'];
+  const dimensions = filters.filter(({ of }) => of === 'loads').map(({ option }) => option);
   const given = (/** @type {string[]} */ names) => names.flatMap((name) => [`--${name}`, '%', '--exclude', `${name}=x`]).concat('--site', 'own', '--since', '1d', '--until', '0s');
   const most = [...given(dimensions), ...given(['release']).slice(0, 4)];
   const all = [...most, '--marker', '(none)', '--exclude', 'marker=gc'];

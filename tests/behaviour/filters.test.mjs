@@ -80,7 +80,7 @@ const questionOf = (/** @type {string} */ of) => (of === 'vitals' ? { name: 'int
 const surfaces = {
   SQL: (given, of) => stack.sql(`select ${questionOf(of).column} from fleetprof.${questionOf(of).name}(${Object.entries(asked(given)).map(([name, value]) => `${name} => '${value}'`).join(', ')})`, 'fleetprof_reader'),
   'the command line': async (given, of) => {
-    const options = Object.entries(asked(given)).flatMap(([name, value]) => (name.startsWith('exclude_') ? ['--exclude', `${name.slice(8)}=${value}`] : [`--${name}`, value]));
+    const options = Object.entries(asked(given)).flatMap(([name, value]) => (name.startsWith('exclude_') ? ['--exclude', `${name.slice(8)}=${value}`] : [`--${name.replaceAll('_', '-')}`, value]));
     const stdout = await runOrThrow([path.join(binDir, 'fleetprof'), questionOf(of).command, '--json', '--database', stack.postgres.conninfo('fleetprof_reader'), ...options]);
     return JSON.parse(stdout);
   },
@@ -159,10 +159,10 @@ test('the manual and --help say the same of each', async () => {
     const text = fs.readFileSync(path.join(repository, page), 'utf8');
     assert.equal(written(text, page), text, page);
   }
-  for (const { name, of, placeholder, plain } of filters) {
+  for (const { name, of, option, placeholder, plain } of filters) {
     const { stdout } = await run([path.join(binDir, 'fleetprof'), questionOf(of).command, '--help']);
     const help = stdout.replace(/\s+/g, ' ');
-    assert.ok(help.includes(`--${name}=${placeholder}`), name);
+    assert.ok(help.includes(`--${option}=${placeholder}`), name);
     assert.ok(help.includes(plain.replaceAll('…', '...')), `${name}: ${plain}`);
   }
 });
@@ -174,5 +174,5 @@ test('an option that no filter has is refused, and names those that there are', 
     for (const { name, of } of filters) assert.equal(new RegExp(`it has .*\\b${name}\\b`).test(stderr), of !== (command === 'top' ? 'vitals' : 'samples'), `${command} ${name}: ${stderr}`);
   }
   const [row] = parse("colour | loads | 'red' | PATTERN | colour | Colours | the `colour` of a [page](x.md)");
-  assert.deepEqual(row, { name: 'colour', of: 'loads', default: "'red'", placeholder: 'PATTERN', one: 'colour', many: 'Colours', help: 'the `colour` of a [page](x.md)', plain: 'the colour of a page' });
+  assert.deepEqual(row, { name: 'colour', of: 'loads', default: "'red'", placeholder: 'PATTERN', one: 'colour', many: 'Colours', help: 'the `colour` of a [page](x.md)', plain: 'the colour of a page', option: 'colour' });
 });
