@@ -130,6 +130,10 @@ const struct fp_setting fp_settings[] = {
     {"ceilings.segments", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_SEGMENT), .value = "2000",
      .help = "New combinations of dimensions per site and hour; above that, the environment "
              "becomes `(overflow)`, then the release, the route and the variant"},
+    {"ceilings.browser_versions", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_BROWSER_VERSION),
+     .value = "2000",
+     .help = "The same with the browser version, which counts apart; above that, it becomes "
+             "`(overflow)`"},
     {"ceilings.elements", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_ELEMENT), .value = "2000",
      .help = "New elements of web vitals, with what they show, per site and hour"},
     {"ceilings.vitals", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_VITAL), .value = "500000",

@@ -39,11 +39,12 @@ struct fp_segment {
     struct fp_str browser;
     struct fp_str os;
     struct fp_str device;
-    struct fp_str thread;  /* "window", "worker" or empty */
-    struct fp_str frame;   /* "same-origin", "cross-origin"; empty: a page at the top */
-    struct fp_str traffic; /* "repeated": one of many page loads of one client; or empty */
-    struct fp_str machine; /* "low", "mid", "high"; empty: unknown */
-    uint32_t rate_ppm;     /* verified sample rate, parts per million; 0 = none */
+    struct fp_str thread;          /* "window", "worker" or empty */
+    struct fp_str frame;           /* "same-origin", "cross-origin"; empty: a page at the top */
+    struct fp_str traffic;         /* "repeated": one of many page loads of one client; or empty */
+    struct fp_str machine;         /* "low", "mid", "high"; empty: unknown */
+    struct fp_str browser_version; /* major, of a known browser; empty: unknown */
+    uint32_t rate_ppm;             /* verified sample rate, parts per million; 0 = none */
 };
 
 #define FP_INDEX_NONE UINT32_MAX

@@ -15,10 +15,19 @@
      .version = (version_)}
 
 const struct fp_dimension fp_dimensions[FP_DIMENSION_COUNT] = {
-    DIMENSION(site, "", 1),        DIMENSION(route, "", 1),   DIMENSION(release, "", 1),
-    DIMENSION(environment, "", 1), DIMENSION(variant, "", 1), DIMENSION(browser, "", 1),
-    DIMENSION(os, "", 1),          DIMENSION(device, "", 1),  DIMENSION(thread, "", 1),
-    DIMENSION(frame, "top", 5),    DIMENSION(traffic, "", 6), DIMENSION(machine, "", 6),
+    DIMENSION(site, "", 1),
+    DIMENSION(route, "", 1),
+    DIMENSION(release, "", 1),
+    DIMENSION(environment, "", 1),
+    DIMENSION(variant, "", 1),
+    DIMENSION(browser, "", 1),
+    DIMENSION(os, "", 1),
+    DIMENSION(device, "", 1),
+    DIMENSION(thread, "", 1),
+    DIMENSION(frame, "top", 5),
+    DIMENSION(traffic, "", 6),
+    DIMENSION(machine, "", 6),
+    DIMENSION(browser_version, "", 8),
 };
 
 struct fp_str *fp_dimension_text(struct fp_segment *segment, size_t dimension)

@@ -14,4 +14,5 @@ export const rows = [
   { name: 'traffic', of: 'loads', help: 'kinds of traffic: repeated page loads of one client; an empty text: all others' },
   { name: 'machine', of: 'loads', help: 'machine classes: low, mid or high; an empty text: unknown' },
   { name: 'navigation', of: 'vitals', help: 'kinds of navigation: hard, soft, back-forward, back-forward-cache, prerender, reload or restore; an empty text: unknown. soft is selected only alone' },
+  { name: 'browser_version', of: 'loads', help: 'major versions of browsers, such as 156; an empty text: unknown' },
 ];

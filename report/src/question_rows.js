@@ -301,6 +301,7 @@ export const columns = /** @satisfies {Record<string, Record<string, [string, 't
     frame: ['Frame', 'text'],
     traffic: ['Traffic', 'text'],
     machine: ['Machine', 'text'],
+    browser_version: ['Browser version', 'text'],
     session_id: ['Session', 'text'],
     format: ['Format', 'text'],
     version: ['Version', 'text'],

@@ -15,7 +15,7 @@ select
     environment,
     variant,
     browser,
-    browser_version,
+    upload.browser_version,
     os,
     device,
     thread,
@@ -34,7 +34,7 @@ select
     records_refused,
     unseen_us / 1000::double precision as unseen_ms,
     frame
-    -- {{each after frame: , $name}}
+    -- {{each after frame but browser_version: , $name}}
 from fleetprof_data.upload
 join fleetprof_data.segment using (segment_id);
 

@@ -19,7 +19,7 @@ const examples = {
   release: { value: 'r1', envelope: { release: 'r1' } },
   environment: { value: 'staging', envelope: { environment: 'staging' } },
   variant: { value: 'b', envelope: { variant: 'b' } },
-  browser: { value: 'Firefox', browser: 'Mozilla/5.0 (Android 15; Tablet; rv:145.0) Gecko/145.0 Firefox/145.0' },
+  browser: { value: 'Firefox', browser: 'Mozilla/5.0 (Android 15; Tablet; rv:144.0) Gecko/144.0 Firefox/144.0' },
   os: { value: 'Android' },
   device: { value: 'tablet' },
   thread: { value: 'worker', envelope: { thread: 'worker' } },
@@ -28,6 +28,7 @@ const examples = {
   traffic: { value: 'repeated', envelope: { load: randomUUID() } },
   machine: { value: 'low', envelope: { machine: 'low' } },
   navigation: { value: 'reload' },
+  browser_version: { value: '144' },
 };
 /** All filters are asked about both uploads. */
 const everything = filters.filter((filter) => filter.default !== 'null').map(({ name }) => name);

@@ -16,7 +16,7 @@ import { vitals as allVitals } from '../../tools/vitals.mjs';
  * @property {string} format
  * @property {string} coverage
  * @property {boolean} truncated
- * @property {number} browser_version
+ * @property {number} major_version
  * @property {string} agent
  * @property {number} body_bytes
  * @property {number} skipped_entries
@@ -72,6 +72,7 @@ export const hourUs = 3_600_000_000;
 export const dayUs = 24 * hourUs;
 export const dimensions = /** @type {const} */ ([
   'route', 'release', 'environment', 'variant', 'browser', 'os', 'device', 'thread', 'frame', 'traffic', 'machine',
+  'browser_version',
 ]);
 export const markerNames = ['(none)', 'script', 'gc', 'style', 'layout', 'paint', 'other'];
 
@@ -741,7 +742,7 @@ export function uploadLog(store, filters) {
       load_id: delta.load || null,
       part: delta.part,
       ...names,
-      browser_version: delta.browser_version,
+      major_version: delta.major_version,
       format: delta.format,
       agent: delta.agent,
       coverage: delta.coverage,

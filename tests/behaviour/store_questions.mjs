@@ -230,10 +230,11 @@ const subjects = {
   },
   upload_log: {
     answer: (store, { filters }) => naive.uploadLog(store, filters),
-    from: ({ filters }) => `(select l.*, sample_rate from fleetprof.upload_log as l
-      left join fleetprof.segment using (segment_id)) as l where ${conditions(filters)}`,
+    // The version of the upload itself is a number.
+    from: ({ filters }) => `(select l.*, sample_rate, segment.browser_version as version from fleetprof.upload_log as l
+      left join fleetprof.segment using (segment_id)) as l where ${conditions(filters).replaceAll('browser_version', 'version')}`,
     columns: `(extract(epoch from received) * 1000000)::bigint as received_us, ${bucket}, upload_id, load_id, part,
-      ${names.join(', ')}, browser_version, format, agent, coverage, truncated, body_bytes, samples,
+      ${names.join(', ').replace('browser_version', 'version as browser_version')}, browser_version as major_version, format, agent, coverage, truncated, body_bytes, samples,
       unattributed_samples, profiled_ms, unattributed_ms, timings, skipped_entries, records_read,
       records_refused, unseen_ms, sample_rate`,
     key: ['site', 'upload_id'],

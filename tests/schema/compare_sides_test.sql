@@ -34,7 +34,7 @@ select
 from hour
 join cost using (variant, device, browser);
 select pg_temp.pack() \g /dev/null
-select plan(22);
+select plan(24);
 
 create temp table answer as select * from compare_releases('shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B');
 select results_eq(
@@ -93,6 +93,15 @@ select results_eq(
     $$ select comparable_share, (select round(change::numeric, 9) from compare_releases('shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B') where function = 'same')
        from compare_summary('shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B') $$,
     $$ values (1::float8, round(30 / (70.0 / 3) - 1, 9)) $$, 'a class that one side does not know is no stratum');
+
+-- A browser's version that came between the sides.
+update fleetprof_data.segment set browser_version = case variant when 'A' then '155' else '156' end;
+select is(
+    (select comparable_share from compare_summary('shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B')), 1::float8,
+    'versions of browsers are no strata');
+select is(
+    (select array[before_uploads, after_uploads] from compare_summary('shop', browser => 'Chrome', before_browser_version => '155', after_browser_version => '156')),
+    array[360, 600]::bigint[], 'but sides');
 
 -- Repeated page loads of one side only.
 update fleetprof_data.segment set traffic = 'repeated' where variant = 'B' and segment_id = 4;

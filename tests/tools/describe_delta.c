@@ -19,9 +19,11 @@ static void print_segment(const struct fp_segment *segment)
            FP_STR_ARG(segment->browser));
     printf("\"os\": \"%.*s\", \"device\": \"%.*s\", \"thread\": \"%.*s\", ",
            FP_STR_ARG(segment->os), FP_STR_ARG(segment->device), FP_STR_ARG(segment->thread));
-    printf("\"frame\": \"%.*s\", \"traffic\": \"%.*s\", \"machine\": \"%.*s\", \"rate_ppm\": %u}",
+    printf("\"frame\": \"%.*s\", \"traffic\": \"%.*s\", \"machine\": \"%.*s\", ",
            FP_STR_ARG(segment->frame.len > 0 ? segment->frame : FP_STR("top")),
-           FP_STR_ARG(segment->traffic), FP_STR_ARG(segment->machine), segment->rate_ppm);
+           FP_STR_ARG(segment->traffic), FP_STR_ARG(segment->machine));
+    printf("\"browser_version\": \"%.*s\", \"rate_ppm\": %u}", FP_STR_ARG(segment->browser_version),
+           segment->rate_ppm);
 }
 
 static void print_upload(const struct fp_delta *delta)
@@ -35,13 +37,12 @@ static void print_upload(const struct fp_delta *delta)
            id, delta->has_load ? load : "", delta->part, FP_STR_ARG(delta->segment.site),
            delta->received_us);
     print_segment(&delta->segment);
-    printf(
-        ", \"format\": \"%s\", \"coverage\": \"%s\", \"truncated\": %s, \"browser_version\": %u, "
-        "\"agent\": \"%.*s\", \"body_bytes\": %u, \"skipped_entries\": %u, "
-        "\"records_read\": %u, \"records_refused\": %u, ",
-        fp_upload_format_name(delta->format), fp_coverage_name(delta->coverage),
-        delta->truncated ? "true" : "false", delta->browser_version, FP_STR_ARG(delta->agent),
-        delta->body_bytes, delta->skipped_entries, delta->records_read, delta->records_refused);
+    printf(", \"format\": \"%s\", \"coverage\": \"%s\", \"truncated\": %s, \"major_version\": %u, "
+           "\"agent\": \"%.*s\", \"body_bytes\": %u, \"skipped_entries\": %u, "
+           "\"records_read\": %u, \"records_refused\": %u, ",
+           fp_upload_format_name(delta->format), fp_coverage_name(delta->coverage),
+           delta->truncated ? "true" : "false", delta->browser_version, FP_STR_ARG(delta->agent),
+           delta->body_bytes, delta->skipped_entries, delta->records_read, delta->records_refused);
     printf("\"samples\": %u, \"unattributed_samples\": %u, \"profiled_us\": %" PRId64
            ", \"unattributed_us\": %" PRId64 ", \"unseen_us\": %" PRId64,
            delta->samples, delta->unattributed_samples, delta->profiled_us, delta->unattributed_us,

@@ -66,6 +66,7 @@ static void describe(const struct random_delta_settings *settings, uint64_t *sta
     static const char *const frames[] = {"", "", "", "", "same-origin", "cross-origin"};
     static const char *const traffic[] = {"", "", "repeated"};
     static const char *const machines[] = {"", "low", "mid", "high"};
+    static const char *const versions[] = {"", "155", "156"};
     delta->id = uuid(state);
     delta->has_load = below(state, 2) == 0;
     if (delta->has_load) /* some loads have several parts */
@@ -85,6 +86,7 @@ static void describe(const struct random_delta_settings *settings, uint64_t *sta
         .frame = fp_str_of(frames[below(state, 6)]),
         .traffic = fp_str_of(traffic[below(state, 3)]),
         .machine = fp_str_of(machines[below(state, 4)]),
+        .browser_version = fp_str_of(versions[below(state, 3)]),
         .rate_ppm = below(state, settings->values > 0 ? 3 : 2) * 10000,
     };
     delta->format = (enum fp_upload_format)below(state, FP_UPLOAD_FORMAT_COUNT);

@@ -248,6 +248,8 @@ static const struct {
     [FP_NAME_ROUTE] = {"route", "ceilings.routes", FP_METRIC_NAMES_OVERFLOWED_ROUTE},
     [FP_NAME_RELEASE] = {"release", "ceilings.releases", FP_METRIC_NAMES_OVERFLOWED_RELEASE},
     [FP_NAME_SEGMENT] = {"segment", "ceilings.segments", FP_METRIC_NAMES_OVERFLOWED_SEGMENT},
+    [FP_NAME_BROWSER_VERSION] = {"browser_version", "ceilings.browser_versions",
+                                 FP_METRIC_NAMES_OVERFLOWED_BROWSER_VERSION},
     [FP_NAME_ELEMENT] = {"element", "ceilings.elements", FP_METRIC_NAMES_OVERFLOWED_ELEMENT},
     [FP_NAME_VITAL] = {"vital", "ceilings.vitals", FP_METRIC_NAMES_OVERFLOWED_VITAL},
 };

@@ -25,9 +25,10 @@ enum fp_name_kind {
     FP_NAME_TIMING,
     FP_NAME_ROUTE,
     FP_NAME_RELEASE,
-    FP_NAME_SEGMENT,
-    FP_NAME_ELEMENT, /* elements of vitals */
-    FP_NAME_VITAL,   /* vitals that may be sent again: each is new, and no name is remembered */
+    FP_NAME_SEGMENT, /* without the browser version, which takes no other dimension's room */
+    FP_NAME_BROWSER_VERSION, /* segments with one */
+    FP_NAME_ELEMENT,         /* elements of vitals */
+    FP_NAME_VITAL, /* vitals that may be sent again: each is new, and no name is remembered */
     FP_NAME_KINDS,
 
     /* Segments that gave up one dimension to the ceiling, then two, then three. Each step may have

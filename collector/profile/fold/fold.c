@@ -11,6 +11,9 @@
 #include "collector/profile/text.h"
 #include "collector/rollup/ids.h"
 
+/* Larger numbers are made up, and would make segments. */
+enum { BROWSER_VERSION_MAX = 999, BROWSER_VERSION_DIGITS = 3 };
+
 /* Returns the header, or "" if it has bytes that no browser sends (URLs are ASCII). */
 static struct fp_str clean_referer(struct fp_str referer)
 {
@@ -74,6 +77,21 @@ static bool describe_agent(struct fp_fold *fold, struct fp_str *agent)
     return true;
 }
 
+/* Writes the version of a known browser as a text; "" for one that no browser has reached. */
+static bool describe_version(struct fp_fold *fold, const struct fp_user_agent *user_agent,
+                             struct fp_str *version)
+{
+    *version = FP_STR("");
+    if (user_agent->version == 0 || user_agent->version > BROWSER_VERSION_MAX)
+        return true;
+    char *digits = fp_fold_array(fold, BROWSER_VERSION_DIGITS + 1, 1);
+    if (digits == NULL)
+        return false;
+    int len = snprintf(digits, BROWSER_VERSION_DIGITS + 1, "%u", user_agent->version);
+    *version = (struct fp_str){digits, (size_t)len};
+    return true;
+}
+
 static bool describe(struct fp_fold *fold)
 {
     const struct fp_profile *profile = fold->profile;
@@ -107,7 +125,8 @@ static bool describe(struct fp_fold *fold)
     };
     if (!profile->has_id && !fp_uuid_timed(&delta->id))
         return false;
-    if (!find_route(fold, &delta->segment.route) || !describe_agent(fold, &delta->agent))
+    if (!find_route(fold, &delta->segment.route) || !describe_agent(fold, &delta->agent) ||
+        !describe_version(fold, &user_agent, &delta->segment.browser_version))
         return false;
     fp_fold_bound_segment(fold);
     return true;

@@ -22,6 +22,8 @@
       "kind=\"release\"", "", "The same of `ceilings.releases`")                                   \
     X(FP_METRIC_NAMES_OVERFLOWED_SEGMENT, COUNTER, "fleetprof_names_overflowed_total",             \
       "kind=\"segment\"", "", "The same of `ceilings.segments`")                                   \
+    X(FP_METRIC_NAMES_OVERFLOWED_BROWSER_VERSION, COUNTER, "fleetprof_names_overflowed_total",     \
+      "kind=\"browser_version\"", "", "The same of `ceilings.browser_versions`")                   \
     X(FP_METRIC_NAMES_OVERFLOWED_ELEMENT, COUNTER, "fleetprof_names_overflowed_total",             \
       "kind=\"element\"", "", "The same of `ceilings.elements`")                                   \
     X(FP_METRIC_NAMES_OVERFLOWED_VITAL, COUNTER, "fleetprof_names_overflowed_total",               \

@@ -50,11 +50,9 @@ static void bound_text(const struct fp_fold *fold, enum fp_name_kind kind, struc
         *text = overflow_name;
 }
 
-void fp_fold_bound_segment(struct fp_fold *fold)
+/* Bounds a segment without a version. */
+static void bound_texts(const struct fp_fold *fold, struct fp_segment *segment)
 {
-    if (!is_bounded(fold))
-        return;
-    struct fp_segment *segment = &fold->delta->segment;
     bound_text(fold, FP_NAME_ROUTE, &segment->route);
     bound_text(fold, FP_NAME_RELEASE, &segment->release);
 
@@ -74,6 +72,19 @@ void fp_fold_bound_segment(struct fp_fold *fold)
         if (steps[i].given_up->len > 0) /* what is absent stays absent */
             *steps[i].given_up = overflow_name;
     }
+}
+
+void fp_fold_bound_segment(struct fp_fold *fold)
+{
+    if (!is_bounded(fold))
+        return;
+    struct fp_segment *segment = &fold->delta->segment;
+    const struct fp_str version = segment->browser_version;
+    segment->browser_version = FP_STR("");
+    bound_texts(fold, segment);
+    segment->browser_version = version;
+    if (version.len > 0 && is_refused(fold, FP_NAME_BROWSER_VERSION, fp_segment_id(segment)))
+        segment->browser_version = overflow_name;
 }
 
 bool fp_fold_is_over(const struct fp_fold *fold, enum fp_timing_kind kind, uint64_t timing_id)

@@ -205,7 +205,7 @@ static size_t count_overflowed(void)
     struct fp_metric_set *set = fp_metrics_join(house.metrics, &fp_profile_metrics);
     assert_non_null(set);
     for (enum fp_profile_metric kind = FP_METRIC_NAMES_OVERFLOWED_FRAME;
-         kind <= FP_METRIC_NAMES_OVERFLOWED_SEGMENT; kind++)
+         kind <= FP_METRIC_NAMES_OVERFLOWED_ELEMENT; kind++)
         count += (size_t)fp_metrics_get(set, kind);
     return count;
 }

@@ -48,6 +48,7 @@ static const struct {
     {"ceilings.routes", "1", "10000000", NULL},
     {"ceilings.releases", "1", "10000000", NULL},
     {"ceilings.segments", "1", "10000000", NULL},
+    {"ceilings.browser_versions", "1", "10000000", NULL},
     {"ceilings.elements", "1", "10000000", NULL},
     {"ceilings.vitals", "1", "10000000", NULL},
     {"ceilings.memory", "1MiB", "64GiB", NULL},

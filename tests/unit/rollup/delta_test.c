@@ -555,6 +555,7 @@ static void bytes_of_version_7_are_still_read(void **state)
     assert_int_equal(read.vitals[0].parts.us[1], 300000);
     assert_int_equal(read.timings[1].navigation, FP_NAVIGATION_UNKNOWN);
     assert_int_equal(read.vitals[0].navigation, FP_NAVIGATION_UNKNOWN);
+    assert_int_equal(read.segment.browser_version.len, 0);
     empty_version_4(&example);
 }
 
@@ -567,6 +568,7 @@ static void bytes_of_version_8_never_change(void **state)
     example.timings[1].navigation = FP_NAVIGATION_SOFT;
     example.vitals[0].navigation = FP_NAVIGATION_SOFT;
     example.vitals[1].navigation = FP_NAVIGATION_RESTORE;
+    example.segment.browser_version = FP_STR("156");
     encode(room, &example);
     char hex[2048] = "";
     for (size_t i = 0; i < room->bytes.len; i++)
@@ -575,6 +577,7 @@ static void bytes_of_version_8_never_change(void **state)
     assert_int_equal(fp_delta_decode(room->bytes.data, room->bytes.len, &room->arena, &read),
                      FP_DELTA_OK);
     assert_true(fp_str_equal(read.segment.traffic, FP_STR("repeated")));
+    assert_true(fp_str_equal(read.segment.browser_version, FP_STR("156")));
     assert_same_upload(&example, &read);
     assert_same_measured(&example, &read);
     assert_same_timings(&example, &read);

@@ -377,6 +377,8 @@ static void each_kind_has_its_own_name_setting_and_metric(void **state)
                              FP_METRIC_NAMES_OVERFLOWED_RELEASE},
         [FP_NAME_SEGMENT] = {"kind=segment setting=ceilings.segments",
                              FP_METRIC_NAMES_OVERFLOWED_SEGMENT},
+        [FP_NAME_BROWSER_VERSION] = {"kind=browser_version setting=ceilings.browser_versions",
+                                     FP_METRIC_NAMES_OVERFLOWED_BROWSER_VERSION},
         [FP_NAME_ELEMENT] = {"kind=element setting=ceilings.elements",
                              FP_METRIC_NAMES_OVERFLOWED_ELEMENT},
         [FP_NAME_VITAL] = {"kind=vital setting=ceilings.vitals", FP_METRIC_NAMES_OVERFLOWED_VITAL},

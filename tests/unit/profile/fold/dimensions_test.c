@@ -167,11 +167,42 @@ static void carries_over_what_the_envelope_and_the_request_say(void **state)
     assert_text(delta.segment.environment, "e");
     assert_text(delta.segment.variant, "v");
     assert_text(delta.segment.browser, "Edge");
+    assert_text(delta.segment.browser_version, "156");
     assert_text(delta.segment.os, "Windows");
     assert_text(delta.segment.device, "desktop");
     assert_text(delta.segment.thread, "worker");
     assert_int_equal(delta.segment.rate_ppm, 500);
     fp_arena_release(&arena);
+}
+
+static void a_version_is_the_major_number_of_a_known_browser(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *user_agent;
+        const char *version;
+    } cases[] = {
+        {"Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", "145"},
+        {"Version/26.2 Safari/605", "26"},
+        {"Chrome/7", "7"},
+        {"Chrome/999.0", "999"},
+        {"Chrome/1000.0", ""},
+        {"Chrome/987654321.0", ""},
+        {"Chrome/0.0", ""},
+        {"Chrome/x", ""},
+        {"curl/8.14", ""},
+        {"", ""},
+    };
+    for (size_t i = 0; i < FP_COUNT(cases); i++) {
+        const struct fp_fold_context context = {.site = {"shop", 4},
+                                                .user_agent = fp_str_of(cases[i].user_agent)};
+        struct fp_arena arena;
+        struct fp_delta delta;
+        fp_arena_init(&arena, TEST_ARENA_MAX);
+        fold_body(&arena, json_of(&arena, "{'coverage':'quota'}"), &context, &delta);
+        assert_text(delta.segment.browser_version, cases[i].version);
+        fp_arena_release(&arena);
+    }
 }
 
 static void names_that_fit_a_template_count_as_one(void **state)
@@ -225,6 +256,7 @@ int main(void)
         cmocka_unit_test(finds_the_route),
         cmocka_unit_test(inline_scripts_of_all_product_pages_are_one_resource),
         cmocka_unit_test(carries_over_what_the_envelope_and_the_request_say),
+        cmocka_unit_test(a_version_is_the_major_number_of_a_known_browser),
         cmocka_unit_test(names_that_fit_a_template_count_as_one),
         cmocka_unit_test(an_upload_without_an_id_gets_one_of_its_own),
     };

@@ -275,6 +275,36 @@ static void segments_lose_environment_then_release_then_route(void **state)
     assert_int_equal(overflowed(site, FP_METRIC_NAMES_OVERFLOWED_RELEASE), 0);
 }
 
+static void assert_version(struct site *site, const char *user_agent, const char *upload,
+                           const char *expected)
+{
+    struct fp_fold_context context = context_of(site);
+    struct fp_delta delta;
+    context.user_agent = fp_str_of(user_agent);
+    fold_body(&site->arena, json_of(&site->arena, upload), &context, &delta);
+    char text[200];
+    snprintf(text, sizeof(text), "%.*s|%.*s", FP_STR_ARG(delta.segment.environment),
+             FP_STR_ARG(delta.segment.browser_version));
+    assert_string_equal(text, expected);
+}
+
+static void browser_versions_take_no_other_dimensions_room(void **state)
+{
+    struct site *site = *state;
+    site->limits.names[FP_NAME_SEGMENT] = 2;
+    site->limits.names[FP_NAME_BROWSER_VERSION] = 2;
+    assert_version(site, "Chrome/155.0", IN("e", "1", "/", "v"), "e|155");
+    assert_version(site, "Chrome/156.0", IN("e", "1", "/", "v"), "e|156");
+    assert_version(site, "Chrome/157.0", IN("e", "1", "/", "v"), "e|(overflow)");
+    assert_version(site, "Chrome/156.0", IN("f", "1", "/", "v"), "f|(overflow)");
+    assert_int_equal(overflowed(site, FP_METRIC_NAMES_OVERFLOWED_SEGMENT), 0);
+    assert_version(site, "Chrome/156.0", IN("g", "1", "/", "v"), "(overflow)|(overflow)");
+    assert_version(site, "Chrome/156.0", IN("e", "1", "/", "v"), "e|156");
+    assert_version(site, "Chrome/x", IN("f", "1", "/", "v"), "f|");
+    assert_int_equal(overflowed(site, FP_METRIC_NAMES_OVERFLOWED_SEGMENT), 1);
+    assert_int_equal(overflowed(site, FP_METRIC_NAMES_OVERFLOWED_BROWSER_VERSION), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +319,7 @@ int main(void)
         TEST(timings_over_their_ceiling_are_counted_and_binned_by_kind),
         TEST(routes_and_releases_over_their_ceilings_are_replaced),
         TEST(segments_lose_environment_then_release_then_route),
+        TEST(browser_versions_take_no_other_dimensions_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
