@@ -312,6 +312,8 @@ export function openLoad(options, tell, decision, startExtra) {
         sampleInterval: recorder.interval, requestedInterval, maxBufferSize: samplesMax,
       },
       ...leftOut.size && { truncated: true, leftOut: [...leftOut.values()] },
+      // Whoever saves data is a class of its own, however fast the network.
+      ...VITALS && { network: /** @type {any} */ (navigator).connection?.saveData ? 'save-data' : /** @type {any} */ (navigator).connection?.effectiveType },
       timeOrigin: performance.timeOrigin,
       token: decision?.startsWith('v1.') ? decision : undefined,
       coverage,

@@ -217,6 +217,7 @@ struct fp_profile {
     struct fp_str thread;  /* "window", "worker", "" */
     struct fp_str frame;   /* "same-origin", "cross-origin"; "" is a page at the top */
     struct fp_str machine; /* "low", "mid", "high", "" */
+    struct fp_str network; /* "4g", "3g", "2g", "save-data", "" */
     struct fp_str agent_name;
     struct fp_str agent_version;
     struct fp_str release;

@@ -44,6 +44,7 @@ struct fp_segment {
     struct fp_str traffic;         /* "repeated": one of many page loads of one client; or empty */
     struct fp_str machine;         /* "low", "mid", "high"; empty: unknown */
     struct fp_str browser_version; /* major, of a known browser; empty: unknown */
+    struct fp_str network;         /* "4g", "3g", "2g", "save-data"; empty: unknown */
     uint32_t rate_ppm;             /* verified sample rate, parts per million; 0 = none */
 };
 

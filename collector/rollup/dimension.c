@@ -28,6 +28,7 @@ const struct fp_dimension fp_dimensions[FP_DIMENSION_COUNT] = {
     DIMENSION(traffic, "", 6),
     DIMENSION(machine, "", 6),
     DIMENSION(browser_version, "", 8),
+    DIMENSION(network, "", 8),
 };
 
 struct fp_str *fp_dimension_text(struct fp_segment *segment, size_t dimension)

@@ -15,4 +15,5 @@ export const rows = [
   { name: 'machine', of: 'loads', help: 'machine classes: low, mid or high; an empty text: unknown' },
   { name: 'navigation', of: 'vitals', help: 'kinds of navigation: hard, soft, back-forward, back-forward-cache, prerender, reload or restore; an empty text: unknown. soft is selected only alone' },
   { name: 'browser_version', of: 'loads', help: 'major versions of browsers, such as 156; an empty text: unknown' },
+  { name: 'network', of: 'loads', help: 'network classes: 4g, 3g, 2g or save-data; an empty text: unknown' },
 ];

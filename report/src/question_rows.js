@@ -302,6 +302,7 @@ export const columns = /** @satisfies {Record<string, Record<string, [string, 't
     traffic: ['Traffic', 'text'],
     machine: ['Machine', 'text'],
     browser_version: ['Browser version', 'text'],
+    network: ['Network', 'text'],
     session_id: ['Session', 'text'],
     format: ['Format', 'text'],
     version: ['Version', 'text'],

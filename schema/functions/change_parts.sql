@@ -113,6 +113,8 @@ declare
     sides record := compared_sides(
         given, change_parts.before, change_parts.after, change_parts.before_since, change_parts.before_until, before_own, after_own);
     names text[] := array_remove(dimensions(), 'release') || 'site'::text;
+    -- Of a browser's version often one side has all: what changed with it in time would be its part.
+    unmixed text[] := (sides.before_side).apart || 'browser_version'::text;
     -- In parallel.
     of_after boolean[];
     cells jsonb[];
@@ -125,7 +127,7 @@ declare
 begin
     select array_agg(is_after), array_agg(to_jsonb("values")), array_agg(cell.uploads), array_agg(cell.us)
     into of_after, cells, uploads, us
-    from mix_cells(sides.before_side, sides.after_side, (sides.before_side).apart) as cell;
+    from mix_cells(sides.before_side, sides.after_side, unmixed) as cell;
     select
         sum(cell.us) filter (where not is_after) / nullif(sum(loads) filter (where not is_after), 0) / 1000 as before_ms,
         sum(cell.us) filter (where is_after) / nullif(sum(loads) filter (where is_after), 0) / 1000 as after_ms,
@@ -134,7 +136,7 @@ begin
         sum(cell.uploads) filter (where not is_after) / nullif(sum(loads) filter (where not is_after), 0) as before_parts,
         sum(cell.uploads) filter (where is_after) / nullif(sum(loads) filter (where is_after), 0) as after_parts
     into whole
-    from mix_cells(sides.before_side, sides.after_side, (sides.before_side).apart) as cell;
+    from mix_cells(sides.before_side, sides.after_side, unmixed) as cell;
     -- A side without page loads is no side.
     if whole.before_ms is null or whole.after_ms is null then
         return;

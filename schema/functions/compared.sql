@@ -123,7 +123,7 @@ begin
         where traffic <> 'repeated' or (select repeated from mostly)
         group by
             with_os, with_machine, site,
-            -- {{each but release, os, machine, browser_version: case when '$name' <> all(compared_strata.apart) then $name else '' end,}}
+            -- {{each but release, os, machine, browser_version, network: case when '$name' <> all(compared_strata.apart) then $name else '' end,}}
             case when with_os and 'os' <> all(compared_strata.apart) then os end,
             case when with_machine and 'machine' <> all(compared_strata.apart) then machine end
     ),
@@ -151,7 +151,7 @@ end
 $$;
 
 comment on function fleetprof_data.compared_strata is
-    'Returns the strata of two sides: segments that agree in the site and in all dimensions but the release, those of apart, os and machine, and in os and machine where that leaves enough uploads in strata that both sides have; without repeated page loads, unless most are.';
+    'Returns the strata of two sides: segments that agree in the site and in all dimensions but the release, those of apart, browser_version, network, os and machine, and in os and machine where that leaves enough uploads in strata that both sides have; without repeated page loads, unless most are.';
 
 create or replace function fleetprof_data.compared_sums(
     before fleetprof_data.selection,

@@ -29,6 +29,7 @@ const examples = {
   machine: { value: 'low', envelope: { machine: 'low' } },
   navigation: { value: 'reload' },
   browser_version: { value: '144' },
+  network: { value: '3g', envelope: { network: '3g' } },
 };
 /** All filters are asked about both uploads. */
 const everything = filters.filter((filter) => filter.default !== 'null').map(({ name }) => name);

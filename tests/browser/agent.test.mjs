@@ -215,6 +215,28 @@ test('says of the machine only its class', async () => {
   }
 });
 
+/** Facts about the network that a browser gives, and the class. @type {[object | undefined, string | undefined][]} */
+const networks = [
+  [{ effectiveType: '4g', saveData: false }, '4g'],
+  [{ effectiveType: 'slow-2g' }, 'slow-2g'],
+  [{ effectiveType: '4g', saveData: true, rtt: 50, downlink: 9.5 }, 'save-data'],
+  [{}, undefined],
+  [undefined, undefined],
+];
+
+test('says of the network only its class, with the vitals build', async () => {
+  for (const [said, network] of networks) {
+    const init = `Object.defineProperty(navigator, 'connection', { value: ${JSON.stringify(said)} });`;
+    for (const build of ['fleetprof.js', 'fleetprof.vitals.js']) {
+      site.reset();
+      await visit(tag({}, build), { init });
+      const { envelope } = await firstUpload();
+      assert.equal(envelope.network, build === 'fleetprof.js' ? undefined : network, `${JSON.stringify(said)} ${build}`);
+      assert.doesNotMatch(JSON.stringify(envelope), /effectiveType|saveData|rtt|downlink/);
+    }
+  }
+});
+
 test('leaves out the dimensions it was not given', async () => {
   await visit(tag());
   const { envelope } = await firstUpload();

@@ -35,7 +35,7 @@ from fact;
 insert into marker_fact (segment_id, bucket, marker, samples, self_us)
 select segment_id, bucket, '(none)', uploads, round(uploads * ms * 1000)::bigint from fact;
 select pg_temp.pack() \g /dev/null
-select plan(16);
+select plan(17);
 
 create temp table answer as
 select site, parts.* from (select distinct site from cell) as world
@@ -66,6 +66,10 @@ select results_eq(
            (select sum(profiled_ms - unattributed_ms) as self, sum(loads) as loads from summary('new', '2026-01-05Z', '2026-01-06Z', variant => 'B')) as after $$,
     $$ select ms from answer where site = 'new' and part = '(all)' $$, 'to what the summaries of the sides say');
 select is((select array_agg(share order by place) from answer where site = 'both'), array[0.64, 0.24, 0.4], 'shares are of the earlier side''s time');
+update fleetprof_data.segment set browser_version = case variant when 'A' then '155' else '156' end where site = 'both';
+select is(
+    (select string_agg(part, ', ' order by place) from change_parts('both', before_variant => 'A', after_variant => 'B') with ordinality as parts (part, ms, share, place)),
+    '(all), (code), device', 'the version of a browser that came between the sides is no part');
 select throws_ok($$ select from change_parts('mix') $$, '22023', 'before and after are the same', 'nothing has no parts');
 select is_empty($$ select from change_parts('mix', before_variant => 'A', after_variant => 'B', since => '2026-02-01Z') $$, 'nor has an empty side');
 

@@ -98,7 +98,7 @@ select results_eq(
 update fleetprof_data.segment set browser_version = case variant when 'A' then '155' else '156' end;
 select is(
     (select comparable_share from compare_summary('shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B')), 1::float8,
-    'versions of browsers are no strata');
+    'a browser version tells no strata apart');
 select is(
     (select array[before_uploads, after_uploads] from compare_summary('shop', browser => 'Chrome', before_browser_version => '155', after_browser_version => '156')),
     array[360, 600]::bigint[], 'but sides');

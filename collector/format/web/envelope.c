@@ -137,6 +137,25 @@ static bool read_dimension(struct fp_decoder *decoder, const struct fp_field *fi
     return true;
 }
 
+/* Reads the browser's word for its network. A word that browsers do not have yet is no reason to
+ * refuse what the page observed. */
+static bool read_network(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    static const struct {
+        const char *said;
+        const char *class;
+    } words[] = {
+        {"4g", "4g"}, {"3g", "3g"}, {"2g", "2g"}, {"slow-2g", "2g"}, {"save-data", "save-data"},
+    };
+    struct fp_str word = {NULL, 0};
+    if (!fp_read_text(decoder, field, &word))
+        return false;
+    for (size_t i = 0; i < FP_COUNT(words); i++)
+        if (fp_str_equal(word, fp_str_of(words[i].said)))
+            decoder->profile->network = fp_str_of(words[i].class);
+    return true;
+}
+
 static bool read_coverage(struct fp_decoder *decoder, const struct fp_field *field)
 {
     struct fp_str word = {NULL, 0};
@@ -280,6 +299,7 @@ static const struct {
     {"thread", read_dimension},
     {"frame", read_dimension},
     {"machine", read_dimension},
+    {"network", read_network},
     {"sampleInterval", read_interval},
     {"requestedInterval", check_number},
     {"maxBufferSize", check_number},

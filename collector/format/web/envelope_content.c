@@ -179,6 +179,7 @@ static const struct shape envelope_members[] = {
     SCALAR("thread"),
     SCALAR("frame"),
     SCALAR("machine"),
+    SCALAR("network"),
     NUMBER("sampleInterval"),
     NUMBER("requestedInterval"),
     NUMBER("maxBufferSize"),

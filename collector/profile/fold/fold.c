@@ -115,6 +115,7 @@ static bool describe(struct fp_fold *fold)
                     .frame = profile->frame,
                     .traffic = fold->context->traffic,
                     .machine = profile->machine,
+                    .network = profile->network,
                     .rate_ppm = fold->context->rate_ppm},
         .format = profile->format,
         .coverage = profile->coverage,

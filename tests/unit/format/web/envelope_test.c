@@ -79,7 +79,7 @@ static void reads_all_members_of_the_envelope(void **state)
         "'variant':'b','coverage':'quota','page':{'url':'https://shop.example/cart?x=1',"
         "'route':'/cart'},'release':'1.2','environment':'production','thread':'worker',"
         "'frame':'cross-origin','sampleInterval':10,'requestedInterval':1,'maxBufferSize':10000,"
-        "'timeOrigin':1795211444250.5,'machine':'mid','token':'v1.a.b'}");
+        "'timeOrigin':1795211444250.5,'machine':'mid','network':'3g','token':'v1.a.b'}");
     const struct fp_profile *profile = &decoded.profile;
     char uuid[FP_UUID_TEXT_LEN + 1];
     assert_true(profile->has_id);
@@ -100,6 +100,7 @@ static void reads_all_members_of_the_envelope(void **state)
     assert_text(profile->thread, "worker");
     assert_text(profile->frame, "cross-origin");
     assert_text(profile->machine, "mid");
+    assert_text(profile->network, "3g");
     assert_text(profile->token, "v1.a.b");
     assert_int_equal(profile->interval_us, 10000);
     assert_int_equal(profile->format, FP_UPLOAD_SELF_PROFILE);
@@ -174,6 +175,32 @@ static void knows_each_word_of_a_dimension(void **state)
         assert_text(decoded.profile.thread, cases[i].thread);
         assert_text(decoded.profile.frame, cases[i].frame);
         assert_text(decoded.profile.machine, cases[i].machine);
+        release(&decoded);
+    }
+}
+
+static void takes_each_word_of_network_and_no_other(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *member;
+        const char *network;
+    } cases[] = {
+        {"'network':'4g'", "4g"},
+        {"'network':'3g'", "3g"},
+        {"'network':'2g'", "2g"},
+        {"'network':'slow-2g'", "2g"},
+        {"'network':'save-data'", "save-data"},
+        {"'network':'6g'", ""},
+        {"'network':''", ""},
+        {"'network':null", ""},
+    };
+    for (size_t i = 0; i < FP_COUNT(cases); i++) {
+        char text[80];
+        struct decoded decoded;
+        snprintf(text, sizeof(text), "{%s,'coverage':'quota'}", cases[i].member);
+        decode_good(&decoded, text);
+        assert_text(decoded.profile.network, cases[i].network);
         release(&decoded);
     }
 }
@@ -509,6 +536,7 @@ int main(void)
         cmocka_unit_test(reads_what_was_left_out),
         cmocka_unit_test(knows_each_word_of_coverage),
         cmocka_unit_test(knows_each_word_of_a_dimension),
+        cmocka_unit_test(takes_each_word_of_network_and_no_other),
         cmocka_unit_test(takes_timings_in_each_shape),
         cmocka_unit_test(takes_a_bare_map_as_marks),
         cmocka_unit_test(takes_a_name_with_null_in_a_map_as_absent),
