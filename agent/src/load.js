@@ -315,8 +315,8 @@ export function openLoad(options, tell, decision, startExtra) {
       // Whoever saves data is a class of its own, however fast the network.
       ...VITALS && { network: /** @type {any} */ (navigator).connection?.saveData ? 'save-data' : /** @type {any} */ (navigator).connection?.effectiveType },
       timeOrigin: performance.timeOrigin,
-      token: decision?.startsWith('v1.') ? decision : undefined,
       coverage,
+      token: decision?.startsWith('v1.') ? decision : undefined,
       ...members,
     };
     leftOut.clear();
