@@ -8,7 +8,7 @@
 
 #include "cli/doctor/finding.h"
 
-#define FP_TEXTS_ONE(...) +1
+#define FP_TEXTS_ONE(...) +1 // NOLINT(bugprone-macro-parentheses): one of several summands
 
 enum {
     FP_TEXTS_OF_PAGES = FP_FINDINGS_OF_POLICIES(FP_TEXTS_ONE) FP_FINDINGS_OF_CACHES(FP_TEXTS_ONE),
