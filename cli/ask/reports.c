@@ -116,6 +116,7 @@ static const struct report reports[] = {
      .function_by = "interactions_by",
      .things = "interactions",
      COLUMNS(interactions_columns),
+     .extra_count = 4,
      .has_navigation = true,
      .footer = "Shares are of TOTAL MS, the sum of all durations; percentiles are at most 1.6 % "
                "off. FLAGGED ones, of 60 s and more, are apart."},

@@ -66,7 +66,7 @@ test('every command, and every command of a command, knows the options that all 
   }
 });
 
-const ofSide = new RegExp(`^--(before|after)-(${dimensions.join('|')})$`);
+const ofSide = new RegExp(`^--(before|after)-(${dimensions.join('|').replaceAll('_', '-')})$`);
 /** The options in a text. Those of each dimension, of one side, are --before-NAME and --after-NAME in the manual. @param {string} text */
 const optionsIn = (text) => [...text.matchAll(/--[a-z][a-z-]*(?:NAME)?/g)].map(([option]) => option.replace(ofSide, '--$1-NAME'));
 

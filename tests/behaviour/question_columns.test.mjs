@@ -60,7 +60,7 @@ test('a column that cannot be shown is named', async () => {
 test('the dimensions that all views have are texts under their own names', async () => {
   const { text } = await write('question | v | view | what', 'gives | site, {{dimensions}} | | as in [all views](#views)', 'gives | count | bigint | x');
   assert.ok(dimensions.length > 10, `${dimensions.length}`);
-  assert.deepEqual(columnsOf(text, 'V'), [...['site', ...dimensions].map((name) => `"${name}", "${name.toUpperCase()}", TEXT`), '"count", "COUNT", INTEGER']);
+  assert.deepEqual(columnsOf(text, 'V'), [...['site', ...dimensions].map((name) => `"${name}", "${name.toUpperCase().replaceAll('_', ' ')}", TEXT`), '"count", "COUNT", INTEGER']);
 });
 
 test('no table of the command line writes a heading that the catalogue has', async () => {
