@@ -92,6 +92,7 @@ const tries = () => ({
   'sourcemap remove': [['sourcemap', 'remove', '--site', 'demo', '--all', '--dry-run']],
   'report': [['report', '--site', 'demo', '-o', path.join(dir, 'report.html')]],
   'status': [['status', '--over=0', '--json']],
+  'mcp': [['mcp']],
   'serve': [], // poolers.test.mjs
 });
 
@@ -116,6 +117,9 @@ async function fillPool(pooler, user, sessions) {
   }, { what: `sessions of ${user}` });
 }
 
+/** The standard input of all: two questions for the one that reads it. */
+const input = ['sites', 'coverage'].map((name, id) => `${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: name === 'sites' ? {} : { site: 'demo' } } })}\n`).join('');
+
 for (const mode of /** @type {const} */ (['session', 'transaction'])) {
   test(`a pooler in ${mode} mode: each command answers as without it`, async () => {
     const pooler = await startPgBouncer(postgres, { mode, size: 2, settings: { server_round_robin: 1 } });
@@ -123,11 +127,12 @@ for (const mode of /** @type {const} */ (['session', 'transaction'])) {
     for (const [name, commands] of Object.entries(tries())) {
       const user = /^(migrate|sourcemap (add|remove))/.test(name) ? 'postgres' : 'fleetprof_reader';
       for (const command of commands) {
-        const [direct, pooled] = [await run([program, ...command, '--database', postgres.conninfo(user)]),
-          await run([program, ...command, '--database', pooler.conninfo(user)])];
+        const [direct, pooled] = [await run([program, ...command, '--database', postgres.conninfo(user)], { input }),
+          await run([program, ...command, '--database', pooler.conninfo(user)], { input })];
         assert.equal(pooled.code, direct.code, `${command.join(' ')}: ${pooled.stderr}`);
         assert.equal(lasting(pooled.stdout), lasting(direct.stdout), command.join(' '));
         assert.equal(lasting(pooled.stderr), lasting(direct.stderr), command.join(' '));
+        if (name === 'mcp') assert.equal(pooled.stdout.match(/"isError":false/g)?.length, 2, pooled.stdout);
         assert.ok(pooled.code === 0 || name === 'regressions', `${command.join(' ')}: ${pooled.stderr}`);
       }
     }
