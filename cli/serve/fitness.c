@@ -150,11 +150,11 @@ static const struct explanation explanations[] = {
      "Ask about a shorter time, one route or one release; or start the server with a longer "
      "--statement-timeout."},
     {"57P", 503, FP_TROUBLE_AWAY_S, true, "The database is stopping or starting.",
-     "Reload the page when it is back."},
+     "Try again when it is back."},
     {"55P03", 503, FP_TROUBLE_BUSY_S, false, "The database is busy: what this needs is locked.",
-     "Reload the page in a moment."},
+     "Try again in a moment."},
     {"40", 503, FP_TROUBLE_BUSY_S, false, "The database gave this query up for another task.",
-     "Reload the page in a moment."},
+     "Try again in a moment."},
     {"53", 503, FP_TROUBLE_AWAY_S, true, "The database has run out of connections, memory or disk.",
      "Its log says more."},
     {"22", 400, 0, false, NULL, NULL},
@@ -192,7 +192,7 @@ bool fp_fitness_explain(const PGconn *connection, const PGresult *result,
     if (sqlstate == NULL || PQstatus(connection) != CONNECTION_OK) {
         /* libpq's own error: the connection broke, or memory ran out. */
         fp_trouble_set(trouble, 503, "The database went away while it worked on the answer.");
-        fp_trouble_hint(trouble, "Reload the page when it is back.");
+        fp_trouble_hint(trouble, "Try again when it is back.");
         trouble->retry_s = FP_TROUBLE_AWAY_S;
         return true;
     }

@@ -162,9 +162,8 @@ static enum fp_reader_result lose(struct use *use, const char *message)
     if (fp_failure_is_statement_pooler(message))
         fp_trouble_hint(use->trouble, "%s", fp_failure_pooler_hint);
     else
-        fp_trouble_hint(
-            use->trouble,
-            "Reload the page when it is back. What `fleetprof serve' prints says more.");
+        fp_trouble_hint(use->trouble,
+                        "Try again when it is back. What this server prints says more.");
     use->trouble->retry_s = FP_TROUBLE_AWAY_S;
     use->is_stale = true;
     return FP_READER_TROUBLE;
