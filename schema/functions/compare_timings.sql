@@ -218,7 +218,7 @@ begin
         where traffic <> 'repeated' or (select repeated from mostly)
         group by
             with_os, with_machine, with_draw, site,
-            -- {{each but release, os, machine, browser_version, network: case when '$name' <> all((compared_timings.before).apart) then $name else '' end,}}
+            -- {{each stratum: case when '$name' <> all((compared_timings.before).apart) then $name else '' end,}}
             case when with_os and 'os' <> all((compared_timings.before).apart) then os end,
             case when with_machine and 'machine' <> all((compared_timings.before).apart) then machine end,
             case when with_draw then rate_ppm > 0 end

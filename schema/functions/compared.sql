@@ -123,7 +123,7 @@ begin
         where traffic <> 'repeated' or (select repeated from mostly)
         group by
             with_os, with_machine, site,
-            -- {{each but release, os, machine, browser_version, network: case when '$name' <> all(compared_strata.apart) then $name else '' end,}}
+            -- {{each stratum: case when '$name' <> all(compared_strata.apart) then $name else '' end,}}
             case when with_os and 'os' <> all(compared_strata.apart) then os end,
             case when with_machine and 'machine' <> all(compared_strata.apart) then machine end
     ),

@@ -91,7 +91,7 @@ test('each tool answers with rows, the SQL that gives them, and at most 2,000 to
       }
     }
   }
-  // The made-up shop has no reports of crashes, kept uploads, function tables or elements of vitals.
+  // The made-up shop has no reports of crashes, kept uploads, function tables, elements of vitals or 72 hours.
   assert.deepEqual(withoutRows.sort(), ['hangs', 'sessions', 'since_when', 'source', 'vital_elements', 'vital_parts'].sort());
 });
 
@@ -146,7 +146,7 @@ test('names from strangers stay data: quoted, and cut between characters', async
 
 const { pick } = seededRandom(7);
 
-// Letters that are no words take a tokenizer up to twice as many tokens.
+// Letters that make no words take a tokenizer up to twice as many tokens.
 for (const [kind, letters] of Object.entries({
   'small letters': 'abcdefghijklmnopqrstuvwxyz', consonants: 'bcdfghjkmpqvwxzj', capitals: 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'letters and digits': 'aB1cD2eF3gH4', hex: '0123456789abcdef', digits: '0123456789',
   signs: '!#$%&*+;<=>?@^`|~', brackets: '[]{}()', dots: '._-/:()', 'quotes and backslashes': 'a"b\\c', controls: '\u0001\u0002\u0007', Cyrillic: 'абвгдежзийклмнопрсту', Arabic: 'ابتثجحخدذرزسشصض', Chinese: '識別子測試龘齉爨', 'rare signs': '𠜎𠜱𠝹𠱓𒀀', accents: 'a\u0300\u0301\u0302', emoji: '\u{1f980}\u200d\u202e\u{1f9d1}',
