@@ -3,6 +3,7 @@
  * fleetprof, the operator's and analyst's command line: finds the command and runs it.
  */
 #include "cli/kit/command.h"
+#include "cli/kit/nearest.h"
 #include "collector/base/streams.h"
 
 #include <errno.h>
@@ -20,47 +21,61 @@ struct command {
 
 static enum fp_exit help_command(int argc, char **argv);
 
+/* A name without a function to run is the heading of those that follow it. --help leaves out what
+ * has no summary. */
 static const struct command commands[] = {
-    {"migrate", "bring a database to this version's schema", fp_migrate_command},
+    {"Where the time goes:", NULL, NULL},
     {"top", "the functions that cost the most time", fp_top_command},
     {"flame", "a flame graph in the terminal", fp_flame_command},
-    {"timings", "percentiles of User Timing marks and measures", fp_report_command},
+    {"callers", "who calls a function, or what it calls", fp_callers_command},
+    {"cost", "time by package, party, host, page, browser and the like", fp_report_command},
+    {"third-parties", "hosts that pages load from: script time, requests, bytes",
+     fp_report_command},
+    {"markers", "time by what the thread did: script, layout, painting", fp_report_command},
+    {"trend", "a function, a timing or a group by hour or day", fp_trend_command},
+    {"What visitors felt:", NULL, NULL},
     {"vitals", "web vitals: percentiles, and shares of good and poor ones", fp_report_command},
     {"vital-parts", "what web vitals consist of", fp_report_command},
     {"vital-elements", "the elements that web vitals are of", fp_report_command},
     {"ttfb", "time to first byte: the server's share, and the network's", fp_report_command},
     {"interactions", "what visitors clicked and typed, and how long it took", fp_report_command},
+    {"timings", "percentiles of User Timing marks and measures", fp_report_command},
     {"long-frames", "scripts of long animation frames", fp_report_command},
-    {"cost", "time by package, party, host, page, browser and the like", fp_report_command},
-    {"third-parties", "hosts that pages load from: script time, requests, bytes",
-     fp_report_command},
-    {"markers", "time by what the thread did: script, layout, painting", fp_report_command},
-    {"coverage", "how many page loads are profiled, and why not all", fp_report_command},
     {"hangs", "page loads that hung or crashed: how often, and where", fp_report_command},
-    {"callers", "who calls a function, or what it calls", fp_callers_command},
-    {"trend", "a function, a timing or a group by hour or day", fp_trend_command},
+    {"What a release did:", NULL, NULL},
     {"compare", "two releases, or two periods, function by function", fp_compare_command},
     {"regressions", "what a release made slower, for pipelines", fp_regressions_command},
+    {"The web report, and language models:", NULL, NULL},
+    {"serve", "the web report: look at it in a browser", fp_serve_command},
+    {"report", "the web report as one file, to send to somebody", fp_save_command},
+    {"mcp", "answer programs with a language model, which start it", fp_mcp_command},
+    {"Files and other tools:", NULL, NULL},
     {"export", "stacks for other tools: speedscope, Firefox, Chrome, pprof", fp_export_command},
+    {"session", "uploads that are kept whole: list them, give one back", fp_session_command},
     {"validate", "check files as the collector would, without a server", fp_validate_command},
     {"import", "upload files to a collector", fp_import_command},
-    {"session", "uploads that are kept whole: list them, give one back", fp_session_command},
     {"sourcemap", "original names of functions in bundled scripts", fp_sourcemap_command},
-    {"spool", "a collector's spool, and what was refused", fp_spool_command},
-    {"serve", "the web report: look at it in a browser", fp_serve_command},
-    {"mcp", "answer programs with a language model, which start it", fp_mcp_command},
-    {"report", "the web report as one file, to send to somebody", fp_save_command},
+    {"Running it:", NULL, NULL},
+    {"migrate", "bring a database to this version's schema", fp_migrate_command},
     {"doctor", "find out why a site has no profiles", fp_doctor_command},
     {"status", "how collectors and database are, and what is wrong", fp_status_command},
+    {"coverage", "how many page loads are profiled, and why not all", fp_report_command},
+    {"spool", "a collector's spool, and what was refused", fp_spool_command},
     {"help", "explain a command", help_command},
+    {"complete", NULL, fp_complete_command},
 };
 static const size_t command_count = sizeof(commands) / sizeof(commands[0]);
 
 static void list_commands(FILE *stream)
 {
     (void)fprintf(stream, "Commands:\n");
-    for (size_t i = 0; i < command_count; i++)
-        (void)fprintf(stream, "  %-13s %s\n", commands[i].name, commands[i].summary);
+    for (size_t i = 0; i < command_count; i++) {
+        const struct command *command = &commands[i];
+        if (command->run == NULL)
+            (void)fprintf(stream, " %s\n", command->name);
+        else if (command->summary != NULL)
+            (void)fprintf(stream, "  %-14s %s\n", command->name, command->summary);
+    }
 }
 
 static char *fill_help(int key, const char *text, void *input)
@@ -75,6 +90,9 @@ static error_t parse_main(int key, char *arg, struct argp_state *state)
     (void)arg;
     int *command_at = state->input;
     switch (key) {
+    case 'h':
+        argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
+        return 0;
     case ARGP_KEY_ARG:
         *command_at = state->next - 1;
         state->next = state->argc;
@@ -88,7 +106,10 @@ static error_t parse_main(int key, char *arg, struct argp_state *state)
     }
 }
 
+static const struct argp_option main_options[] = {FP_SHORT_HELP, {0}};
+
 static const struct argp main_argp = {
+    .options = main_options,
     .parser = parse_main,
     .args_doc = "COMMAND [ARGUMENT...]",
     .doc = "Which JavaScript costs real users the most time.\v"
@@ -100,7 +121,11 @@ static const struct argp main_argp = {
 /* Runs a command under its full name, as its messages and its help show it. */
 static enum fp_exit run_command(const char *name, int argc, char **argv)
 {
+    struct fp_nearest nearest = {.word = name};
     for (size_t i = 0; i < command_count; i++) {
+        if (commands[i].run == NULL)
+            continue;
+        fp_nearest_take(&nearest, commands[i].name);
         if (strcmp(commands[i].name, name) == 0) {
             char full_name[32];
             (void)snprintf(full_name, sizeof(full_name), "fleetprof %s", name);
@@ -109,7 +134,10 @@ static enum fp_exit run_command(const char *name, int argc, char **argv)
         }
     }
     fp_message_error("unknown command \"%s\"", name);
-    list_commands(stderr);
+    if (nearest.name != NULL)
+        fp_message_hint("Did you mean \"%s\"?", nearest.name);
+    else
+        list_commands(stderr);
     return FP_EXIT_TROUBLE;
 }
 

@@ -21,7 +21,11 @@
 #define FP_OPTION_UPLOAD 0x2d0
 #define FP_OPTION_READER 0x2e0
 
-/* Reads the options into *given. Ends the process on failure, and for --help. */
+/* A row of an argp's options: -h, which --help does not list. */
+#define FP_SHORT_HELP {NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}
+
+/* Reads the options into *given. Ends the process on failure, and for --help and -h. An
+ * option that does not exist gets the nearest one as a hint. */
 void fp_command_parse(const struct argp *argp, int argc, char **argv, void *given);
 
 /* Returns what an argp help_filter returns for a command whose --help has a list after the options:
@@ -33,6 +37,8 @@ enum fp_exit fp_top_command(int argc, char **argv);
 enum fp_exit fp_flame_command(int argc, char **argv);
 /* For timings, vitals and the other commands of cli/ask/reports.c: finds its row by the name. */
 enum fp_exit fp_report_command(int argc, char **argv);
+/* Not listed by --help: the shells run it. */
+enum fp_exit fp_complete_command(int argc, char **argv);
 enum fp_exit fp_callers_command(int argc, char **argv);
 enum fp_exit fp_trend_command(int argc, char **argv);
 enum fp_exit fp_compare_command(int argc, char **argv);

@@ -4,6 +4,8 @@
  */
 #include "cli/kit/sub_command.h"
 
+#include "cli/kit/nearest.h"
+
 #include <argp.h>
 
 static void print_usage(const struct fp_command_family *family, FILE *stream)
@@ -43,7 +45,7 @@ static bool is_either(const char *word, const char *one, const char *other)
 /* Handles an option that every command has. False for any other option. */
 static bool answer(const struct fp_command_family *family, const char *word)
 {
-    if (is_either(word, "-?", "--help"))
+    if (is_either(word, "-?", "--help") || strcmp(word, "-h") == 0)
         list(family, stdout);
     else if (strcmp(word, "--usage") == 0)
         print_usage(family, stdout);
@@ -63,6 +65,21 @@ static bool begins_some(const struct fp_command_family *family, const char *word
     return false;
 }
 
+/* Returns the first or second word of a sub-command that a word is nearly; NULL: of none. */
+static const char *nearest(const struct fp_command_family *family, bool is_second,
+                           const char *first, const char *word)
+{
+    struct fp_nearest nearest = {.word = word};
+    for (size_t i = 0; i < family->count; i++) {
+        const char *const *words = family->members[i].words;
+        if (!is_second)
+            fp_nearest_take(&nearest, words[0]);
+        else if (words[1] != NULL && strcmp(words[0], first) == 0)
+            fp_nearest_take(&nearest, words[1]);
+    }
+    return nearest.name;
+}
+
 /* Handles words that do not name a sub-command: help, or an error. */
 static enum fp_exit explain(const struct fp_command_family *family, int argc, char **argv)
 {
@@ -73,7 +90,11 @@ static enum fp_exit explain(const struct fp_command_family *family, int argc, ch
     if (word != NULL)
         fp_message_error("%s%s%s has no command \"%s\"", family->name, begins ? " " : "",
                          begins ? argv[1] : "", word);
-    list(family, stderr);
+    const char *meant = word != NULL ? nearest(family, begins, argv[1], word) : NULL;
+    if (meant != NULL)
+        fp_message_hint("Did you mean \"%s\"?", meant);
+    else
+        list(family, stderr);
     return FP_EXIT_TROUBLE;
 }
 

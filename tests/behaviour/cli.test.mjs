@@ -104,6 +104,11 @@ test('the formats of the manual are those of export and of its help', async () =
 for (const [what, args, stderr] of /** @type {[string, string[], RegExp][]} */ ([
   ['no command', [], /^Usage: fleetprof .*Commands:/s],
   ['an unknown command', ['burn'], /unknown command "burn".*\n.*migrate/s],
+  ['a mistyped command', ['tpo'], /unknown command "tpo"\n.*hint: Did you mean "top"\?\n$/],
+  ['a mistyped command of a command', ['spool', 'dead-letter', 'list'], /spool has no command "dead-letter"\n.*hint: Did you mean "dead-letters"\?\n$/],
+  ['a mistyped second word', ['spool', 'dead-letters', 'lst'], /hint: Did you mean "list"\?\n$/],
+  ['a mistyped option', ['top', '--sice', '2h'], /top has no option "--sice"\n.*hint: Did you mean --since\?\n$/],
+  ['a mistyped option with a value', ['top', '--site', '--sice', '--relase=1'], /top has no option "--relase=1"\n.*hint: Did you mean --release\?\n$/],
   ['help of an unknown command', ['help', 'burn'], /unknown command "burn"/],
   ['help of an unknown command of a command', ['help', 'session', 'burn'], /session has no command "burn"/],
   ['help of too much', ['help', 'a', 'b', 'c', 'd'], /help takes one command/],
