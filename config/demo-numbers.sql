@@ -4,6 +4,7 @@ select json_build_object(
   'at', extract(epoch from clock_timestamp())::float8,
   'site', 'demo',
   'release', 'demo-1',
+  'report', :'report',
   'loads', (
     select count(distinct load_id)
     from fleetprof.upload_log

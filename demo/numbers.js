@@ -6,6 +6,7 @@
 
 /**
  * @typedef {object} Numbers
+ * @property {string} [report] address of the web report
  * @property {number} loads page loads counted so far
  * @property {{ function: string, resource: string, total_ms_per_load: number }[]} hotspots
  */

@@ -117,5 +117,13 @@ async function showCounted(sent) {
   const numbers = await numbersWithLoad(before.loads);
   if (!numbers) return 'It was not counted within 30 s: see the collector’s log.';
   for (const [i, { shown }] of steps.entries()) rows[i].showCounted(totalMsPerLoad(numbers, shown));
+  if (numbers.report) showReport(numbers.report);
   return `The collector has counted it: page load ${numbers.loads} of this demo.`;
+}
+
+/** Links to what the web report shows of this demo. @param {string} report its address */
+function showReport(report) {
+  const place = /** @type {HTMLElement} */ (document.getElementById('report'));
+  /** @type {HTMLAnchorElement} */ (place.firstElementChild).href = new URL('demo/flame?release=demo-1', report).href;
+  place.hidden = false;
 }

@@ -52,7 +52,7 @@ function serveNumbers(earlier = 0) {
       row('countPrimes', 801.4), row('fibonacci', 499.6), row('(anonymous)', 250), row('(anonymous)', 51),
       row('(anonymous)', 77, 'page.js'), row('renderTables', 180), row('thrashLayout', 1000),
     ];
-    return JSON.stringify({ at: Date.now() / 1000, site: 'demo', loads: earlier + loads.size, hotspots });
+    return JSON.stringify({ at: Date.now() / 1000, site: 'demo', report: 'http://report.example/', loads: earlier + loads.size, hotspots });
   };
   site.files['/numbers.json'] = () => ({ type: 'application/json', body: body() });
 }
@@ -74,22 +74,26 @@ async function demoSays(words, init) {
   const times = await page.locator('td.times').evaluateAll((cells) => (
     cells.map((cell) => [...cell.children].map((time) => time.textContent))));
   const said = await page.locator('#status').innerText();
+  const link = page.getByRole('link', { name: 'See it as a flame graph' });
+  const flame = await link.isVisible() ? await link.getAttribute('href') : null;
   await page.context().close();
-  return { times, said };
+  return { times, said, flame };
 }
 
 const own = /^\d+ ms$/;
 
 test("shows fleetprof's numbers beside its own once its upload is counted", async () => {
   serveNumbers(2);
-  const { times, said } = await demoSays(/page load 3 of this demo/);
+  const { times, said, flame } = await demoSays(/page load 3 of this demo/);
   assert.match(said, /^Done\. The agent says: sent \(\d+\.\d KB, 204\)\. The collector has counted it: /);
   assert.deepEqual(times.map(([, counted]) => counted), ['801 ms', '500 ms', '301 ms', '180 ms', '1000 ms']);
   for (const [time] of times) assert.match(time ?? '', own);
+  assert.equal(flame, 'http://report.example/demo/flame?release=demo-1');
 });
 
 test('sends to the database whoever has no numbers', async () => {
-  const { times } = await demoSays(/does not show fleetprof’s numbers: ask the database/);
+  const { times, flame } = await demoSays(/does not show fleetprof’s numbers: ask the database/);
+  assert.equal(flame, null);
   assert.deepEqual(times.map(([, counted]) => counted), Array(5).fill(''));
 });
 
