@@ -15,9 +15,14 @@ struct migrate_options {
 enum { OPTION_CITUS = FP_OPTION_FIRST, OPTION_REPAIR };
 
 static const struct argp_option options[] = {
-    {"citus", OPTION_CITUS, NULL, 0, "Distribute the tables over the nodes of Citus", 0},
+    {"citus", OPTION_CITUS, NULL, 0,
+     "distribute the tables over the nodes of Citus, as later migrations of this database then do "
+     "without the option",
+     0},
     {"repair", OPTION_REPAIR, NULL, 0,
-     "Make all functions, views and rights again, also those that this version has made", 0},
+     "make all functions and views again, and grant again what the roles fleetprof_reader and "
+     "fleetprof_writer need: for a database in which somebody changed or revoked something",
+     0},
     {0},
 };
 

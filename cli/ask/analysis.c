@@ -60,8 +60,8 @@ const struct argp fp_analysis_without_marker_argp = {.parser = parse_analysis,
 
 static const struct argp_option fold_options[] = {
     {"fold", FP_OPTION_FOLD, "INTO", 0,
-     "fold frames of npm packages: package: neighbours of one package are one frame, such as "
-     "(react-dom); caller: into the function that called them",
+     "fold frames of npm packages and other ignored code: package: neighbours of one package are "
+     "one frame, such as (react-dom); caller: they are a part of the function that called them",
      0},
     {0},
 };

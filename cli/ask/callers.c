@@ -19,8 +19,10 @@ struct callers_options {
 };
 
 static const struct argp_option options[] = {
-    {"callees", OPTION_CALLEES, NULL, 0, "what the function calls, instead", 0},
-    {"key", OPTION_KEY, "KEY", 0, "the function with this function_key, as --json prints it", 0},
+    {"callees", OPTION_CALLEES, NULL, 0, "what the function calls, instead; (self) is its own time",
+     0},
+    {"key", OPTION_KEY, "KEY", 0,
+     "the function with this function_key, as --json prints it, in place of FUNCTION", 0},
     {0},
 };
 

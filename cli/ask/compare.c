@@ -32,8 +32,10 @@ struct compare_options {
 static const struct argp_option options[] = {
     {"top", OPTION_TOP, "N", 0, "how many rows (default: 20)", 0},
     {"agent", OPTION_AGENT, NULL, 0, "also list the functions of fleetprof's own agent", 0},
-    {"timings", OPTION_TIMINGS, NULL, 0, "marks and measures, instead of functions", 0},
-    {"vitals", OPTION_VITALS, NULL, 0, "web vitals, instead of functions", 0},
+    {"timings", OPTION_TIMINGS, NULL, 0,
+     "marks and measures, instead of functions: their medians and 75th percentiles", 0},
+    {"vitals", OPTION_VITALS, NULL, 0,
+     "web vitals, instead of functions: their medians and 75th percentiles", 0},
     {"by", OPTION_BY, "WHAT", 0,
      "package, party, entity, host, resource, source or a dimension such as route, instead of "
      "functions",

@@ -32,8 +32,9 @@ enum {
 
 static const struct argp_option options[] = {
     {"width", OPTION_WIDTH, "N", 0,
-     "columns of the graph (default: the terminal's; 120 without one)", 0},
-    {"depth", OPTION_DEPTH, "N", 0, "levels of the graph (default: 40)", 0},
+     "columns, 20 to 1000 (default: the terminal's; 120 without one)", 0},
+    {"depth", OPTION_DEPTH, "N", 0,
+     "levels below (all) (default: 40); the last line says if there are deeper ones", 0},
     {0},
 };
 

@@ -36,19 +36,22 @@ struct regressions_options {
 
 static const struct argp_option options[] = {
     {"last", OPTION_LAST, "DURATION", 0,
-     "judge this time up to now (24h, 1d, 1w) of all releases, instead of a release, against the "
+     "judge this time up to now (24h, 1d, 1w; whole hours, at most 366d) of all releases, instead "
+     "of a release, against the "
      "same hours seven days earlier, or those right before",
      0},
     {"fail-on", OPTION_FAIL_ON, "VERDICTS", 0,
-     "exit with 1 if there is such a verdict: slower, new, or early (too little is known "
-     "yet); several with commas",
+     "exit with 1 if there is such a verdict: slower, new, or early (too early or too unlike to "
+     "compare, or no release before it); several with commas",
      0},
     {"least-change", OPTION_LEAST_CHANGE, "PERCENT", 0,
      "leave out what became slower by less of its own, however certain (default: 3)", 0},
     {"webhook", OPTION_WEBHOOK, "URL", 0, "post findings as JSON to this address, each one once",
      0},
     {"webhook-file", OPTION_WEBHOOK_FILE, "FILE", 0,
-     "as --webhook with the URL in the first line of FILE, which `ps' does not show", 0},
+     "as --webhook, with the URL in the first line of FILE: the URL of a chat is a secret, and "
+     "`ps' shows arguments to all users",
+     0},
     {"state", OPTION_STATE, "FILE", 0,
      "where the webhook remembers what it has posted (default: fleetprof/posted in $XDG_STATE_HOME "
      "or ~/.local/state)",

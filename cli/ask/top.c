@@ -21,7 +21,9 @@ struct top_options {
 static const struct argp_option options[] = {
     {"top", OPTION_TOP, "N", 0, "how many functions (default: 20)", 0},
     {"measure", OPTION_MEASURE, "NAME", 0,
-     "only what ran inside the performance.measure() of this name", 0},
+     "only what ran inside the performance.measure() of this name, or a window such as '(INP) "
+     "poor'",
+     0},
     {"agent", OPTION_AGENT, NULL, 0, "also list the functions of fleetprof's own agent", 0},
     {0},
 };

@@ -26,7 +26,8 @@ struct trend_options {
 };
 
 static const struct argp_option options[] = {
-    {"key", OPTION_KEY, "KEY", 0, "the function with this function_key, as --json prints it", 0},
+    {"key", OPTION_KEY, "KEY", 0,
+     "the function with this function_key, as --json prints it, in place of FUNCTION", 0},
     {"measure", OPTION_MEASURE, "NAME", 0,
      "the median of the performance.measure() of this name, instead of a function", 0},
     {"by", OPTION_BY, "BY", 0,
@@ -34,7 +35,10 @@ static const struct argp_option options[] = {
      "source, " FP_FILTER_DIMENSIONS " or marker, as `fleetprof cost BY' lists them; mark, measure "
      "or vital",
      0},
-    {"step", OPTION_STEP, "STEP", 0, "hour or day (default: hour)", 0},
+    {"step", OPTION_STEP, "STEP", 0,
+     "hour (default), in UTC; or day: days of the site, whose time zone the heading names; a UTC "
+     "day, before retention.hours, has UTC after it",
+     0},
     {"since-when", OPTION_SINCE_WHEN, NULL, 0,
      "also say, below the table, since when the level is another one; not with --json or --csv", 0},
     {0},

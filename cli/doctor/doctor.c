@@ -34,18 +34,23 @@ enum { REPEAT_DEFAULT = 20, REPEAT_MAX = 1000, TIMEOUT_DEFAULT_S = 60, TIMEOUT_M
 #define ARENA_MAX ((size_t)64 * 1024 * 1024) /* the scripts' attributes of a page of 2 MiB */
 
 static const struct argp_option options[] = {
-    {"repeat", OPTION_REPEAT, "N", 0, "fetch the page N times (20), to see the sample rate", 0},
-    {"rate", OPTION_RATE, "RATE", 0, "the rate that the server is configured with, such as 1%", 0},
+    {"repeat", OPTION_REPEAT, "N", 0,
+     "fetch the page N times, 1 to 1000 (default: 20), to see the sample rate", 0},
+    {"rate", OPTION_RATE, "RATE", 0,
+     "the rate that the server is configured with, such as 1%; the finding rate-differs if the "
+     "interval does not contain it",
+     0},
     {"endpoint", OPTION_ENDPOINT, "URL", 0,
-     "where the agent uploads to, if no tag says it (the agent is in a bundle), or the tag names "
-     "another site",
+     "where the agent uploads to, absolute or relative to the page, if no tag says it (the agent "
+     "is in a bundle), or the tag names another site",
      0},
     {"follow", OPTION_FOLLOW, NULL, 0,
      "follow the page's redirects to other origins, without a question", 0},
     {"direct", OPTION_DIRECT, "HOST:PORT", 0,
      "a server behind the proxy or CDN: also fetch the page there, and compare", 0},
-    {"ca", OPTION_CA, "FILE", 0, "trust the certificates in FILE", 0},
-    {"timeout", OPTION_TIMEOUT, "SECONDS", 0, "end after SECONDS (60) at the latest", 0},
+    {"ca", OPTION_CA, "FILE", 0, "trust the certificates in FILE (PEM)", 0},
+    {"timeout", OPTION_TIMEOUT, "SECONDS", 0,
+     "end after SECONDS at the latest, 1 to 600 (default: 60)", 0},
     {"ignore", OPTION_IGNORE, "ID", 0, "do not report this finding; may be repeated", 0},
     {"list", OPTION_LIST, NULL, 0, "list all findings and exit", 0},
     {"config", 'c', "FILE", 0,

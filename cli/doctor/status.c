@@ -49,12 +49,17 @@ struct options {
 
 static const struct argp_option options[] = {
     {"collector", OPTION_COLLECTOR, "ADDRESS", 0,
-     "the admin listener of a collector: HOST:PORT, unix:/PATH or a URL; may be repeated "
-     "(default: the configuration's)",
+     "the admin listener of a collector: HOST:PORT, unix:/PATH, or a URL of which /metrics is the "
+     "end; up to 100 times (default: admin of the configuration)",
      0},
-    {"over", OPTION_OVER, "SECONDS", 0, "measure rates over SECONDS (1); 0: do not", 0},
+    {"over", OPTION_OVER, "SECONDS", 0,
+     "measure rates over SECONDS, 0 to 3600 (default: 1); 0: no rates, and no finding "
+     "uploads-refused",
+     0},
     {"watch", OPTION_WATCH, "SECONDS", OPTION_ARG_OPTIONAL,
-     "print again every SECONDS (2) until interrupted", 0},
+     "print again after SECONDS, 1 to 3600 (default: 2), until interrupted; rates are of the time "
+     "since the last print",
+     0},
     {"json", OPTION_JSON, NULL, 0, "print JSON, with all numbers", 0},
     {0},
 };

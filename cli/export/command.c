@@ -25,16 +25,21 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"format", OPTION_FORMAT, "FORMAT", 0, "the format, see below; required", 0},
-    {"output", 'o', "FILE", 0, "write this file (default: standard output)", 0},
+    {"format", OPTION_FORMAT, "FORMAT", 0, "the format (required): see below", 0},
+    {"output", 'o', "FILE", 0,
+     "write this file, which is replaced whole or not at all (default: -, standard output)", 0},
     {"compare", OPTION_COMPARE, NULL, 0,
-     "both sides of a comparison: the releases BEFORE and AFTER, or two periods", 0},
+     "both sides of a comparison: the releases BEFORE and AFTER, or two periods, as `fleetprof "
+     "compare' chooses them; not with --release and --marker",
+     0},
     {"before-since", OPTION_BEFORE_SINCE, "WHEN", 0,
      "of a comparison, the earlier side from this time on", 0},
     {"before-until", OPTION_BEFORE_UNTIL, "WHEN", 0,
      "of a comparison, the earlier side before this time", 0},
     {"session", OPTION_SESSION, "ID", 0,
-     "a kept session, in the order of time; `fleetprof session list' lists them", 0},
+     "a kept session, in the order of time, which `fleetprof session list' lists; not with filters "
+     "and --fold",
+     0},
     {"js-profile", OPTION_JS_PROFILE, NULL, 0,
      "of a session, the V8 profile in a Speed Tracer dump instead of its events", 0},
     {0},

@@ -45,7 +45,9 @@ struct import_options {
 
 static const struct argp_option options[] = {
     {"config", 'c', "FILE", 0,
-     "take address, key and limits from the collector's configuration (" FP_CONFIG_FILE ")", 0},
+     "take address, key, limits and database from the collector's configuration (" FP_CONFIG_FILE
+     ")",
+     0},
     {"site", OPTION_SITE, "NAME", 0,
      "the site in the configuration (not needed when it has only one)", 0},
     {"wait", OPTION_WAIT, "SECONDS", OPTION_ARG_OPTIONAL,

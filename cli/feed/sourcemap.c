@@ -111,9 +111,12 @@ static PGconn *open_site(struct sourcemap_options *given)
 
 static const struct argp_option add_options[] = {
     SITE_OPTION,
-    {"release", OPTION_RELEASE, "NAME", 0, "the release that the scripts belong to", 0},
+    {"release", OPTION_RELEASE, "NAME", 0,
+     "the release that the scripts belong to, for `list' and `remove'", 0},
     {"url-prefix", OPTION_PREFIX, "URL", 0,
-     "what stands before the scripts' names in their URLs: https://shop.example/assets/", 0},
+     "what stands before the scripts' names in their URLs, up to a slash: "
+     "https://shop.example/assets/",
+     0},
     {"dry-run", OPTION_DRY_RUN, NULL, 0, "check everything and count, but keep nothing", 0},
     {0},
 };

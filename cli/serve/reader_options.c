@@ -20,7 +20,7 @@ enum {
 
 static const struct argp_option options[] = {
     {"statement-timeout", OPTION_STATEMENT_TIMEOUT, "SECONDS", 0,
-     "give a question up after this long (default: 30)", 0},
+     "give a question up after this long, 1 to 3600 (default: 30)", 0},
     {"allow-writer", OPTION_ALLOW_WRITER, NULL, 0,
      "connect as a role that can write, on a machine of your own", 0},
     {0},
