@@ -24,6 +24,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (/** @type {string} */ file) => fs.readFileSync(file, 'utf8');
 const output = (/** @type {string} */ program, /** @type {string[]} */ ...args) => execFileSync(path.join(root, program), args, { encoding: 'utf8' });
 
+/** Returns the --help of a command, one line per option. @param {string} command */
+const helpOf = (command) => execFileSync(path.join(root, 'build/bin/fleetprof'), [...command.split(' ').filter(Boolean), '--help'], { encoding: 'utf8', env: { ...process.env, ARGP_HELP_FMT: 'opt-doc-col=60,rmargin=10000' } });
+
 /** @type {Record<string, Row[]>} */
 const tables = JSON.parse(output('build/trees/plain/tests/tools/reference_tables'));
 
@@ -84,8 +87,36 @@ const writers = {
   /** @param {string} name */
   question: (name) => questionSection(questionOf(name)),
   routes: () => table(['route', 'filters', 'its own parameters, with the option of the command', 'command'], questions.flatMap(route)),
+  commands: () => table(['command', 'what it does'], [...(helpOf('').split('\nCommands:\n')[1] ?? '').matchAll(/^ {2}(\S+) +(.*)$/gm)]
+    .map(([, name, about]) => [name === 'help' ? '`help`' : `[\`${name}\`](#${name})`, about])),
+  /** @param {string} command */
+  options: (command) => table(['option', 'meaning'], [
+    ...optionsOf(command).filter(({ name, help }) => !isShared(name, help)).map(({ option, help }) => [option, marked(help)]), ...columnsRow(command),
+  ]),
   refusals: () => table(['reason', 'status', 'what is wrong'], tables.refusals.map(({ name, status, text }) => [`\`${name}\``, status, text])),
 };
+
+/** The options of a command that --help explains: their names, and the text. @param {string} command */
+function optionsOf(command) {
+  return [...helpOf(command).matchAll(/^ {2}(?:-(\w), | {4})--([a-z-]+)(\[?=[^ \]\n]+\]?)? {2,}(.*)$/gm)].map(([, letter, name, value = '', help]) => {
+    const long = `--${name}${value.startsWith('=') ? ` ${value.slice(1)}` : value}`;
+    return { name, option: letter ? `\`-${letter}\`, \`${long}\`` : `\`${long}\``, help };
+  });
+}
+
+/** True for an option that the manual explains once for all commands: filters, and those of `markers`, which has no others. @param {string} name @param {string} help */
+const isShared = (name, help) => filters.some(({ option, plain }) => option === name && help.startsWith(plain))
+  || optionsOf('markers').some((other) => other.name === name && other.help === help);
+
+/** Returns text of --help with its code marked. @param {string} text */
+const marked = (text) => text.replace(/`([^']+)'/g, '`$1`').replace(/(?<![\w`/-])(--[a-z][a-z-]+(?:=\w+)?|\$[A-Z_]+|(?:dead_letters|retention|spool)\.[a-z_]+|fleetprof_[a-z]+|performance\.[a-z]+\(\)|https?:\/\/[^\s)]*[^\s).,;]|~?\/(?:[a-z.]+\/)*[a-z.]*[a-z])(?![\w`/])/g, '`$1`');
+
+/** Returns the row for the columns of a command that prints the rows of questions. Without summaries: they stand below the rows. @param {string} command */
+function columnsRow(command) {
+  const withoutRows = optionsOf(command).filter(({ help }) => help.includes('not with --json')).map(({ name }) => `${command} --${name}`);
+  const own = questions.filter(({ name, serves }) => serves && serves.command.replace(/ --.*/, '') === command && !withoutRows.includes(serves.command) && !name.endsWith('_summary'));
+  return own.length === 0 || !optionsOf(command).some(({ name }) => name === 'json') ? [] : [['`--json`, `--csv`', `every column of ${own.map(({ name }) => `[\`${name}\`](sql.md#${name})`).join(', ')}`]];
+}
 
 /** A metric's name with its labels. @param {Row} metric @param {boolean} isOnly whether no other has its name */
 function series({ name, labels }, isOnly) {

@@ -122,7 +122,7 @@ const manual = fs.readFileSync(path.join(repository, 'docs/cli.md'), 'utf8');
 
 /** The words in backquotes of a part of the manual. @param {RegExp} part */
 const membersIn = (part) => [...(part.exec(manual)?.[1] ?? assert.fail(`${part}`)).matchAll(/`([a-z_]+)`/g)].map(([, name]) => name);
-const ofValidate = () => membersIn(/\| member of `--json` \| meaning \|\n\|---\|---\|\n((?:\| `.*\| .*\n)+)/)
+const ofValidate = () => membersIn(/\| member of `--json`, per upload \| meaning \|\n\|---\|---\|\n((?:\| `.*\| .*\n)+)/)
   .filter((name) => !['upload_log', 'text', 'refused', 'count', 'first', 'unit'].includes(name));
 
 /** Rows of other commands, and where the manual lists their members. @type {[string, () => string[], () => string[]][]} */
@@ -131,13 +131,13 @@ const others = [
   ['import', () => ['--url', `${stack.collector.url}/v1/ingest/pk_shop`, good, bad],
     () => [...membersIn(/\n`--json` has (`file`, `accepted`[^]*?), and for accepted/), ...membersIn(/for accepted uploads the report:\n(.*), as for/)]],
   ['sourcemap add', () => ['--site', 'shop', '--release', 'v1', '--url-prefix', 'https://shop.example/', table, '--dry-run', '--database', stack.postgres.conninfo('fleetprof_writer')],
-    () => membersIn(/\| `--json` \| members (`url`, .*?) \|/)],
+    () => membersIn(/\n`--json` has (`url`, .*)\./)],
   ['sourcemap remove', () => ['--site', 'shop', '--all', '--dry-run', '--database', stack.postgres.conninfo('fleetprof_writer')], () => membersIn(/`--json` \((`removed`)\)/)],
   ['spool inspect', () => [stack.collector.config.spool.path],
     () => membersIn(/\| `inspect --json` \| meaning \|\n\|---\|---\|\n((?:\| `.*\n)+)/).filter((name, i, all) => all.indexOf(name) === i)],
   ['spool dead-letters list', () => ['-c', stack.collector.file], () => membersIn(/`list` and `show` have `--json`: ([^]*?) for a record/).filter((name) => !['letter', 'record'].includes(name))],
   ['spool dead-letters replay', () => ['--all', '--url', `${stack.collector.url}/v1/ingest/pk_shop`, '-c', stack.collector.file],
-    () => membersIn(/one object per letter: (`id`.*?) \|/)],
+    () => membersIn(/one object per letter: (`id`.*)\./)],
 ];
 
 for (const [command, args, members] of others) {
@@ -163,13 +163,13 @@ test('a damaged spool: the members of verify', async () => {
 test('status and doctor: the members that the manual lists', async () => {
   const { stdout } = await run([program, 'status', '--over=0', '--json', '-c', stack.collector.file]);
   const status = JSON.parse(stdout);
-  assert.deepEqual(Object.keys(status), membersIn(/print an object: (.*?) \(a row/).concat(membersIn(/none\), (`findings`)/)));
+  assert.deepEqual(Object.keys(status), membersIn(/is an object: (.*?) \(a row/).concat(membersIn(/none\), (`findings`)/)));
   for (const part of ['collectors', 'sites', 'refusals', 'database']) {
     assert.ok(status[part].length > 0, part);
     assert.deepEqual(Object.keys(status[part][0]), membersIn(new RegExp(`\\n\\| \`${part}\` \\| (.*) \\|\\n`)), part);
   }
   const findings = JSON.parse((await run([program, 'doctor', '--json', '-c', path.join(dir, 'no-database.yaml')])).stdout);
-  assert.deepEqual(Object.keys(findings[0]), membersIn(/an array of findings: (.*) \|\n/).filter((name) => !['wrong', 'note'].includes(name)));
+  assert.deepEqual(Object.keys(findings[0]), membersIn(/an array of findings: ([^]*?)\.\n/).filter((name) => !['wrong', 'note'].includes(name)));
 });
 
 test('each command with --json is here', async () => {
