@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- How much of a difference between two sides is code, and how much is another mix of page loads.
+-- Splits the difference between two sides into code and another mix of page loads.
 
 create or replace function fleetprof_data.mix_cells(
     before     fleetprof_data.compared_side,
@@ -64,7 +64,7 @@ begin
     whole as materialized (
         select sum(uploads) filter (where not is_after) as before, sum(uploads) filter (where is_after) as after from entry
     ),
-    -- Page loads by the values of some of the dimensions: of each set of them.
+    -- Page loads by the values of each set of dimensions.
     grouped as (
         select
             members,
@@ -83,7 +83,7 @@ begin
                 where (members >> (bit::integer - 1)) & 1 = 1
                 order by bit)
     )
-    -- A group that one side lacks costs there what it costs on the other one.
+    -- A group that one side lacks is taken to cost the same on both sides.
     select members, sum((after_share - before_share) * (coalesce(before_us, after_us) + coalesce(after_us, before_us)) / 2) / 1000
     from grouped
     group by members;
@@ -113,9 +113,9 @@ declare
     sides record := compared_sides(
         given, change_parts.before, change_parts.after, change_parts.before_since, change_parts.before_until, before_own, after_own);
     names text[] := array_remove(dimensions(), 'release') || 'site'::text;
-    -- Of a browser's version often one side has all: what changed with it in time would be its part.
+    -- Often all uploads of a browser version are on one side, so it would get the part of every change over time.
     unmixed text[] := (sides.before_side).apart || 'browser_version'::text;
-    -- In parallel.
+    -- The parallel arrays that mix_effects takes.
     of_after boolean[];
     cells jsonb[];
     uploads numeric[];
@@ -137,7 +137,7 @@ begin
         sum(cell.uploads) filter (where is_after) / nullif(sum(loads) filter (where is_after), 0) as after_parts
     into whole
     from mix_cells(sides.before_side, sides.after_side, unmixed) as cell;
-    -- A side without page loads is no side.
+    -- Both sides need page loads.
     if whole.before_ms is null or whole.after_ms is null then
         return;
     end if;
@@ -156,7 +156,7 @@ begin
     with effect as materialized (
         select * from mix_effects(of_after, cells, uploads, us, places)
     ),
-    -- Shapley: what a dimension adds to a set of others, averaged over all orders in which they can be added.
+    -- Shapley value: the effect of adding a dimension to a set of others, averaged over all orders of adding them.
     mix as materialized (
         select
             names[place] as name, place,
@@ -174,7 +174,7 @@ begin
     listed as (
         select 0 as place, '(all)' as name, whole_ms as part_ms from total
         union all
-        -- The rest: page loads that are alike.
+        -- The rest is code: the difference between page loads that are alike.
         select 1, '(code)', whole_ms - parts_ms - coalesce((select sum(mix_ms) from mix), 0) from total
         union all
         select 2, '(uploads per page load)', parts_ms where parts_ms <> 0

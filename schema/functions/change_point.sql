@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Since when: the hour from which a function, a timing or a group has another level.
+-- The change point: the hour from which a function, a timing or a group has another level.
 --
 -- Each hour's value is compared with the other hours of the same time of day, working days and weekends apart. Of all hours
 -- that could begin a new level, the one that explains most is taken, if chance hardly explains as much.
@@ -23,12 +23,12 @@ as $$
 #variable_conflict use_column
 declare
     hours constant integer := cardinality(level_shift.buckets);
-    -- A level is seen for so many hours, at least.
+    -- The fewest hours of a level.
     least_side constant integer := 12;
     least_hours constant integer := 72;
-    -- Beyond so many deviations an hour counts as if it were there: an outage of two hours is not a level.
+    -- Hours further away than so many deviations are clipped: an outage of two hours is not a level.
     most_deviations constant double precision := 3;
-    -- Of the likelihood ratio: where a level begins with a probability of 95 % (Eo and Morley).
+    -- The likelihood ratio that bounds the begin of a level with a probability of 95 % (Eo and Morley).
     sure_ratio constant double precision := 7.35;
     season integer[]; -- 1 to 48
     weight double precision[];
@@ -69,7 +69,7 @@ begin
     end if;
     weight := array(select weight * hours / sum(weight) over () from unnest(level_shift.weights) with ordinality as hour (weight, number) order by number);
 
-    -- The season, twice: hours far from it are drawn near before it is taken again.
+    -- Takes the season twice: clips hours far from the first one, then takes it again.
     as_seen := array(select value / mean from unnest(level_shift.level_values) with ordinality as hour (value, number) order by number);
     x := as_seen;
     for round in 1..2 loop
@@ -100,7 +100,7 @@ begin
         from unnest(season, x) with ordinality as hour (season, value, number)
         order by number);
 
-    -- How much a new level from each hour on explains, the season taken out.
+    -- How much a new level from each hour on explains, after the season is subtracted.
     after_weight := array_fill(0::double precision, array[48]);
     each_score := array_fill(0::double precision, array[hours]);
     each_information := array_fill(0::double precision, array[hours]);
@@ -125,7 +125,7 @@ begin
     end if;
     step := each_score[place] / each_information[place];
 
-    -- The rest, and how much its sums over blocks of hours vary.
+    -- The residuals, and the variance of their sums over blocks of hours.
     select array_agg(value - step * (case when number >= place then 1 else 0 end - later / nullif(all_weight, 0)) order by number)
     into residual
     from (
@@ -147,14 +147,14 @@ begin
                 from unnest(residual, weight) with ordinality as hour (value, weight, number)
                 group by (number - 1) / block
             ) as sums);
-        -- A block has a part in the levels and seasons that were taken out.
+        -- A block contributed to the levels and seasons that were subtracted.
         spread := greatest(spread, ratio / (1 - 2.0 * block / hours));
     end loop;
     seen := greatest(seen * spread, 1e-8);
-    -- Few blocks show little of how hours vary: as many degrees of freedom as thirds of days.
+    -- Few blocks estimate the variance of hours badly: a third of a day is one degree of freedom.
     df := hours / 8.0;
     z := (8 * df + 1) / (8 * df + 3) * sqrt(df * ln(1 + best / seen / df));
-    -- The greatest of many: James, James and Siegmund.
+    -- The probability of a maximum over many hours (James, James and Siegmund).
     share := greatest(0.01, least_side::double precision / hours);
     p := case
         when z < 2 then 1
@@ -179,7 +179,7 @@ end
 $$;
 
 comment on function fleetprof_data.level_shift is
-    'Returns the hour (its place) from which values have another level, where that may lie (95 %), the change as a share with its interval, and the probability of so much by chance; nulls if there is too little to tell. buckets: hours in their order, with their values and weights; zone: whose days and weekends they have in common.';
+    'Returns the hour (its place) from which values have another level, the range of hours that contains it with 95 %, the change as a share with its interval, and the probability of such a change by chance; nulls if there are too few values. buckets: hours in order, with their values and weights; zone: the time zone of days and weekends.';
 
 create or replace function fleetprof.change_point(
     by  text,
@@ -203,7 +203,7 @@ as $$
 #variable_conflict use_column
 declare
     -- {{given}}
-    -- Somebody may look at many trends.
+    -- The limit is strict, because people look at many trends.
     most_p constant double precision := 0.01;
     hours_from constant timestamptz := (select hours_from from horizon);
     side constant compared_side := compared_side(
@@ -243,7 +243,7 @@ begin
         cross join lateral level_shift(buckets, level_values, weights, fleetprof.timezone_of(change_point.site)) as shift
         where shift.p <= most_p
     ),
-    -- A release of the first hour may have begun before.
+    -- A release seen in the first hour may have begun earlier.
     began as (
         select release, first_hour
         from (select *, min(first_hour) over () as first_of_all from (

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The statistics of changes: what is common to many, by how much they scatter, and what is unlikely.
+-- Statistics of changes: their common part, their scatter, and their probability by chance.
 
 create or replace function fleetprof_data.p_of_t(t double precision, df double precision)
 returns double precision
@@ -8,7 +8,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    -- The normal deviate of the same probability (Wallace); past 37 exp() would underflow.
+    -- The normal deviate of the same probability (Wallace). Past 37, exp() would underflow.
     z constant double precision := least(
         (8 * p_of_t.df + 1) / (8 * p_of_t.df + 3) * sqrt(p_of_t.df * ln(1 + p_of_t.t * p_of_t.t / p_of_t.df)), 37);
     x constant double precision := z / sqrt(2::double precision);
@@ -37,7 +37,7 @@ as $$
 begin
     common := 0;
     common_error := 0;
-    -- Of few functions it would be the change of some of them.
+    -- With few functions, the median would be the change of one of them.
     if coalesce(cardinality(common_change.differences), 0) < common_change.fewest then
         return;
     end if;
@@ -52,7 +52,7 @@ end
 $$;
 
 comment on function fleetprof_data.common_change is
-    'Returns what functions changed by in common: the median of their changes (logarithms), weighted by precision, and its own error; 0 of less functions than fewest.';
+    'Returns the common change of functions: the median of their changes (logarithms), weighted by precision, and its standard error; 0 for fewer functions than fewest.';
 
 create or replace function fleetprof_data.change_scatter(differences double precision[], errors double precision[])
 returns double precision
@@ -61,12 +61,12 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    -- Mean and standard deviation of a normal deviate's square where 4 stands for all that is greater: few that changed
-    -- count little.
+    -- Mean and standard deviation of a normal deviate's square, capped at 4, so that a few changed functions count
+    -- little.
     most constant double precision := 4;
     mean_square constant double precision := 0.9205;
     square_sd constant double precision := 1.1101;
-    -- By how many standard errors changes must differ more than by chance.
+    -- Standard errors by which changes must scatter beyond chance.
     least_z constant double precision := 0.5;
     least double precision := 0;
     greatest_scatter double precision := 1;
@@ -103,8 +103,8 @@ create or replace function fleetprof_data.judged_change(
 )
 returns double precision
 language sql immutable parallel safe
--- The logarithm of a mean of few uploads is skewed to the left. Where the side with less time has far fewer uploads, or
--- the function in few of them, the difference of the means, over their mean, is judged instead.
+-- The logarithm of a mean of few uploads is skewed to the left. If the side with less time has far fewer uploads, or
+-- few uploads with the function, the difference of the means divided by their mean is judged instead.
 return case
     when is_scarce or (difference < 0 and after_weight < 1.0 / 3) or (difference > 0 and after_weight > 2.0 / 3)
         then (exp(difference) - 1) / (1 - after_weight + after_weight * exp(difference))

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Groups of code, or of page loads, of two sides beside each other.
+-- Compares groups of code, or of page loads, of two sides.
 
 create or replace function fleetprof_data.narrowed(side fleetprof_data.compared_side, segment_ids bigint[])
 returns fleetprof_data.compared_side
@@ -21,7 +21,7 @@ begin
 end
 $$;
 
-comment on function fleetprof_data.narrowed is 'Returns a side of a comparison with no other segments than these.';
+comment on function fleetprof_data.narrowed is 'Returns a side of a comparison with these segments only.';
 
 create or replace function fleetprof_data.compared_values(
     before    fleetprof_data.compared_side,
@@ -84,7 +84,7 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    -- Of all functions: those of one group say nothing about machines.
+    -- Over all functions, because those of one group say nothing about machines.
     machines double precision[] := (
         select array[coalesce(ln(1 + max(common_change)), 0), coalesce(max(common_error), 0)]
         from compared_functions(compared_groups.before, compared_groups.after, false));
@@ -118,7 +118,7 @@ end
 $$;
 
 comment on function fleetprof_data.compared_groups is
-    'Returns the rows of compare_costs for two sides. top: of a dimension''s values, how many are compared, those with the most time.';
+    'Returns the rows of compare_costs for two sides. top: how many values of a dimension are compared, those with the most time.';
 
 create or replace function fleetprof.compare_costs(
     by           text,
@@ -173,7 +173,7 @@ begin
     return query
     select *
     from compared_groups(sides.before_side, sides.after_side, compare_costs.by, compare_costs.top)
-    -- First what was found, then what costs most.
+    -- Findings come first, then the costliest groups.
     order by
         array_position('{slower,new,faster,gone}', verdict) nulls last,
         case when verdict in ('slower', 'new', 'faster', 'gone')

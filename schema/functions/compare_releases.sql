@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Releases, or periods, beside each other: what got slower, and is it more than noise.
+-- Compares releases or periods: which functions got slower by more than noise.
 
 create or replace function fleetprof_data.release_hours(given fleetprof_data.filters)
 returns table (release text, bucket timestamptz, length interval, uploads bigint)
@@ -8,7 +8,7 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    -- '%%' matches as '%' does, but keeps the release in the sums that are read.
+    -- '%%' matches like '%', but keeps the release apart in the sums that are read.
     selected selection := (compared_side(given, '%%', null, null)).hours;
 begin
     return query
@@ -138,7 +138,7 @@ begin
             max(bucket + length) filter (where is_before) as last_before
         from hour
     ),
-    -- Whole days earlier, so that the hours of the day are the same.
+    -- Goes back by whole days, so that the hours of the day are the same.
     step as (
         select 7 as week, ceil(extract(epoch from least(last - first, longest)) / 86400)::double precision as days from bound
     ),
@@ -300,7 +300,7 @@ declare
     is_same boolean := of_one_release and apart = '{}';
     period record;
 begin
-    -- A window of all releases, and the one before it.
+    -- A window of all releases is compared with the window before it.
     if is_same and given.since is not null and compared_sides.before_until is null then
         given.until := coalesce(given.until, now());
         if compared_sides.before_since is null then
@@ -340,8 +340,8 @@ begin
             given.since as since, given.until as until,
             compared_sides.before_since as before_since, compared_sides.before_until as before_until
         into period;
-        -- An hour in which one period ends and the other begins belongs to the one that begins.
-        -- date_bin takes no infinity.
+        -- An hour in which one period ends and the other begins belongs to the later period. date_bin does not accept
+        -- infinity.
         if period.before_until <= period.since then
             period.before_until := least(period.before_until, date_bin('1 hour', least(period.since, '3000-01-01Z'), 'epoch'));
         elsif period.until <= period.before_since then
@@ -407,7 +407,7 @@ begin
         select *
         from compared_functions(listed_comparison.before_side, listed_comparison.after_side, listed_comparison.one_sided)
         where listed_comparison.verdicts is null or verdict = any(listed_comparison.verdicts)
-        -- First what was found, then what costs most.
+        -- Findings come first, then the costliest functions.
         order by
             array_position('{slower,new,faster,gone}', verdict) nulls last,
             case when verdict in ('slower', 'new', 'faster', 'gone')
@@ -442,7 +442,7 @@ begin
         generated_resource,
         generated_line,
         generated_column,
-        -- The call alone costs more than all else of a row.
+        -- The call alone costs more than the rest of the row.
         coalesce(generated_resource like '%fleetprof%' and fleetprof.is_agent(generated_resource), false)
     from compared
     join named_frames(array(select frame_id from compared)) as named using (frame_id)
@@ -568,9 +568,9 @@ declare
 begin
     earlier := compared_hours_span((sides.before_side).segment_hours);
     later := compared_hours_span((sides.after_side).segment_hours);
-    -- What the same test finds between two halves of one side is noise.
+    -- Findings between two halves of one side are noise.
     middle := date_bin('1 hour', lower(earlier.hours) + (upper(earlier.hours) - lower(earlier.hours)) / 2, 'epoch');
-    -- A day without hours cannot be cut: both halves would have all of it.
+    -- A day without hours cannot be cut: both halves would include all of it.
     if middle < (select hours_from from horizon) then
         middle := date_bin('24 hours', middle, 'epoch');
     end if;
@@ -676,7 +676,7 @@ end
 $$;
 
 comment on function fleetprof_data.latest_releases is
-    'Returns, of one site, a release (null: the latest that has a name) and the one before it: that with the most uploads in the 48 hours before its first hour; of those that began in this hour, the one that began last. since and until do not matter.';
+    'Returns, of one site, a release (null: the latest that has a name) and the one before it: the other release with the most uploads in the 48 hours before its first hour; among those that began in the same hour, the latest. Ignores since and until.';
 
 create or replace function fleetprof.regressions(
     site         text,
@@ -748,7 +748,7 @@ begin
         names := latest_releases(
             -- {{arguments}},
             release => regressions.release);
-        -- The first release has nothing to be compared with.
+        -- The first release has no predecessor to compare with.
         if names.previous is null then
             return;
         end if;

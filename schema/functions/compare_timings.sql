@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Timings and vitals of two releases, or periods, beside each other: their medians and 75th percentiles.
---
--- docs/comparison.md explains the method. In short: values are compared within strata that both sides have. Where their
--- common distribution reaches a percentile, the sides' shares of smaller values are compared (Cochran, Mantel and
--- Haenszel), with a variance that is at least what the hours show.
+-- Compares medians and 75th percentiles of timings and vitals of two releases or periods. -- docs/comparison.md
+-- explains the method. In short: values are compared within strata that both sides have. Where the distribution of both
+-- sides together reaches a percentile, the sides' shares of smaller values are compared (Cochran, Mantel and Haenszel),
+-- with a variance no smaller than that between hours.
 
 create or replace function fleetprof_data.bin_start_us(bin smallint)
 returns double precision
@@ -30,7 +29,7 @@ begin
         below := shares[place];
         place := place + 1;
     end loop;
-    -- A value in a bin of one microsecond is known.
+    -- In a bin of one microsecond the value is exact.
     return bin_start_us(bins[place]) + case
         when bins[place] < 64 then 0
         else least(1, greatest(0, (share_value_us.share - below) / nullif(shares[place] - below, 0)))
@@ -40,7 +39,7 @@ end
 $$;
 
 comment on function fleetprof_data.share_value_us is
-    'Returns the value, in microseconds, that this share of values does not exceed. bins ascend; shares: of values up to the end of each, in parallel. Within a bin values are taken as evenly spread.';
+    'Returns the value, in microseconds, that this share of values does not exceed. bins ascend; shares: of values up to the end of each, in parallel. Within a bin, values are assumed to be evenly spread.';
 
 create or replace function fleetprof_data.timing_histograms(
     before  fleetprof_data.selection,
@@ -115,22 +114,22 @@ declare
     least_uploads constant double precision := (least_evidence()).uploads;
     least_hours constant integer := (least_evidence()).hours;
     least_share constant double precision := (least_evidence()).share;
-    -- With few uploads, p must be less by a factor.
+    -- With few uploads, p must be smaller by this factor.
     few_uploads constant double precision := (least_evidence()).few_uploads;
     few_factor constant double precision := 20;
-    -- Hours, or days where hours are gone, with the timing: fewer do not show what values have in common.
+    -- The fewest hours (or days, where hours are gone) with the timing: fewer do not show the correlation of values.
     least_blocks constant integer := 3;
     least_effective_hours constant double precision := (least_evidence()).effective_hours;
     least_z constant double precision := (least_evidence()).z_left;
-    -- Uploads with a new timing that the earlier side would have had, and the other way round.
+    -- Uploads in which the earlier side would have had a new timing, and the later side one that is gone.
     least_expected constant double precision := 10;
-    -- Those with the most values are compared.
+    -- How many timings are compared: those with the most values.
     most_timings constant integer := 500;
-    -- Less than the 5 % that are promised: somebody may look every hour, as long as a release grows, and hours show most of
-    -- what values have in common, not all.
+    -- Below the promised 5 %, because people may look every hour while a release grows, and hours show only most of the
+    -- correlation of values.
     false_share constant double precision := 0.006;
-    -- By how many standard errors a change must exceed what machines alone would make; also where only the median of few
-    -- functions shows that.
+    -- Standard errors by which a change must exceed the effect of machines alone: the usual number, and that for the
+    -- median of few functions.
     guard_z constant double precision := 3;
     few_guard_z constant double precision := 2;
     least_functions constant integer := 5;
@@ -138,12 +137,12 @@ declare
     few_visible_z constant double precision := (least_evidence()).few_visible_z;
     ids bigint[];
     numbers integer[];
-    -- By number.
+    -- Timings by their number.
     names text[];
     their_kinds timing_kind[];
     before_uploads bigint[];
     after_uploads bigint[];
-    -- Of the timing that most uploads have: stands for a side's uploads.
+    -- The count of the timing that most uploads have stands for a side's uploads.
     before_most double precision;
     after_most double precision;
 begin
@@ -161,7 +160,7 @@ begin
             where is_selected((compared_timings.after).whole, sealed, group_id, bucket, span)
         ) as entry
         group by timing_id
-        -- Vitals that were replaced elsewhere leave nothing.
+        -- Vitals that were replaced elsewhere have no count left.
         having sum(count) > 0
     ),
     listed as materialized (
@@ -198,14 +197,14 @@ begin
         group by is_after, segment_id, number, bin
         having sum(count) > 0
     ),
-    -- Repeated page loads may be those of one client, and of another client on the other side.
+    -- Repeated page loads may come from one client on one side, and from another client on the other side.
     mostly as materialized (
         select 2 * sum(count) filter (where traffic = 'repeated') > sum(count) as repeated
         from entry
         join segment using (segment_id)
     ),
-    -- Strata with the machine class, the operating system and whether the page load was drawn for a profile, which costs
-    -- time: where that takes few values out of what both sides have.
+    -- Also divides strata by machine class, operating system and whether the page load is profiled (profiling costs
+    -- time), if that leaves most values in strata that both sides have.
     grouped as (
         select
             with_os, with_machine, with_draw, array_agg(segment_id) as segment_ids,
@@ -262,7 +261,7 @@ begin
             group by number, stratum
         ) as counted
     ),
-    -- Shares of values up to each bin: of each side, and of both, as if the mix of strata were the same.
+    -- Shares of values up to each bin, for each side and for both, with the same mix of strata.
     distribution as materialized (
         select
             number,
@@ -325,7 +324,7 @@ begin
         select
             number, percentile,
             sum(weight * (before_below / before_count - after_below / after_count)) as difference,
-            -- As if nothing had changed: both sides have one share in a stratum.
+            -- The null hypothesis: both sides have the same share in a stratum.
             sum(weight ^ 2 * (before_below + after_below) * (before_count + after_count - before_below - after_below)
                 / (before_count + after_count) / (before_count + after_count - 1)
                 * (1 / before_count + 1 / after_count)) as variance,
@@ -334,7 +333,7 @@ begin
         from part
         group by number, percentile
     ),
-    -- Values of a page load, a visitor, an hour are alike: the sums of hours show how much.
+    -- Values of one page load, visitor or hour are correlated: the variance of the hours' sums shows how much.
     residual as (
         select
             is_after, bucket, number, percentile,
@@ -346,8 +345,8 @@ begin
         join part using (number, percentile, stratum)
         group by is_after, bucket, number, percentile
     ),
-    -- The effective number of hours in which a side differs from the mean of the other one, and how much of the difference
-    -- is left without any three hours: as in compared_functions.
+    -- The effective number of hours in which a side differs from the other side's mean, and how much of the difference
+    -- is left without any three hours, as in compared_functions.
     excess_hours as (
         select number, percentile, min(effective) as effective, min(least_left) as least_left
         from (
@@ -396,8 +395,8 @@ begin
         group by number, percentile
         having min(blocks) >= least_blocks
     ),
-    -- One visitor makes the mean from which the visitor's hours would differ. So each side is estimated again without
-    -- each of its blocks of three hours (or days, where hours are gone).
+    -- One visitor's values move the mean with which that visitor's hours are compared. So each side is estimated again
+    -- without each block of three hours (or days, where hours are gone).
     block as materialized (
         select
             is_after, case when bucket < hours_from then bucket else date_bin('3 hours', bucket, 'epoch') end as block, number,
@@ -457,14 +456,14 @@ begin
             cross join horizon
         ) as block
     ),
-    -- Of timings that one side lacks. A day counts as so many hours with equally many values.
+    -- Timings that one side lacks. A day counts as that many hours with equally many values.
     one_sided_hours as (
         select number, sum(count) ^ 2 / sum(count ^ 2 / hours) as effective
         from (
             select number, sum(count)::double precision as count, case when bucket < hours_from then 24 else 1 end as hours
             from hour
             cross join horizon
-            -- They have no cut, so each value is here once.
+            -- These timings have no cut, so each value is here once.
             where least(before_uploads[number], after_uploads[number]) = 0
             group by number, bucket, hours_from
         ) as block
@@ -563,7 +562,8 @@ begin
         select
             *,
             case when before_value > 0 then after_value / before_value - 1 end as change,
-            -- On the scale of logarithms, where errors of a ratio are even; both sides' add up as squares.
+            -- On the scale of logarithms, where the error of a ratio is symmetric; the squares of both sides' errors
+            -- add up.
             case when least(before_value, before_low, after_value, after_low) > 0 then
                 exp(ln(after_value / before_value) - sqrt(ln(after_value / after_low) ^ 2 + ln(before_high / before_value) ^ 2)) - 1 end as change_low,
             case when least(before_value, before_low, after_value, after_low) > 0 then
@@ -574,7 +574,7 @@ begin
                     or abs(after_value / before_value - 1) > 1.0 / 32) as has_moved
         from measured
     ),
-    -- Machines that are faster or slower move all timings: as far as they moved the functions, nobody knows what did it.
+    -- Faster or slower machines move all timings. As far as a timing moved like the functions, its cause is unknown.
     function as materialized (
         select common_change, common_error, ln(1 + change) as difference, ln((1 + change_high) / (1 + change_low)) / 4 as error
         from compared_functions(compared_timings.before, compared_timings.after, false)
@@ -597,7 +597,7 @@ begin
             case when has_moved and z_of_machines is not null then machines_change end as common_change,
             has_moved and z_of_machines is not null and low is not null
                 and sign(log_change) * (log_change - machines) < z_of_machines * sqrt(((high - low) / 4) ^ 2 + machines_error ^ 2) as is_common,
-            -- Machines moved this timing as they moved functions, or not at all, or by something between.
+            -- Machines moved this timing by between nothing and the common change of the functions.
             least(low, log_change - machines - sqrt((log_change - low) ^ 2 + 4 * machines_error ^ 2)) as own_low,
             greatest(high, log_change - machines + sqrt((high - log_change) ^ 2 + 4 * machines_error ^ 2)) as own_high
         from (

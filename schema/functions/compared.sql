@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Comparing two sides: what compare_releases, compare_summary and regressions share.
---
--- docs/comparison.md explains the method. In short: means per upload in strata that both sides have, the logarithm of
--- their ratio, its variance as if nothing had changed, widened by what uploads of an hour have in common.
+-- Comparing two sides: what compare_releases, compare_summary and regressions share. -- docs/comparison.md explains the
+-- method. In short: means per upload in strata that both sides have, the logarithm of their ratio, and its variance
+-- under the null hypothesis, widened by the correlation of uploads within an hour.
 
 create or replace function fleetprof_data.least_evidence(
     out uploads         double precision,
@@ -20,7 +19,7 @@ return (200::double precision, 50::double precision, 12, 0.5::double precision, 
     2::double precision, 3.66::double precision + 1.28, 4.42::double precision + 1.28);
 
 comment on function fleetprof_data.least_evidence is
-    'Returns how much evidence a verdict takes. uploads, hours: of each side; few_uploads: those with which a change far beyond noise is found; share: of uploads in strata that both sides have; effective: number of uploads that a function''s cost comes from, on each side; effective_hours: number of hours that a difference comes from, or what one side lacks; z_left: standard errors of a difference that are left without any three hours; visible_z, few_visible_z: those of a change that is found in nine of ten cases, with enough and with few uploads.';
+    'Returns how much evidence a verdict takes. uploads, hours: of each side; few_uploads: enough to find a change far beyond noise; share: of uploads in strata that both sides have; effective: number of uploads that a function''s cost comes from, on each side; effective_hours: number of hours that a difference, or a function that one side lacks, comes from; z_left: standard errors of a difference that are left without any three hours; visible_z, few_visible_z: standard errors of a change that is found in nine of ten cases, with enough and with few uploads.';
 
 create or replace function fleetprof_data.compared_side(
     given   fleetprof_data.filters,
@@ -95,13 +94,13 @@ begin
         group by is_after, segment_id
         having sum(uploads) > 0
     ),
-    -- Repeated page loads may be those of one client, and of another client on the other side.
+    -- Repeated page loads may come from one client on one side, and from another client on the other side.
     mostly as materialized (
         select 2 * sum(uploads) filter (where traffic = 'repeated') > sum(uploads) as repeated
         from total
         join segment using (segment_id)
     ),
-    -- Strata with the operating system and the machine class, and without.
+    -- Strata with operating system and machine class, with one of them, and with neither.
     grouped as materialized (
         select
             with_os, with_machine,
@@ -132,8 +131,8 @@ begin
         from grouped
         group by with_os, with_machine
     ),
-    -- Each counts if the two take few uploads out of what both sides have; the machine class first. While it is new on one
-    -- side, no stratum with it is on both.
+    -- Operating system and machine class divide strata if most uploads stay in strata that both sides have. The machine
+    -- class goes first: while it is new on one side, both sides share no stratum that has it.
     chosen as (
         select with_os, with_machine
         from common
@@ -151,7 +150,7 @@ end
 $$;
 
 comment on function fleetprof_data.compared_strata is
-    'Returns the strata of two sides: segments that agree in the site and in all dimensions but the release, those of apart, browser_version, network, os and machine, and in os and machine where that leaves enough uploads in strata that both sides have; without repeated page loads, unless most are.';
+    'Returns the strata of two sides: segments that agree in the site and in all dimensions except the release, those of apart, browser_version, network, os and machine; also in os and machine if enough uploads stay in strata that both sides have. Leaves out repeated page loads, unless most are repeated.';
 
 create or replace function fleetprof_data.compared_sums(
     before fleetprof_data.selection,
@@ -241,7 +240,7 @@ begin
         sum(after_self_us),
         sum(before_total_us),
         sum(after_total_us),
-        -- Places of one function may share uploads: the most that the root of their squares' sum can be.
+        -- Frames of one function may share uploads, so this is an upper bound of the root of the sum of squares.
         case when compared_sums.by is null then sum(before_spread) else sqrt(sum(before_spread ^ 2)) end,
         case when compared_sums.by is null then sum(after_spread) else sqrt(sum(after_spread ^ 2)) end
     from named
@@ -250,7 +249,7 @@ end
 $$;
 
 comment on function fleetprof_data.compared_sums is
-    'Returns the functions of two sides, by function_key, or their groups (by and own: as frame_groups has them): sums over each side, in microseconds. frame_ids: all their frames; frame_id: the one to show, that with the most self time after. is_stable: the key holds across releases. spread: root of the sum over uploads of self time squared, at most. uploads: of functions with several frames, at most.';
+    'Returns the functions of two sides, by function_key, or their groups (by and own: as frame_groups has them): sums over each side, in microseconds. frame_ids: all their frames; frame_id: the frame to show, that with the most self time on the later side. is_stable: the key holds across releases. spread: upper bound of the root of the sum over uploads of self time squared. uploads: an upper bound for functions with several frames.';
 
 create or replace function fleetprof_data.compared_parts(
     is_after     boolean,
@@ -270,7 +269,7 @@ set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 declare
-    -- In parallel.
+    -- Parallel arrays.
     group_ids bigint[];
     places integer[];
 begin
@@ -281,7 +280,7 @@ begin
         from unnest(compared_parts.strata) with ordinality
             as member (before_ids, after_ids, device, b1, a1, b2, a2, b3, a3, b4, a4, place)
     ) as member;
-    -- Citus fails where nothing can be found.
+    -- Citus fails on a query that cannot find a row.
     if group_ids is null or compared_parts.frame_ids is null then
         return;
     end if;
@@ -289,7 +288,7 @@ begin
     select
         number, stratum, sum(self_us),
         case when compared_parts.of_groups
-            -- Functions of a group as if they were independent; hours show what they have in common.
+            -- Takes the functions of a group as independent; hours show their correlation.
             then sqrt(sum(self_us) ^ 2 / max(uploads) + sum(greatest(0, spread ^ 2 - self_us ^ 2 / uploads)))
             else sum(spread)
         end,
@@ -300,7 +299,7 @@ begin
             frame_id, stratum, sum(self_us[place]::double precision) as self_us,
             sqrt(sum(self_us2[place]::double precision)) as spread, sum(self_profiled[place]::double precision) as product
         from (
-            -- Most entries are not wanted: of these only the key is unpacked.
+            -- Most entries are not wanted, and only their keys are unpacked.
             select
                 stratum, unnest(frame_id) as frame_id, generate_subscripts(frame_id, 1) as place, self_us, self_us2,
                 self_profiled
@@ -310,7 +309,7 @@ begin
                     stratum, frame_id || '{}' as frame_id, self_us || '{}' as self_us, self_us2 || '{}' as self_us2,
                     self_profiled || '{}' as self_profiled
                 from (
-                    -- One stratum after the other: what is added up at one time fits the processor's caches.
+                    -- One stratum after the other, so that the sums in progress fit the processor's caches.
                     select stratum, frame_id, self_us, self_us2, self_profiled
                     from frame_packed
                     join unnest(group_ids, places) as member (group_id, stratum) using (group_id)
@@ -321,7 +320,7 @@ begin
                 order by stratum
             ) as unpacked
         ) as entry
-        -- A look into a hash table, before anything is collected.
+        -- A lookup in a hash table, before anything is collected.
         where frame_id = any(compared_parts.frame_ids)
         group by frame_id, stratum
     ) as part
@@ -354,7 +353,7 @@ set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 begin
-    -- Citus fails where nothing can be found.
+    -- Citus fails on a query that cannot find a row.
     if compared_hours.frame_ids is null then
         return;
     end if;
@@ -438,7 +437,7 @@ end
 $$;
 
 comment on function fleetprof_data.compared_hours_span is
-    'Returns from when to when one side has uploads (null: never), how many, and in how many hours.';
+    'Returns the first and the last time with uploads of one side (null: none), and the numbers of uploads and of hours with some.';
 
 create or replace function fleetprof_data.compared_reference(
     side        fleetprof_data.compared_side,
@@ -470,7 +469,7 @@ end
 $$;
 
 comment on function fleetprof_data.compared_reference is
-    'Returns the earlier side over 48 hours, of these segments, to be read by the hour: they show how much hours differ. They end a day after the side, but before the later one begins.';
+    'Returns the earlier side of these segments over 48 hours, to show how much hours differ. The period ends a day after that side, but before the later side begins.';
 
 create or replace function fleetprof_data.compared_evidence(
     before              fleetprof_data.compared_side,
@@ -494,7 +493,7 @@ declare
     earlier record := compared_hours_span((compared_evidence.before).segment_hours);
     later record := compared_hours_span((compared_evidence.after).segment_hours);
     uploads constant bigint := least(earlier.uploads, later.uploads);
-    -- With less, only a change far beyond noise is found, and it takes so many uploads.
+    -- Uploads that suffice while a release is early: only a change far beyond noise is found then.
     young_uploads constant integer := 1000;
     needed record;
 begin
@@ -509,16 +508,16 @@ begin
     end;
     is_enough := case undecided when 'early' then uploads >= young_uploads when 'not enough data' then uploads >= needed.few_uploads else true end;
     takes_reference := is_enough and undecided is not distinct from 'early';
-    -- Somebody may look every hour, as long as a release grows: all looks together raise a false alarm in 5 % of releases.
+    -- People may look every hour while a release grows: all looks together raise a false alarm in 5 % of releases.
     false_share := case when undecided is null then 0.0125 else 0.0005 end;
-    -- What Benjamini and Hochberg leave of that, found in nine of ten cases.
+    -- Standard errors of a change that is found in nine of ten cases after the correction of Benjamini and Hochberg.
     later_visible_z := needed.visible_z;
     visible_z := case when undecided is null then later_visible_z else needed.few_visible_z end;
 end
 $$;
 
 comment on function fleetprof_data.compared_evidence is
-    'Returns how much evidence two sides have. undecided: the verdict on what is not found, null where all can be judged; is_enough: large changes can be judged; takes_reference: only beside the hours before; false_share: of Benjamini and Hochberg; visible_z: standard errors of a change that is found in nine of ten cases, later_visible_z: with enough hours and uploads.';
+    'Returns how much evidence two sides have. undecided: the verdict where no change is found, null if all can be judged; is_enough: large changes can be judged; takes_reference: only with the help of the hours before; false_share: of Benjamini and Hochberg; visible_z: standard errors of a change that is found in nine of ten cases, later_visible_z: with enough hours and uploads.';
 
 revoke execute on function
     fleetprof_data.least_evidence, fleetprof_data.compared_side, fleetprof_data.compared_strata, fleetprof_data.compared_sums,

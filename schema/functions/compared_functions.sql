@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The comparison itself: the steps of docs/comparison.md, one after the other.
+-- Compares functions: the steps of docs/comparison.md in order.
 
 create or replace function fleetprof_data.compared_functions(
     before    fleetprof_data.compared_side,
@@ -53,7 +53,7 @@ declare
     least_effective constant double precision := (least_evidence()).effective;
     least_effective_hours constant double precision := (least_evidence()).effective_hours;
     least_z constant double precision := (least_evidence()).z_left;
-    -- How many functions are tested at most, and of how many frames: those with the most self time.
+    -- The most functions that are tested, and the most frames: those with the most self time.
     most_functions constant integer := 1000;
     most_frames constant integer := case when compared_functions.by is null then 2000 else 1000000 end;
     strata stratum[] := array(
@@ -62,23 +62,23 @@ declare
     frame_ids bigint[];
     numbers integer[];
     after_weight double precision; -- share of the later side in all uploads of common strata
-    -- How much longer the later side's uploads are, and whether functions are compared as if all were equally long: by
-    -- chance, hardly.
+    -- How much longer the later side's uploads are; beyond so many standard errors, functions are compared as if all
+    -- uploads were equally long.
     longer_us double precision;
     by_length boolean;
-    -- Whether uploads of a side differ enough in length to show how time grows with it. If not, it is taken to grow in
-    -- proportion.
+    -- Whether uploads of a side differ enough in length to show how time grows with length. If not, time is assumed to
+    -- grow in proportion.
     shows_growth boolean;
     least_spread constant double precision := 0.05;
     sure_z constant double precision := 3;
-    -- No cost is taken for known better than this.
+    -- The least relative error of a cost.
     least_error constant double precision := 0.001;
-    -- The hours before, and how much they vary.
+    -- The hours before the earlier side, and how much they vary.
     reference compared_side;
-    -- A function's prior degrees of freedom: how much it takes the mean of all for its own widening.
-    -- The functions of a group run together, each group in its own way.
+    -- Prior degrees of freedom: how much a function's widening is drawn to the mean of all. Functions of a group run
+    -- together, so groups differ more.
     prior_df constant double precision := case when compared_functions.by is null then 46 else 2 end;
-    -- A change that is worth to wait for, in a function that runs in this share of uploads.
+    -- A change that is worth waiting for, in a function that runs in this share of uploads.
     awaited constant double precision := ln(1.2);
     everywhere constant double precision := 0.8;
 begin
@@ -108,7 +108,7 @@ begin
         ) as stratum
     ) as stratum;
 
-    -- A side without uploads is no side.
+    -- Both sides need uploads.
     if coalesce(least(whole.before_uploads, whole.after_uploads), 0) = 0 then
         return;
     end if;
@@ -133,7 +133,7 @@ begin
             row_number() over (
                 order by before_self_us / whole.before_uploads + after_self_us / whole.after_uploads desc, function_key
             )::integer as number,
-            -- Under-estimates nothing that could be enough once strata are known.
+            -- An upper bound: strata can only leave less.
             ((before_self_us + after_self_us) / nullif(sqrt(before_spread ^ 2 + after_spread ^ 2), 0)) ^ 2
                 >= least_effective as may_do
         from compared_sums(before_whole, after_whole, compared_functions.by, compared_functions.own)
@@ -192,7 +192,7 @@ begin
             after_us / after_uploads as after_rate,
             greatest(0, before_us2 - before_us ^ 2 / before_uploads) as before_squares,
             greatest(0, after_us2 - after_us ^ 2 / after_uploads) as after_squares,
-            -- Of self time and profiled time.
+            -- Variances and covariance of self time and profiled time.
             before_product - before_us * before_profiled_us / before_uploads
                 + after_product - after_us * after_profiled_us / after_uploads as products
         from paired
@@ -204,7 +204,7 @@ begin
             number,
             sum(weight * before_rate) as before_mean,
             sum(weight * after_rate) as after_mean,
-            -- As if nothing had changed: both sides have one variance in a stratum.
+            -- The null hypothesis: both sides have the same variance in a stratum.
             sum(weight ^ 2 * (before_squares + after_squares) / (before_uploads + after_uploads - 2)
                 * (1 / before_uploads + 1 / after_uploads)) as variance,
             sum((weight / before_uploads) ^ 2 * before_squares * before_uploads / (before_uploads - 1)) as before_variance,
@@ -213,7 +213,7 @@ begin
                 * (1 / before_uploads + 1 / after_uploads)) as covariance,
             sum(before_squares + after_squares) as squares,
             sum(products) as products,
-            -- The effective number of uploads that cost comes from, and how much of it each side would have.
+            -- The effective number of uploads that cost comes from, and each side's expected part.
             sum(before_us + after_us) / sum(before_us2 + after_us2)
                 * sum((before_us + after_us) * before_uploads / (before_uploads + after_uploads)) as before_effective,
             sum(before_us + after_us) / sum(before_us2 + after_us2)
@@ -223,7 +223,7 @@ begin
         from cost
         group by number
     ),
-    -- growth: the share of a function's time that grows with an upload's length; 0 of what runs at load.
+    -- growth: the share of a function's time that grows with an upload's length; 0 for functions that run at load only.
     growing as (
         select
             *,
@@ -270,7 +270,7 @@ begin
         from estimate
         where least(before_effective, after_effective) >= least_effective
     ),
-    -- Hours as clusters: how much more the sums of hours vary than sums of independent uploads would.
+    -- Hours as clusters: the ratio of the variance of hours' sums to that of independent uploads.
     stratum_hour as materialized (
         select
             false as is_after, stratum, device, bucket, hours as length, uploads
@@ -326,7 +326,7 @@ begin
         from wanted
         cross join lateral compared_hours(after_hours, frame_ids, numbers) as part
     ),
-    -- Of functions that one side lacks. A day counts as so many hours with equal costs.
+    -- Functions that one side lacks. A day counts as that many hours with equal costs.
     one_sided_hours as (
         select number, sum(self_us) ^ 2 / sum(self_us ^ 2 / length) as effective
         from function_hour
@@ -354,7 +354,7 @@ begin
         where hours > 1
         group by number, is_after
     ),
-    -- What independent uploads would make of it, if both sides had one variance.
+    -- The variance of independent uploads, if both sides had the same.
     within_hours as (
         select number, is_after, sum(squares / greatest(all_uploads - 2, 1) * class_total.uploads / side_total.uploads ^ 2) as variance
         from (select number, device, sum(squares) as squares from class_cost group by number, device) as class
@@ -364,7 +364,7 @@ begin
         where hours > 1
         group by number, is_after
     ),
-    -- Each side by itself: hours with few uploads of a function show little, the other side's may show a lot.
+    -- Each side by itself: one side's hours may have few uploads of a function, the other side's many.
     side_hours as materialized (
         select
             number, is_after, within_hours.variance as within_variance, coalesce(between_hours.variance, 0) as between_variance,
@@ -420,8 +420,8 @@ begin
             group by number
         ) as sides using (number)
     ),
-    -- A side of few hours does not show how much hours differ. The hours before show it: by how much their sums vary more
-    -- than sums of independent uploads, devices apart.
+    -- A side of few hours does not show how much hours differ. The hours before do: the variance of their sums beyond
+    -- that of independent uploads, each device by itself.
     reference_hour as materialized (
         select number, bucket, rate.us as expected, uploads, coalesce(self_us, 0) as self_us
         from (
@@ -442,7 +442,7 @@ begin
             where evidence.takes_reference
         ) as cost using (number, bucket)
     ),
-    -- Of one upload, devices apart.
+    -- The variance of one upload, each device by itself.
     square as (
         select number, sum(squares) / (select sum(uploads) - 2 from class_total) as square from class_cost group by number
     ),
@@ -465,7 +465,7 @@ begin
     reference_noise as (
         select
             number,
-            -- Of one hour, beside what independent uploads make of it; as a variance of the logarithm.
+            -- The variance of one hour beyond that of independent uploads, as a variance of the logarithm.
             greatest(1, ratio, (prior_df * mean_ratio + own_df * ratio) / (prior_df + own_df)) as ratio,
             (hours * square
                 / (select sum(uploads) from (select distinct bucket, uploads from reference_hour) as hour)) as within_variance
@@ -477,13 +477,13 @@ begin
             number,
             own_df + prior_df as df,
             growth,
-            -- A mean of nothing is taken for half of what one effective upload would make it.
+            -- A mean of 0 counts as half of the mean that one effective upload would give.
             ln(greatest(after_mean, mean / after_effective / 2) / greatest(before_mean, mean / before_effective / 2)) as difference,
             before_mean > 0 and after_mean > 0 as is_ratio,
             least_observed,
-            -- What never varies would outweigh all others in the common change.
+            -- A function that never varies would outweigh all others in the common change.
             greatest(sqrt(greatest(variance * widening, hourly_variance)) / mean, least_error) as error,
-            -- Of an interval: each side has its own variance, and few uploads show too little of it.
+            -- For an interval: each side has its own variance, which few uploads underestimate.
             sqrt(greatest(
                 before_widening * before_variance / nullif(before_mean, 0) ^ 2
                     + after_widening * after_variance / nullif(after_mean, 0) ^ 2,
@@ -491,7 +491,7 @@ begin
         from (
             select
                 widened.*,
-                -- As many uploads, or as many hours, whichever varies more.
+                -- Degrees of freedom from uploads or from hours, whichever varies more.
                 coalesce(greatest(
                     variance * noise.ratio,
                     variance + (noise.ratio - 1) * within_variance * (1 / evidence.before_hours + 1 / evidence.after_hours)), 0)
@@ -532,7 +532,7 @@ begin
             ) as tested
         ) as tested
     ),
-    -- Again, without those that changed by themselves.
+    -- Again, without functions that changed on their own.
     second_common as (
         select *
         from common_change(
@@ -542,7 +542,7 @@ begin
         union all
         select machines[1], machines[2] where compared_functions.machines is not null
     ),
-    -- What nothing records, such as another browser, moves functions that did not change apart.
+    -- Unrecorded causes, such as another browser, scatter functions that did not change.
     unchanged as materialized (
         select change_scatter(array_agg(difference - common), array_agg(error)) as scatter
         from first_judged
@@ -580,8 +580,8 @@ begin
             ) as tested
         ) as tested
     ),
-    -- What each side costs beyond the mean of the other one, hour by hour. One visitor, or an outage, makes it in a few
-    -- hours of its side.
+    -- Each side's cost beyond the other side's mean, by hour. One visitor, or an outage, adds it in a few hours of one
+    -- side.
     flagged as materialized (
         select number, is_after, common, growth
         from judged
@@ -591,7 +591,7 @@ begin
     expected as (
         select
             number, is_after, stratum,
-            -- A stratum that the other side lacks shows no excess.
+            -- A stratum that the other side lacks counts as without excess.
             case
                 when not is_common then coalesce(own.us / nullif(case when is_after then after_uploads else before_uploads end, 0), 0)
                 when is_after then coalesce(before_rate, 0) * exp(common) * (1 + growth * longer_us / whole.before_length)
@@ -618,8 +618,8 @@ begin
         ) as hour
         group by number, is_after, bucket
     ),
-    -- Of each side: the effective number of hours, and how much of the difference is left without any three hours in a row,
-    -- in standard errors of that. Independent uploads alone make hours unequal: a part of that does not count.
+    -- For each side: the effective number of hours, and the difference that is left without any three hours in a row,
+    -- in its standard errors. Independent uploads alone make hours unequal, so part of the inequality does not count.
     excess_hours as (
         select
             number, is_after,
@@ -649,7 +649,8 @@ begin
     fewest_hours as (
         select number, min(effective) as effective, min(least_left) as least_left from excess_hours group by number
     ),
-    -- The same without any one stratum, where hours are too few to be left out: one visitor has one device and one page.
+    -- The same without any one stratum, if hours are too few to leave some out: one visitor has one device and one
+    -- page.
     excess_strata as (
         select number, min(least_left) as least_left
         from (
@@ -684,7 +685,7 @@ begin
         left join fewest_hours using (number)
         left join excess_strata using (number)
     ),
-    -- For how long at this traffic: errors shrink with the root of hours.
+    -- How long to wait at this traffic: errors shrink with the square root of hours.
     awaiting as (
         select
             case
@@ -756,7 +757,7 @@ end
 $$;
 
 comment on function fleetprof_data.compared_functions is
-    'Compares two sides; a row per function that either has. Columns as in fleetprof.compare_releases, and: frame_id, the frame to show; common_change and comparable_share as in compare_summary; common_error: standard error of common_change, as a logarithm; by_time: functions were compared as if the uploads of both sides were equally long, since they are not. one_sided: looks for slower functions only. by, own: compares groups of functions, as frame_groups has them; frame_id is one of the group. machines: the common change (a logarithm) and its error, instead of that of what is compared.';
+    'Compares two sides; a row per function that either has. Columns as in fleetprof.compare_releases, and: frame_id, the frame to show; common_change and comparable_share as in compare_summary; common_error: standard error of common_change, as a logarithm; by_time: the uploads of the two sides differ in length, and functions were compared as if they did not. one_sided: looks for slower functions only. by, own: compares groups of functions, as frame_groups has them; frame_id is one of the group. machines: the common change (a logarithm) and its error to use, instead of those of the compared functions.';
 
 revoke execute on function fleetprof_data.compared_functions from public;
 grant execute on function fleetprof_data.compared_functions to fleetprof_reader;

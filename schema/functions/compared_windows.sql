@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Poor page loads against good ones: the functions inside two sets of windows, matched and judged.
---
--- A cell is a stratum (page loads that agree in site, route, device and browser) in some hours. The weighted mean of the
--- cells' differences is what poor page loads cost more. Its error comes from how the differences of hours scatter: sums
--- suffice for that, and page loads of one visitor, who stays for some hours, count once.
+-- Compares the functions inside the windows of poor and of good page loads. -- A cell is a stratum (page loads that
+-- agree in site, route, device and browser) in some hours. The weighted mean of the cells' differences is the extra
+-- cost of poor page loads. Its error comes from the scatter of the hours' differences: sums suffice for that, and the
+-- page loads of one visitor, who stays for some hours, count once.
 
 create or replace function fleetprof_data.compared_windows(
     hours     fleetprof_data.selection,
@@ -30,15 +29,15 @@ as $$
 declare
     evidence record;
     every_marker boolean := are_all(compared_windows.markers);
-    -- How much of what strata tell is left where they are cut into hours.
+    -- How much of the strata's information is left when they are cut into hours.
     least_kept constant double precision := 0.8;
-    -- Hours of a cell: the fewest that keep so much. A day where hours are gone.
+    -- Hours per cell: the fewest that keep that much; a day where hours are gone.
     lengths constant integer[] := '{1,2,4,8}';
-    -- No cost is taken for known better than this.
+    -- The least relative error of a cost.
     least_error constant double precision := 0.001;
 begin
     select * into evidence from least_evidence();
-    -- Citus fails where nothing can be found.
+    -- Citus fails on a query that cannot find a row.
     if compared_windows.frame_ids is null then
         return;
     end if;
@@ -161,7 +160,7 @@ begin
             and uploads * least(poor_loads, good_loads) / (poor_loads + good_loads) >= evidence.effective
             and poor + good > 0
     ),
-    -- A slow device makes all functions longer. That is behind the vital, but no function is.
+    -- A slow device makes all functions longer: then the device makes the vital poor, not a function.
     common as materialized (
         select common, common_error
         from common_change(
@@ -185,7 +184,7 @@ begin
             select *, exp(common) as factor, poor - exp(common) * good as difference from known cross join common
         ) as known
     ),
-    -- The tail in which poor page loads cost more.
+    -- The tail of the distribution in which poor page loads cost more.
     tested as (
         select
             *, row_number() over (order by tail) as place, count(*) over () as functions
