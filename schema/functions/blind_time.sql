@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Blind time: the page surely ran code, and no stack shows it.
+-- Blind time: time in which the page surely ran code that no stack shows.
 
 create or replace function fleetprof_data.hidden_totals(
     selected    fleetprof_data.selection,
@@ -77,7 +77,7 @@ begin
         case
             when script = '(overflow)' then null
             when cardinality(page_hosts) > 0 and host_of(script) <> all(page_hosts)
-                -- Functions of a script that the page may read have stacks.
+                -- A script that the page may read shows stacks, so it has no blind time.
                 and not exists (
                     select
                     from resource

@@ -42,7 +42,7 @@ begin
     sums := '{}';
     samples := '{}';
     if call_edges.fold is null then
-        -- Each frame has facts of its own, which are far fewer than the facts of stacks.
+        -- The facts of frames are far fewer than the facts of stacks.
         used := array(
             select distinct frame_id
             from (

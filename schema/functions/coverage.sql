@@ -37,7 +37,7 @@ end
 $$;
 
 comment on function fleetprof_data.page_loads is
-    'Returns the page loads of these segments by their verified sample rate in millionths (0: none), and by the reason why they have no profile; null: they have one. overloaded: those of them whose agent stopped early, because it took too much of a busy device; they are not in loads a second time.';
+    'Returns the page loads of these segments by their verified sample rate in millionths (0: none), and by the reason why they have no profile; null: they have one. overloaded: page loads among them whose agent stopped early, because it took too much of a busy device; loads counts them once.';
 
 create or replace function fleetprof.coverage(
     -- {{filters}}

@@ -55,7 +55,7 @@ returns text[]
 language sql immutable parallel safe
 return array[{{defaults}}]::text[];
 
-comment on function fleetprof_data.usual_filters is 'Returns the filter of each dimension that holds unless a caller gives another one. It is also what is stored where the dimension is absent; null: an empty text is.';
+comment on function fleetprof_data.usual_filters is 'Returns the filter of each dimension that holds unless a caller gives another one. The same value is stored where the dimension is absent; null: an empty text is stored.';
 
 create or replace function fleetprof_data.spelled_out(filters text[])
 returns text[]
@@ -65,7 +65,7 @@ return (
     from unnest(filters, fleetprof_data.usual_filters()) with ordinality as given (filter, usual, place)
 );
 
-comment on function fleetprof_data.spelled_out is 'Returns filters, one per dimension, in which what is stored where a dimension is absent stands for an empty text.';
+comment on function fleetprof_data.spelled_out is 'Returns filters, one per dimension, with the value that is stored for an absent dimension in place of an empty text.';
 
 create or replace function fleetprof_data.listed_by(given fleetprof_data.filters, dimension text)
 returns fleetprof_data.filters
@@ -142,7 +142,7 @@ end
 $$;
 
 comment on function fleetprof_data.select_navigations is
-    'Returns the kinds of navigation that filters select; raises an error with a hint if there are none. Soft ones are never among others, unless these are listed by navigation (dimension).';
+    'Returns the kinds of navigation that filters select; raises an error with a hint if there are none. Soft navigations are never selected together with others, unless the question lists by navigation (dimension).';
 
 create or replace function fleetprof_data.select_navigations_of(kind text, filter text, excluded text)
 returns text[]
@@ -164,7 +164,7 @@ end
 $$;
 
 comment on function fleetprof_data.select_navigations_of is
-    'Returns what select_navigations does for vitals, null for other kinds of timings; raises an error if these are filtered by navigation.';
+    'Returns the result of select_navigations for vitals, null for other kinds of timings; raises an error if other kinds are filtered by navigation.';
 
 create or replace function fleetprof_data.kept_apart(given fleetprof_data.filters, dimension text)
 returns fleetprof_data.filters
@@ -183,7 +183,7 @@ begin
 end
 $$;
 
-comment on function fleetprof_data.kept_apart is 'Returns listed_by so that each selected group has one value of the dimension: %% matches what % matches, but counts as a filter.';
+comment on function fleetprof_data.kept_apart is 'Returns the filters of listed_by, changed so that each selected group has one value of the dimension: %% matches like %, but counts as a filter.';
 
 create or replace function fleetprof_data.is_selected(
     selected fleetprof_data.selection,
@@ -325,7 +325,7 @@ end
 $$;
 
 comment on function fleetprof_data.selection_text is
-    'Returns in words which rows a selection reads: how many segments, whose fresh rows; how many groups, and of which cohort levels; how many sealed blocks of each length, from the start of the first to the end of the last one.';
+    'Returns in words which rows a selection reads: the fresh rows of how many segments; how many groups, and their cohort levels; how many sealed blocks of each length, from the start of the first to the end of the last.';
 
 create or replace function fleetprof_data.explain_selection(selected fleetprof_data.selection)
 returns void
@@ -340,7 +340,7 @@ begin
 end
 $$;
 
-comment on function fleetprof_data.explain_selection is 'Sends selection_text as a message of level debug1, where somebody would see it.';
+comment on function fleetprof_data.explain_selection is 'Sends selection_text as a message of level debug1, if the client or the log takes that level.';
 
 create or replace function fleetprof_data.select_segments(given fleetprof_data.filters, by_segment boolean default false)
 returns fleetprof_data.selection
@@ -424,7 +424,7 @@ end
 $$;
 
 comment on function fleetprof_data.select_segments is
-    'Returns what filters select; raises an error with a hint for invalid ones. by_segment: sealed rows of segments, even where cohorts would do.';
+    'Returns the selection of these filters; raises an error with a hint for invalid filters. by_segment: reads sealed rows of segments, even where cohorts would do.';
 
 create or replace function fleetprof_data.select_markers(filter text, excluded text default null)
 returns smallint[]
@@ -577,5 +577,5 @@ grant execute on function
     fleetprof_data.are_all,
     fleetprof_data.selected_totals
 to fleetprof_reader;
--- For function tables.
+-- The writer needs both to list and remove function tables.
 grant execute on function fleetprof_data.matches, fleetprof_data.like_pattern to fleetprof_writer;

@@ -55,7 +55,7 @@ declare
     -- code outside all packages.
     numbers integer[];
     has_own boolean[] := array_fill(false, array[cardinality(parents)]);
-    -- By place: the node that takes it in, and that node's level. A hash of its path names a node.
+    -- By place: the node into which the place is folded, and that node's level. A hash of its path names a node.
     groups bigint[] := array_fill(0::bigint, array[cardinality(parents)]);
     depths integer[] := array_fill(0, array[cardinality(parents)]);
 begin
@@ -146,7 +146,7 @@ end
 $$;
 
 comment on function fleetprof_data.folded_tree is
-    'Returns the tree of stack_sums with frames of packages folded. fold => package: neighbours of one package become one node; caller: a frame of a package becomes a part of the nearest function on its stack that is of none, where there is one. null: no package is folded. Nodes that then have the same path are one. packages: labels of nodes that stand for a package; the frame_id of the nth is -n. Self times add up to what they did.';
+    'Returns the tree of stack_sums with frames of packages folded. fold => package: neighbours of one package become one node; caller: a frame of a package becomes a part of the nearest function on its stack that belongs to no package, if there is one. null: no package is folded. Nodes that then have the same path are one. packages: labels of nodes that stand for a package; the frame_id of the nth is -n. Self times add up to what they did.';
 
 create or replace function fleetprof_data.package_label(frame_id bigint, packages text[])
 returns text

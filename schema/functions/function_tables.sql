@@ -106,7 +106,7 @@ declare
         from function_table
         where added < now() - prune_function_tables.age
             and not exists (select from resource where resource.resource_id = function_table.resource_id)
-        -- The next housekeeping continues.
+        -- The next housekeeping removes more.
         limit 1000);
 begin
     delete from original_function where resource_id = any(doomed);

@@ -295,7 +295,7 @@ begin
         return;
     end if;
 
-    -- A virtual event stands for all equal events. It has what they have in common and the sum of their own times.
+    -- A virtual event stands for all equal events. It has their common members and the sum of their own times.
     -- Events of type PROCESS are left out: they are the operating system's view of the whole process.
     return query
     select

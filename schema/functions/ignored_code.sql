@@ -6,7 +6,7 @@ returns text
 language sql immutable strict parallel safe
 return replace(replace(replace(replace(ignored, '\', '\\'), '%', '\%'), '_', '\_'), '*', '%');
 
-comment on function fleetprof_data.ignored_pattern is 'Returns what LIKE takes for a pattern of sites[].ignore. Only * is special.';
+comment on function fleetprof_data.ignored_pattern is 'Returns the LIKE pattern for a pattern of sites[].ignore. Only * is special.';
 
 create or replace function fleetprof_data.is_ignored_code(place text, patterns text[])
 returns boolean
@@ -16,7 +16,7 @@ return patterns is not null and place is not null
         or regexp_replace(place, '^[A-Za-z][A-Za-z0-9+.-]*://[^/]*|[?#].*', '', 'g') like any (patterns));
 
 comment on function fleetprof_data.is_ignored_code is
-    'True if a URL, its path or a source is what one of these patterns says; without query and fragment. patterns: of its site in ignored_code, null if that has none.';
+    'True if a URL, its path or a source, without query and fragment, matches one of these patterns. patterns: those of the site in ignored_code, null if there are none.';
 
 create or replace function fleetprof_data.package_of(package text, source text, script_package text, is_ignored boolean)
 returns text

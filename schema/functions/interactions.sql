@@ -63,7 +63,7 @@ begin
                 max(p98_us) filter (where kind = 'interaction') as p98_us,
                 max(max_us) filter (where kind = 'interaction') as max_us,
                 coalesce(max(sum_us) filter (where kind = 'interaction'), 0) as sum_us,
-                -- Either is too long.
+                -- Interactions and responses that are too long.
                 coalesce(max(count) filter (where kind = 'interaction_flagged'), 0)
                 + coalesce(max(count) filter (where kind = 'response_flagged'), 0) as flagged,
                 coalesce(max(count) filter (where kind = 'response'), 0) as responses,

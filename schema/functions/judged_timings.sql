@@ -28,7 +28,7 @@ begin
     if rollout_sides.before is not distinct from rollout_sides.after or (rollout_sides.after_side).apart <> '{}' or hours is null then
         return;
     end if;
-    -- Weekends beside weekends; else the whole days right before.
+    -- Compares weekends with weekends; else takes the whole days right before.
     foreach step in array array[7, ceil(extract(epoch from upper(hours) - lower(hours)) / 86400)] loop
         since := days_earlier(lower(hours), step, zone);
         until := days_earlier(upper(hours), step, zone);
@@ -88,14 +88,15 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    -- By how many standard errors a change without machines must be in the direction of the fleet's.
+    -- Standard errors by which a change, without the effect of machines, must point in the direction of the fleet's
+    -- change.
     sure_z constant double precision := 2;
 begin
     return query
     with beside as materialized (
         select * from compared_timings(judged_timings.before_side, judged_timings.after_side, judged_timings.kinds, judged_timings.navigations)
     ),
-    -- The whole fleet has the same machines, whoever gets the release first.
+    -- The whole fleet has the same machines, whichever visitors get the release first.
     fleet as materialized (
         select fleet.name, fleet.kind, fleet.percentile, fleet.change, fleet.p, fleet.verdict
         from (select from beside where verdict = 'no change seen' and machines is not null limit 1) as hidden
@@ -117,7 +118,7 @@ end
 $$;
 
 comment on function fleetprof_data.judged_timings is
-    'Returns what compared_timings returns for two sides (before and after: the filters of their releases); where machines hide a change between releases side by side, the verdict of the whole fleet against the days before, and fleet_change, what that changed by.';
+    'Returns what compared_timings returns for two sides (before and after: the filters of their releases); where machines hide a change between releases side by side, the verdict of the whole fleet against the days before, and fleet_change, the change of the fleet.';
 
 revoke execute on function fleetprof_data.rollout_sides, fleetprof_data.judged_timings from public;
 grant execute on function fleetprof_data.rollout_sides, fleetprof_data.judged_timings to fleetprof_reader;

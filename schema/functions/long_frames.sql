@@ -51,7 +51,7 @@ begin
             max(p75_us) filter (where kind = 'frame_script') as p75_us,
             coalesce(max(sum_us) filter (where kind = 'blocking'), 0) as blocking_us,
             coalesce(max(sum_us) filter (where kind = 'forced_layout'), 0) as forced_layout_us,
-            -- Null: no browser said them.
+            -- Null if no browser reported these values.
             max(sum_us) filter (where kind = 'forced_style') as forced_style_us,
             max(sum_us) filter (where kind = 'forced_reflow') as forced_reflow_us,
             max(sum_us) filter (where kind = 'style') as style_us,

@@ -107,7 +107,7 @@ end
 $$;
 
 comment on function fleetprof_data.keep_sites is
-    'Replaces what is known of these sites: an object by site of {"scripts": templates, "ignore": patterns, "first_party": hosts, "source_link": template, empty for none, "timezone": name}. Returns what keep_timezones does not know. Collectors call it when they start, after each reload, and when they keep house.';
+    'Replaces what is known of these sites: an object by site of {"scripts": templates, "ignore": patterns, "first_party": hosts, "source_link": template, empty for none, "timezone": name}. Returns the time zones that keep_timezones does not know. Collectors call it when they start, after each reload, and when they keep house.';
 
 revoke execute on function
     fleetprof_data.host_of, fleetprof_data.url_package, fleetprof_data.is_within, fleetprof_data.own_hosts,

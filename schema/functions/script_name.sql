@@ -86,7 +86,7 @@ end
 $$;
 
 comment on function fleetprof_data.script_replacement is
-    'Returns what replaces a URL that matches a template: the template, with the texts of * in their places.';
+    'Returns the replacement for a URL that matches a template: the template, with the texts of * in their places.';
 
 create or replace function fleetprof_data.templated(name text, patterns text[], replacements text[])
 returns text
@@ -105,7 +105,7 @@ end
 $$;
 
 comment on function fleetprof_data.templated is
-    'Returns what a URL or a path is called by the first template that it matches; null: by none.';
+    'Returns the name that the first matching template gives a URL or a path; null if none matches.';
 
 create or replace function fleetprof_data.script_name(resource text, patterns text[], replacements text[])
 returns text
@@ -117,7 +117,7 @@ return case
 end;
 
 comment on function fleetprof_data.script_name is
-    'Returns what a script is called across releases; patterns and replacements: of its site in script_template, null if that has none.';
+    'Returns a script''s name across releases; patterns and replacements: those of the site in script_template, null if there are none.';
 
 create or replace function fleetprof_data.source_name(source text, patterns text[], replacements text[])
 returns text
@@ -129,7 +129,7 @@ return case
 end;
 
 comment on function fleetprof_data.source_name is
-    'Returns what a source of a function table is called across releases: by the first template of sites[].scripts that its path matches, else as it is. patterns and replacements: as for script_name.';
+    'Returns the name of a function table''s source across releases: the first template of sites[].scripts that its path matches gives it; without one the name stays. patterns and replacements: as for script_name.';
 
 create or replace function fleetprof_data.keep_scripts(templates jsonb)
 returns void

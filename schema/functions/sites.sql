@@ -32,7 +32,7 @@ begin
         join segment on segment_id = group_id
         group by site
     ),
-    -- Sealed days say the day; these are the hours of the latest ones.
+    -- Rows of sealed days lack the hour, so the latest hour comes from rows of hours.
     latest as (
         select site, max(bucket) as last_hour
         from total_packed

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The tree of stacks.
 --
--- Only a stack's own samples are stored. Its total, with the stacks that stand on it, is added up here: in one pass
+-- Only a stack's own samples are stored. Its total, which includes its descendants, is added up here: in one pass
 -- over the selected stacks and their ancestors, from the deepest to the outermost.
 
 create or replace function fleetprof_data.sampled_stacks(
@@ -82,7 +82,7 @@ end
 $$;
 
 comment on function fleetprof_data.stacks_on is
-    'Returns a stack and all that stand on it; empty if there is no such stack.';
+    'Returns a stack and its descendants; empty if there is no such stack.';
 
 create or replace function fleetprof_data.stack_sums(
     selected        fleetprof_data.selection,
@@ -172,7 +172,7 @@ end
 $$;
 
 comment on function fleetprof_data.stack_sums is
-    'Returns every stack of a selection and all stacks below it in parallel arrays, by place; parents: the place of a stack''s caller. self_sums: microseconds in exactly this stack; total_sums: in this stack or one on top of it; sample_sums: samples, as total_sums. The first element, with level 0 and no stack, is the whole. inward: the places of the others, each before its caller''s. root: only this stack, at level 1, and what stands on it; null for all. Null if nothing is selected.';
+    'Returns every stack of a selection and all stacks below it in parallel arrays, by place; parents: the place of a stack''s caller. self_sums: microseconds in exactly this stack; total_sums: in this stack or one on top of it; sample_sums: samples, as total_sums. The first element, with level 0 and no stack, is the whole. inward: the places of the others, each before its caller''s. root: only this stack, at level 1, and its descendants; null for all. Null if nothing is selected.';
 
 create or replace function fleetprof_data.stacks_above(frame_ids bigint[], most integer)
 returns table (stack_id bigint, parent_id bigint, frame_id bigint, level integer, is_above boolean)
@@ -424,7 +424,7 @@ end
 $$;
 
 comment on function fleetprof_data.call_tree is
-    'Returns a selection''s stacks as a tree in parallel arrays; ordinals: each node''s number from 1, depth first, siblings by descending time, null for nodes below min_share of the profiled time and for what stands on them; microseconds. Level 0, with no frame, is the whole. A function in several builds of a script is one frame. fold, packages: as in folded_tree. root: as in stack_sums. Null if nothing is selected.';
+    'Returns a selection''s stacks as a tree in parallel arrays; ordinals: each node''s number from 1, depth first, siblings by descending time, null for nodes below min_share of the profiled time and for their descendants; microseconds. Level 0, with no frame, is the whole. A function in several builds of a script is one frame. fold, packages: as in folded_tree. root: as in stack_sums. Null if nothing is selected.';
 
 revoke execute on function
     fleetprof_data.sampled_stacks, fleetprof_data.stacks_on, fleetprof_data.stack_sums, fleetprof_data.stacks_above,

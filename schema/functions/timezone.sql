@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Time zones: whose days a site's days are, and where the days of a trend begin.
+-- Time zones: the zone of a site's days, and where the days of a trend begin.
 
 create or replace function fleetprof_data.keep_timezones(zones jsonb)
 returns text
@@ -37,7 +37,7 @@ end
 $$;
 
 comment on function fleetprof_data.keep_timezones is
-    'Replaces the time zones of these sites in site_timezone: an object of names by site. Returns those that the server does not know, as site=name with commas between them, null if there are none; these sites keep what they had.';
+    'Replaces the time zones of these sites in site_timezone: an object of names by site. Returns those that the server does not know, as site=name with commas between them, null if there are none; these sites keep their zone.';
 
 -- A quoted body, because Citus does not support a RETURN that reads tables.
 create or replace function fleetprof.timezone_of(site text)
@@ -93,7 +93,7 @@ returns timestamptz
 language sql stable strict parallel safe
 return (
     select case
-        -- Where clocks go back at midnight, the day has it twice: at time zone returns the second one.
+        -- Where clocks go back at midnight, the day has two midnights: at time zone returns the second one.
         when ((start - interval '1 hour') at time zone zone)::date = day then start - interval '1 hour'
         else start
     end

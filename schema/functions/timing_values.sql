@@ -28,7 +28,7 @@ language sql immutable strict parallel safe
 return ceil(share * count + 1.96 * sqrt(share * (1 - share) * count)) + 1;
 
 comment on function fleetprof_data.high_rank is
-    'Returns the rank of the value below which a percentile lies, as low_rank has it. It exceeds the count where too few values are above the percentile to say.';
+    'Returns the rank of the value below which a percentile lies, with the same probability as in low_rank. It exceeds the count where too few values are above the percentile to say.';
 
 create or replace function fleetprof_data.timing_values(
     selected    fleetprof_data.selection,

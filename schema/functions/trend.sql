@@ -38,7 +38,7 @@ end
 $$;
 
 comment on function fleetprof_data.trend_blocks is
-    'Returns the same selection in blocks of an hour, or of a day of the zone and less; of UTC days where hours are gone.';
+    'Returns the same selection in blocks of an hour, or of at most a day of the zone; in UTC days where hours are gone.';
 
 create or replace function fleetprof_data.function_trend(selected fleetprof_data.selection, starts timestamptz[], key text)
 returns table (bucket timestamptz, value_ms double precision, low_ms double precision, high_ms double precision, uploads bigint)
@@ -315,7 +315,7 @@ end
 $$;
 
 comment on function fleetprof_data.group_trend is
-    'Returns fleetprof.trend for a group of scripts, a marker, or all that is selected (kind: another one), by the name that fleetprof.cost_by lists.';
+    'Returns fleetprof.trend for a group of scripts, a marker, or the whole selection (any other kind), by the name that fleetprof.cost_by lists.';
 
 create or replace function fleetprof.trend(
     by   text,

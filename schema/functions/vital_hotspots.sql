@@ -97,7 +97,7 @@ begin
         cross join unnest(frame_ids) as frame_id
         join merged using (frame_id)
     ),
-    -- Also those that are not shown: how many are tested counts, and what all have in common.
+    -- Includes functions that are not shown: judging needs the number of tests and the common change of all.
     candidate as materialized (
         select number, array_agg(frame_id) as frame_ids
         from (

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Parts and elements of web vitals: what a value consists of, and what it is of.
+-- Parts and elements of web vitals: the times that add up to a value, and the element that it belongs to.
 
 create or replace function fleetprof_data.vital_part_values(
     selected    fleetprof_data.selection,

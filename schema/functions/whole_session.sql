@@ -103,7 +103,7 @@ end
 $$;
 
 comment on function fleetprof_data.parts_of is
-    'Returns the kept uploads that belong to the same session as this one, itself included, in the order of part: those of the same site, load, format and session in the browser. events_before and timelines_before: how many those before it have. Nothing for an unknown session.';
+    'Returns the kept uploads that belong to the same session as this one, itself included, in the order of part: those of the same site, load, format and session in the browser. events_before and timelines_before: how many events and timelines the parts before it have. Nothing for an unknown session.';
 
 create or replace function fleetprof_data.session_timelines(session_id bigint)
 returns setof fleetprof_data.timeline
@@ -133,7 +133,7 @@ end
 $$;
 
 comment on function fleetprof_data.session_timelines is
-    'Returns the timelines of a session with all its parts; timeline numbers them through.';
+    'Returns the timelines of a session with all its parts; timeline counts on through all parts.';
 
 create or replace function fleetprof_data.listed_events(
     session_id bigint,
@@ -212,7 +212,7 @@ begin
         event + part.events_before,
         timeline + part.timelines_before,
         parent + part.events_before,
-        -- The decoder numbers the events of a dump. A service numbers its own events through all of its lists.
+        -- The decoder numbers the events of a dump. Opera's service numbers events itself, through all of its lists.
         case when is_dump then event_id + part.events_before else event_id end,
         type,
         type_number,
@@ -247,7 +247,7 @@ end
 $$;
 
 comment on function fleetprof_data.listed_events is
-    'Returns the events of a session with all its parts, as these list them, of these types (null: all); has_detail false: without details; event, timeline and parent are numbered through. A timer that fires has what its start in an earlier part says.';
+    'Returns the events of a session with all its parts, as the parts list them, of these types (null: all); has_detail false: without details; event, timeline and parent count on through all parts. A timer that fires has the attributes of its start in an earlier part.';
 
 create or replace function fleetprof_data.session_events(session_id bigint, has_detail boolean default true)
 returns setof fleetprof_data.event
@@ -311,7 +311,7 @@ end
 $$;
 
 comment on function fleetprof_data.session_events is
-    'Returns the events of a session with all its parts, each once; event, timeline and parent are numbered through. Nothing for an unknown session. has_detail false: details may be null.';
+    'Returns the events of a session with all its parts, each once; event, timeline and parent count on through all parts. Nothing for an unknown session. has_detail false: details may be null.';
 
 create or replace function fleetprof_data.parts_elsewhere(session_id bigint)
 returns int8multirange

@@ -48,7 +48,7 @@ return coalesce(
     headers ->> lower_case);
 
 comment on function fleetprof_data.header_of is
-    'Returns a header''s value, whose name has one of two spellings; the values of both, if both are there. Null: there is none.';
+    'Returns the value of a header whose name has one of two spellings: both values if both are present, null if neither is.';
 
 create or replace function fleetprof_data.cached_responses(session_id bigint, request_ids text[] default null)
 returns table (
@@ -172,7 +172,7 @@ end
 $$;
 
 comment on function fleetprof_data.cached_responses is
-    'Returns what the rules about requests need of each of these ids (null: all). is_answered: the headers of its response are known; the rest but start, URL, bytes and query is theirs. kind follows from Content-Type, other without one; fresh_s: for how many seconds caches may use it, null when it does not say; is_uncached: it asks caches not to keep it.';
+    'Returns the data that the rules about requests need, for these ids (null: all). is_answered: the headers of the response are known; all columns except start, URL, bytes and query come from these headers. kind follows from Content-Type, other without one; fresh_s: for how many seconds caches may use the response, null if it does not say; is_uncached: the response asks caches not to keep it.';
 
 revoke execute on function
     fleetprof_data.http_time,

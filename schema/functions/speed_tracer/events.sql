@@ -77,7 +77,7 @@ end
 $$;
 
 comment on function fleetprof_data.speed_tracer_tops is
-    'Returns, for each event of a kept dump of Speed Tracer, the event at the top level that it is in, which may be itself.';
+    'Returns, for each event of a kept dump of Speed Tracer, the event at the top level that contains it, or the event itself.';
 
 create or replace function fleetprof_data.check_window(from_ms double precision, to_ms double precision)
 returns void

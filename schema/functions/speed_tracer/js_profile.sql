@@ -13,7 +13,7 @@ create or replace function fleetprof_data.js_profile_stacks(
     out functions  integer[],
     out parents    integer[],
     out recursive  integer[], -- stacks
-    -- By run of equal ticks; stack -1 is no known code.
+    -- By run of equal ticks; stack -1 stands for unknown code.
     out run_stacks integer[],
     out run_ticks  integer[]
 )
@@ -92,7 +92,7 @@ begin
             replace(ticks, '}{', ',')::integer[] as ticks
         from joined
     ),
-    -- Numbers go on through all parts.
+    -- Numbering continues through all parts.
     part as materialized (
         select
             *,
@@ -156,7 +156,7 @@ end
 $$;
 
 comment on function fleetprof_data.js_profile_stacks is
-    'Returns the functions and stacks of the V8 profiles of a session as columns, and the ticks by the stack under which they end: of the profiles that belong to an event, or are it (null: all), in a state of the engine (null: any). Functions and stacks are numbered from 0, so number n is element n + 1; -1 is no parent, or no known code.';
+    'Returns the functions and stacks of the V8 profiles of a session as columns, and the ticks by the stack under which they end: of the profiles that belong to an event, or are it (null: all), in a state of the engine (null: any). Functions and stacks are numbered from 0, so number n is element n + 1; -1 stands for no parent, or for unknown code.';
 
 create or replace function fleetprof.js_profile(
     session_id bigint,

@@ -150,11 +150,11 @@ begin
             coalesce(nullif(unpacked -> 'didFail', 'null'), nullif(unpacked -> 'failed', 'null')) = 'true' as failed,
             case type when 'NETWORK_DATA_RECEIVED' then number(unpacked -> 'dataLength') end as chunk,
             case type when 'NETWORK_RESOURCE_UPDATE' then number(unpacked -> 'resourceSize') end as size,
-            -- By the timeline.
+            -- Times that the timeline recorded.
             case when type = 'NETWORK_RESOURCE_START' then start_us / 1000::double precision end as start_ms,
             case when type = 'NETWORK_RESOURCE_RESPONSE' then start_us / 1000::double precision end as response_ms,
             case when type = 'NETWORK_RESOURCE_FINISH' then start_us / 1000::double precision end as end_ms,
-            -- By the browser's network stack, which may not know it.
+            -- Times that the browser's network stack recorded, if it did.
             case type
                 when 'NETWORK_RESOURCE_UPDATE' then nullif(number(unpacked -> 'startTime'), 0)
                 when 'NETWORK_REQUEST_WILL_BE_SENT' then nullif(start_us, 0) / 1000::double precision
