@@ -281,7 +281,7 @@ static bool start(struct collector *collector, struct fp_buf *detail)
 
 /* ---- stopping ---- */
 
-/* Waits until count(…) stays 0, for at most so many looks. */
+/* Waits until count(…) stays 0, for at most this number of looks. */
 static void wait_until_none(size_t (*count)(const struct collector *collector),
                             const struct collector *collector, int looks_max)
 {

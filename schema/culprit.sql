@@ -160,7 +160,7 @@ candidate as (
     from computed, given
     where $9::boolean and (class = '22' or $1::text in ('428C9', '42804'))
     union all
-    -- Of functions that are not in PL/pgSQL an error may not say where it happened.
+    -- An error in a function that is not in PL/pgSQL may not say where it happened.
     select 7, false, object, place, remedy
     from foreign_trigger, given
     where class in ('21', '22', '23', '27', '38', '39', '44', '2F', 'P0')

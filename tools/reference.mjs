@@ -49,7 +49,7 @@ const writers = {
     ? table(['filter', 'default', 'meaning'], [
       ['`site`', '', "the site's name in the collector's configuration"],
       ['`since`', "`now() - interval '1 day'`", 'from this time on'],
-      ['`until`', '`now()`', 'buckets that overlap [`since`, `until`) count, whole; null is no bound. Before `retention.hours` whole days count'],
+      ['`until`', '`now()`', 'buckets that overlap [`since`, `until`) count, whole; null means no bound. Before `retention.hours` whole days count'],
       ...filters.map(({ name, default: usual, help }) => [`\`${name}\``, usual === 'null' ? usual : `\`${usual}\``, help]),
     ])
     : table(['option', 'meaning'], [
@@ -206,7 +206,7 @@ function findingSection({ name, severity, what, why, fix, nginx, httpd, express 
 
 const code = (/** @type {string[]} */ names) => names.map((name) => `\`${name}\``).join(', ');
 
-/** Returns columns as a row names them: the dimensions together. @param {string[]} names */
+/** Returns the names of columns for a row; all dimensions together are one entry. @param {string[]} names */
 function columnsInWords(names) {
   if (!dimensions.every((name) => names.includes(name))) return code(names);
   return `${code(names.filter((name) => !dimensions.includes(name)))}, each [dimension](#filters)`;

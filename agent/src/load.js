@@ -49,7 +49,7 @@ const maxPartSize = 40_000;
 /** Lengths of the first parts of a page whose last one a service worker may lose. */
 const firstPartsMs = [2000, 3000, 5000];
 const workerPartMs = 2000;
-/** Profiling ends after so many parts; marks and measures may fill as many more. */
+/** The number of parts after which profiling ends; marks and measures may fill as many more. */
 const maxParts = 24;
 /** The collector's budget for one token. */
 const maxUploads = 32;

@@ -11,7 +11,7 @@ const maxAttempts = 6;
 const maxPauseMs = 300_000;
 /** As long as proxies wait for a hanging collector by default. */
 const attemptTimeoutMs = 60_000;
-/** A proxy says 502 or 504 when the collector is down; 0 is no answer; the others are the collector's own "later". */
+/** A proxy says 502 or 504 when the collector is down; 0 means no answer; the others are the collector's own "later". */
 const laterStatuses = [0, 408, 429, 502, 503, 504];
 const maxProblemLength = 500;
 

@@ -84,7 +84,7 @@ static PGresult *ask(const struct fp_comparison *comparison,
     add_text(&query, ", before => ", question->releases[0]);
     add_text(&query, ", after => ", question->releases[1]);
     add_text(&query, ", by => ", question->by);
-    /* Of a dimension, compare_costs itself finds the values with the most time. */
+    /* For a dimension, compare_costs itself finds the values with the most time. */
     fp_sql_add(&query, question->by != NULL ? ", top => " : ") limit ");
     fp_sql_value(&query, "integer", question->top);
     fp_sql_add(&query, question->by != NULL ? ")" : "");

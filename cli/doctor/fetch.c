@@ -90,7 +90,7 @@ bool fp_fetcher_is_late(const struct fp_fetcher *fetcher)
 
 /* ---- one request ---- */
 
-/* True if a URL has the origin of the first one, whose credentials no other may get. */
+/* True if a URL has the origin of the first URL: only that origin may get its credentials. */
 static bool is_first_origin(const struct fp_fetcher *fetcher, const char *url)
 {
     char *origin = fp_web_origin(url);

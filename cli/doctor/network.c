@@ -24,7 +24,7 @@ static const struct prefix prefixes4[] = {
     {"192.0.0.0", 24, FP_NETWORK_PRIVATE}, /* of protocols, and a cloud's metadata */
     {"192.168.0.0", 16, FP_NETWORK_PRIVATE},
     {"198.18.0.0", 15, FP_NETWORK_PRIVATE}, /* of benchmarks */
-    {"224.0.0.0", 3, FP_NETWORK_RESERVED},  /* multicast, and what follows to the end */
+    {"224.0.0.0", 3, FP_NETWORK_RESERVED},  /* multicast, reserved, broadcast */
     {"0.0.0.0", 0, FP_NETWORK_PUBLIC},
 };
 

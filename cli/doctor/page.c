@@ -67,7 +67,7 @@ static bool is_classic(const char *type)
     return false;
 }
 
-/* True unless the document's own body tag stands before. Gumbo parses as without scripting: an
+/* True unless the document's own body tag stands before. Gumbo parses as if scripting were off: an
  * image in a noscript element of the head begins an implied body, which browsers do not see. */
 static bool is_before_body(const GumboNode *node)
 {

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* ---- cells; NaN is no value ---- */
+/* ---- cells; NaN means no value ---- */
 
 static void add_number(struct fp_grid *grid, double value)
 {

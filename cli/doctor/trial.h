@@ -27,8 +27,8 @@ void fp_trial_ask(PGconn *connection, const char *where, const struct fp_config 
 /* The known state of the collector that listens at the configured address. */
 enum fp_trial_collector {
     FP_TRIAL_UNKNOWN,
-    FP_TRIAL_STOPPED,   /* its admin listener does not answer; no answer is no news */
-    FP_TRIAL_NOT_READY, /* it says why; a 503 is no news */
+    FP_TRIAL_STOPPED,   /* its admin listener does not answer; no answer is not news */
+    FP_TRIAL_NOT_READY, /* it says why; a 503 is not news */
 };
 
 /* Uploads to the configured listener once for each site, as a page of the site would. Gives up at

@@ -18,7 +18,7 @@ struct js_profile {
     struct fp_export_stacks *stacks;
     struct fp_export_track *track;
     int count;
-    int *first_child; /* by stack, like the next one; 0 has the outermost */
+    int *first_child; /* by stack, like the next field; 0 has the outermost */
     int *next_sibling;
     uint32_t *frame_of; /* by function */
     uint32_t *node_of;  /* by stack */

@@ -18,7 +18,7 @@ struct fp_export_frame {
     struct fp_str function;           /* as shown: "(anonymous)" without a name */
     struct fp_str resource;           /* "" when absent */
     struct fp_str generated_resource; /* in the bundled script; "" where that is the same place */
-    int32_t line;                     /* FP_POSITION_NONE when absent, like the next ones */
+    int32_t line;                     /* FP_POSITION_NONE when absent, like the next fields */
     int32_t column;
     int32_t generated_line;
     int32_t generated_column;

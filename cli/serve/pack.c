@@ -248,7 +248,7 @@ static uint32_t place_frame(struct fp_packing *packing, const struct pack_tree *
 
 /* ---- columns ---- */
 
-/* Of a node: whether it has own time, and whether stacks on it are left out. */
+/* Flags of a node: it has own time, and stacks below it are left out. */
 enum { HAS_SELF = 1, HAS_REST = 2, PRESENCES = 4 };
 
 /* Adds what each node has, and by how many levels the next one is nearer to the whole than its

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pack: answers for a file, where trees share what they have in common: frames, and which
+ * Pack: answers for a file, where trees share their common parts: frames, and which
  * functions each one calls.
  *
  * The file is JSON, answers by address. Trees in it have only a head; their columns follow after a

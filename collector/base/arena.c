@@ -17,7 +17,7 @@ enum { BLOCK_MIN = 4096, BLOCK_MAX = 1024 * 1024, ALIGNMENT = alignof(max_align_
 struct fp_arena_block {
     struct fp_arena_block *older;
     size_t cap;  /* bytes of data */
-    size_t used; /* of them handed out; a multiple of ALIGNMENT, or cap */
+    size_t used; /* bytes handed out; a multiple of ALIGNMENT, or cap */
     alignas(max_align_t) uint8_t data[];
 };
 

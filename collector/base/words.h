@@ -39,7 +39,7 @@ enum fp_timing_kind {
     FP_TIMING_MARK,
     FP_TIMING_MEASURE,
     FP_TIMING_VITAL,
-    FP_TIMING_VITAL_GOOD, /* page loads whose vital is good; no values, like the next */
+    FP_TIMING_VITAL_GOOD, /* page loads whose vital is good: a count only, also the next */
     FP_TIMING_VITAL_POOR,
     FP_TIMING_WINDOW, /* spans that samples are joined with, like measures */
     FP_TIMING_INTERACTION,
@@ -65,7 +65,7 @@ enum fp_timing_kind {
     FP_TIMING_LAYOUT,
     FP_TIMING_FORCED_STYLE, /* parts of FP_TIMING_FORCED_LAYOUT, which has both together */
     FP_TIMING_FORCED_REFLOW,
-    FP_TIMING_VITAL_FLAGGED, /* values too long to be a wait; no values, like the next */
+    FP_TIMING_VITAL_FLAGGED, /* values too long to be a wait: a count only, also the next */
     FP_TIMING_INTERACTION_FLAGGED,
     FP_TIMING_RESPONSE,         /* until the paint that shows an interaction's result */
     FP_TIMING_RESPONSE_FLAGGED, /* too long to be a wait; no values */
@@ -121,7 +121,7 @@ const char *fp_upload_format_name(enum fp_upload_format format);
     X(SERVICE_EVENT, "service_event")                                                              \
     X(ORPHAN, "orphan")                                                                            \
     X(OTHER_ENTRY, "other_entry")   /* of User Timing and envelopes */                             \
-    X(OTHER_REPORT, "other_report") /* of browsers' reports, like the next */                      \
+    X(OTHER_REPORT, "other_report") /* of browsers' reports, like the next field */                \
     X(BAD_REPORT, "bad_report")
 
 enum fp_record_refusal {

@@ -91,7 +91,7 @@ struct fp_upload {
     struct fp_str referer;
     struct fp_str user_agent;
     struct fp_str address;      /* of the browser, bytes; "" if not known. Never stored */
-    struct fp_str origin;       /* the admitted one or ""; like the next, for a dead letter */
+    struct fp_str origin;       /* the admitted one or ""; like the next field, for a dead letter */
     struct fp_str content_type; /* the header */
     bool is_dry_run;            /* prepare it without using its token or counting it */
 };

@@ -17,9 +17,9 @@
 enum {
     FP_SOURCES_USUAL_MAX = 10,    /* page loads of a source and day; later ones are repeated */
     FP_SOURCES_SHARED_AGENTS = 8, /* User-Agents of an address, about, that many visitors share */
-    FP_SOURCES_MAX = 128 * 1024,  /* of all sites; for one more, one with few page loads goes */
-    FP_SOURCES_ADDRESSES_MAX = 64 * 1024, /* for one more, one with few User-Agents goes */
-    FP_SOURCES_LOADS_MAX = 64 * 1024,     /* whose class is known; for one more, an old one goes */
+    FP_SOURCES_MAX = 128 * 1024,  /* of all sites; a new one evicts one with few page loads */
+    FP_SOURCES_ADDRESSES_MAX = 64 * 1024, /* a new one evicts one with few User-Agents */
+    FP_SOURCES_LOADS_MAX = 64 * 1024,     /* whose class is known; a new one evicts an old one */
 };
 
 struct fp_sources;

@@ -89,7 +89,7 @@ static const struct fp_pack_column measure_frame_columns[] = {
 
 #define SHAPE(kind, table, keys)                                                                   \
     {#kind, kind##_columns, FP_COUNT(kind##_columns), keys, FP_ROLLUP_TABLE_##table, false}
-/* Of kinds whose counts may be taken back. */
+/* The shape of kinds whose counts may be taken back. */
 #define SHAPE_THAT_VANISHES(kind, table, keys)                                                     \
     {#kind, kind##_columns, FP_COUNT(kind##_columns), keys, FP_ROLLUP_TABLE_##table, true}
 

@@ -48,7 +48,7 @@ struct fp_profile_vital {
     int64_t value_us; /* the score of CLS times 1,000,000 */
     bool has_window;  /* the sender says when it was */
     enum fp_navigation navigation;
-    int64_t start_us; /* of the window, like the next */
+    int64_t start_us; /* of the window, like the next field */
     int64_t duration_us;
     bool has_id;          /* it may be sent again */
     uint64_t metric;      /* hash of its id */
@@ -82,7 +82,7 @@ struct fp_profile_result {
 
 /* A script in a long animation frame. */
 struct fp_profile_script {
-    struct fp_str invoker; /* unscrubbed, like the next two */
+    struct fp_str invoker; /* unscrubbed, like the next two fields */
     struct fp_str url;
     struct fp_str function;
     int64_t start_us;
@@ -125,16 +125,16 @@ struct fp_profile_left_out {
 struct fp_profile_call {
     struct fp_str function; /* "" for none */
     struct fp_str url;      /* unscrubbed, "" for none */
-    int32_t line;           /* FP_POSITION_NONE, like the next */
+    int32_t line;           /* FP_POSITION_NONE, like the next field */
     int32_t column;
 };
 
 /* A browser's report about a document that is gone, or of a policy that it broke. */
 struct fp_profile_report {
     enum fp_crash crash;
-    bool is_hidden;                /* nobody saw the document, like the next only of crashes */
-    bool is_in_frame;              /* the document was not the page at the top */
-    struct fp_str policy;          /* the name of a broken policy, unscrubbed; ptr NULL: a crash */
+    bool is_hidden;       /* nobody saw the document, like the next field only of crashes */
+    bool is_in_frame;     /* the document was not the page at the top */
+    struct fp_str policy; /* the name of a broken policy, unscrubbed; ptr NULL: a crash */
     struct fp_profile_call *calls; /* innermost first */
     uint32_t call_count;
 };
@@ -212,7 +212,7 @@ struct fp_profile {
     uint32_t part;
     enum fp_upload_format format;
     enum fp_coverage coverage;
-    int64_t start_us; /* 0 if it does not say, like the next */
+    int64_t start_us; /* 0 if it does not say, like the next field */
     int64_t duration_us;
     struct fp_str thread;  /* "window", "worker", "" */
     struct fp_str frame;   /* "same-origin", "cross-origin"; "" is a page at the top */
@@ -259,7 +259,7 @@ struct fp_profile {
     struct fp_profile_report *reports;
     uint32_t other_reports; /* of types that are not read */
     uint32_t bad_reports;
-    size_t first_other; /* index of the first, in the body, like the next */
+    size_t first_other; /* index of the first, in the body, like the next field */
     size_t first_bad;
 
     struct fp_profile_session session;

@@ -98,11 +98,12 @@ struct fp_delta_bin {
     uint32_t count;
 };
 
-/* Of what was left out, without a source, the count is 1, and the sum how many were left out. */
+/* For kinds of omissions, without a source, the count is 1, and the sum is the number of omissions.
+ */
 struct fp_delta_timing {
     uint64_t id;
     struct fp_str name;
-    struct fp_str source; /* "" for most kinds, like the next */
+    struct fp_str source; /* "" for most kinds, like the next field */
     struct fp_str function;
     enum fp_timing_kind kind;
     enum fp_navigation navigation;
@@ -153,7 +154,7 @@ struct fp_delta_vital {
 struct fp_delta_refusal {
     enum fp_record_refusal reason; /* not NONE */
     uint32_t records;              /* not 0 */
-    struct fp_str place;           /* of the first: `/data/3`, `byte 7`, `element 7`, "" */
+    struct fp_str place;           /* of the first record: `/data/3`, `byte 7`, `element 7`, "" */
 };
 
 struct fp_delta {

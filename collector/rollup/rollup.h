@@ -112,7 +112,7 @@ struct fp_hour_row {
  * FP_TOTAL_UNATTRIBUTED. */
 struct fp_total_fact {
     struct fp_fact_key key;
-    /* Of profiled uploads (fp_delta_is_profiled). This, loads, profiled_us2 and unseen_us are 0
+    /* Counts profiled uploads (fp_delta_is_profiled). This, loads, profiled_us2 and unseen_us are 0
      * except for FP_TOTAL_UNATTRIBUTED. */
     int64_t uploads;
     int64_t loads; /* uploads without a load id here, the others when their load is claimed */
@@ -168,7 +168,7 @@ struct fp_timing_bin_fact {
 
 struct fp_measure_fact {
     struct fp_fact_key key;
-    int64_t uploads; /* with profiled time in the windows, like the next */
+    int64_t uploads; /* with profiled time in the windows, like the next field */
     int64_t loads;
     int64_t samples;
     int64_t unattributed_samples;

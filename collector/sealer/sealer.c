@@ -346,7 +346,7 @@ static void log_failure(const struct fp_sealer *sealer, enum fp_store_result res
     fp_buf_release(&hint);
 }
 
-/* Logs a failure: the first, and then once per minute while they last. */
+/* Logs the first failure, and then one per minute while failures last. */
 static void note_failure(struct fp_sealer *sealer, enum fp_store_result result)
 {
     int64_t now_us = fp_clock_monotonic_us();

@@ -72,7 +72,7 @@ static enum fp_store_result rehearse_rollup(struct fp_writer *writer, uint64_t s
     return FP_STORE_OK;
 }
 
-/* Rehearses a record. One that cannot be read, or was counted before, is no witness. */
+/* Rehearses a record. One that cannot be read, or was counted before, is not a witness. */
 static enum fp_store_result rehearse(struct fp_writer *writer, const struct fp_spool_record *record,
                                      bool is_old, struct search *search)
 {

@@ -62,7 +62,10 @@ function agreement(written, built) {
   return written.kind === 'string' && (built.text.includes(written.text) || written.text.includes(built.text)) ? null : false;
 }
 
-/** True if so many words are enough to say that the map is of another script. @param {Count} count @param {number} share */
+/**
+ * True if the counted words suffice to say that the map belongs to another script. @param {Count} count @param
+ * {number} share
+ */
 const isMisfit = ({ compared, agreeing }, share) => (compared >= leastWords ? agreeing < compared * share : compared > 1 && agreeing === 0);
 
 /** Evidence from the words of a script and its sources. */

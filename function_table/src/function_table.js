@@ -284,7 +284,7 @@ function placeIn({ starts }, index, node) {
 
 /**
  * Returns the function that the map names; null: it names none. Compilers insert functions: one whose beginning is
- * mapped into another function's body, or not at all, is no function of the source, unless its own code is.
+ * mapped into another function's body, or not at all, is not a function of the source, unless its own code is.
  * @param {import('./syntax.js').Definition} definition @param {Bundle} bundle
  * @returns {{ at: Mapping, name: string | null } | null}
  */

@@ -18,7 +18,7 @@ import { filters, ofOneSide, ofSamples, ofSides, ofVitals, twin } from './state.
  * @property {any} [tree]
  * @property {Failure} [failure] why there is no answer; the rows are then empty
  *
- * taken: the filters that it takes, if not all of its function's.
+ * taken: the filters that the question takes, if its function takes more.
  * @typedef {{ name: string, address: string, taken?: string[] }} Question
  */
 
@@ -49,7 +49,7 @@ export function filtersOf(name) {
 export function question(name, { site, params }, more = {}) {
   /** @type {Record<string, string>} */
   const given = { site };
-  // Of what others follow a kind or a group, only vitals belong to a kind of navigation.
+  // Only vitals belong to a kind of navigation, not other kinds or groups.
   const isOfOthers = (more.by ?? more.kind ?? 'vital') !== 'vital';
   const taken = filtersOf(name).filter((filter) => !isOfOthers || !ofVitals.some((field) => filter === field || filter === twin(field)));
   for (const filter of taken) if (params[filter] !== undefined) given[filter] = params[filter];

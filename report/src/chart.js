@@ -10,7 +10,7 @@ import { h } from './h.js';
  * @property {number} height
  * @property {[number, number]} x
  * @property {number} most of what is drawn upwards from 0
- * @property {(wide: number) => [number, string][]} ticks at most so many, and their labels
+ * @property {(wide: number) => [number, string][]} ticks at most `wide` ticks, and their labels
  * @property {string} [zone] the time zone of the ticks, where they are times
  * @property {(pen: Pen) => void} draw
  * @property {(value: number) => string} [write] values at the left

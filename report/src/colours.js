@@ -24,7 +24,7 @@ export function hashed(text) {
  * function guesses that the host with the most time is one.
  * @param {import('./tree.js').Tree} tree
  * @param {import('./api.js').Row[]} hosts rows of third_parties
- * @returns {{ parties: Party[], guessed: string | null }} guessed: the host that is taken for the site's own
+ * @returns {{ parties: Party[], guessed: string | null }} guessed: the host that counts as the site's own
  */
 export function partiesOf(tree, hosts) {
   const { frames, frame, self } = tree;

@@ -6,7 +6,7 @@
 
 /** @typedef {import('./tree.js').Columns} Columns */
 
-/** Of 85 digits each, five for four bytes: smaller than base64. None is a <, which could end the element. */
+/** Five digits of 85 stand for four bytes: smaller than base64. No digit is a <, which could end the element. */
 const digitOf = (/** @type {number} */ code) => code - (code > 60 ? 36 : 35);
 const codeOf = (/** @type {number} */ digit) => digit + (digit > 24 ? 36 : 35);
 

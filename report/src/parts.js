@@ -102,7 +102,7 @@ export const tabs = (label, choices) => h('div', { class: 'tabs', role: 'group',
 export const none = ({ failure }, why) => h('p', { class: 'note' }, failure ? 'This part is missing.' : why);
 
 /**
- * Returns a histogram of at most so many bars, and its rows as a table.
+ * Returns a histogram of a limited number of bars, and its rows as a table.
  * @param {import('./api.js').Answer} answer of histogram @param {string} name @param {(value: number) => string} [write] @param {[number, string][]} [marks]
  */
 export function valuesChart(answer, name, write, marks) {

@@ -34,9 +34,9 @@ import { hostOf } from './format.js';
 
 /** Overlapping spans are drawn below each other, down to here. */
 const mostRows = 60;
-/** A trace becomes at most so many spans. */
+/** The most spans of one trace. */
 export const mostItems = 200_000;
-/** The frames of so many stacks are remembered. */
+/** How many stacks have their frames cached. */
 const mostPaths = 100;
 
 /** @param {string} key @param {string} name @param {Item[]} items @returns {Spans} */

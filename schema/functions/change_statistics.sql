@@ -94,7 +94,7 @@ end
 $$;
 
 comment on function fleetprof_data.change_scatter is
-    'Returns the standard deviation of changes (logarithms, less what they have in common) beyond their errors; 0 if chance explains them.';
+    'Returns the standard deviation of changes (logarithms, less the common change) beyond their errors; 0 if chance explains them.';
 
 create or replace function fleetprof_data.judged_change(
     difference   double precision,

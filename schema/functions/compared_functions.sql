@@ -249,7 +249,7 @@ begin
             end as slope_variance
         from growing
     ),
-    -- As if the uploads of both sides were equally long.
+    -- Assumes that the uploads of both sides are equally long.
     estimate as (
         select
             number,

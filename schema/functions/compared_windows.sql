@@ -130,7 +130,7 @@ begin
         cross join chosen
         group by 1, 2, 3, 4
     ),
-    -- Of each function, in each block: weighted means of both sides, times the block's weight.
+    -- For each function and block: weighted means of both sides, times the block's weight.
     block_cost as (
         select
             number, block,

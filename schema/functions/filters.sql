@@ -156,7 +156,7 @@ begin
     end if;
     if coalesce(select_navigations_of.filter, select_navigations_of.excluded) is not null then
         raise invalid_parameter_value using
-            message = format('navigation is no filter of the kind "%s"', select_navigations_of.kind),
+            message = format('navigation is not a filter of the kind "%s"', select_navigations_of.kind),
             hint = 'Only vitals and interactions belong to a kind of navigation.';
     end if;
     return null;

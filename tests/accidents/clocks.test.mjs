@@ -337,7 +337,7 @@ for (const [what, database, first, second, misfiled] of /** @type {[string, numb
     const other = await shop.startSecond(second);
     await shop.upload(3);
     await upload(other, shop.ledger, 3);
-    // In turns: what one notes of the clocks is no witness for the other.
+    // In turns: what one notes of the clocks is not a witness for the other.
     for (const collector of [shop.collector(), other, shop.collector()]) await keepHouse(collector);
     assert.deepEqual(await shop.refusals(), database === first ? [] : ['clocks_differ']);
     assert.notDeepEqual(await refusalsOf(other), []);

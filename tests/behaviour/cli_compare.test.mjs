@@ -232,7 +232,7 @@ test('compare and regressions find no latest release of several sites', async ()
   }
 });
 
-test('compare refuses what is no comparison', async () => {
+test('compare refuses what is not a comparison', async () => {
   for (const [args, message] of /** @type {const} */ ([
     [['compare', '--site', 'nobody'], 'site "nobody" has no two releases to compare'],
     [['compare', '--before-device', 'desktop'], 'before and after share uploads'],

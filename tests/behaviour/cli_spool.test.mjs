@@ -96,7 +96,7 @@ test('inspect lists segments with their records, and changes nothing', async () 
   assert.match(table.stdout, /: 7 records, 7 of them after position 0\nFILE +KIND/);
 });
 
-test('a spool without damage: exit 0, and a torn end is no damage', async () => {
+test('a spool without damage: exit 0, and a torn end is not damage', async () => {
   const directory = copySpool();
   assert.deepEqual(await verify(directory), { code: 0, rows: [] });
   const { code, stdout } = await spool('verify', directory);

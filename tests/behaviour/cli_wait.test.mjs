@@ -119,13 +119,13 @@ test('on a terminal waiting is the default, and --no-wait turns it off', async (
   assert.match(stdout, /the uploads are counted at the collector's next flush; name the database \(--database\) to wait for it/);
 });
 
-test('an upload that is not counted in time is said to be safe, and is no error', async () => {
+test('an upload that is not counted in time is said to be safe, and is not an error', async () => {
   const { code, stderr } = await fleetprof(['import', '-c', stuck.file, '--wait=1', freshFile(), freshFile()]);
   assert.equal(code, 0);
   assert.match(stderr, /^fleetprof: 2 uploads are not counted after 1 s, but safe in the collector's spool\n.*hint: .*log says why\.\n$/);
 });
 
-test('a database that cannot be asked is said, and is no error', async () => {
+test('a database that cannot be asked is said, and is not an error', async () => {
   const file = freshFile();
   for (const [conninfo, why] of /** @type {[string, RegExp][]} */ ([
     ['host=/nonexistent', /detail: .*\/nonexistent/],

@@ -105,7 +105,7 @@ describe('connections', () => {
     }
   });
 
-  test('what is no HTTP is answered by the library and breaks nothing', async () => {
+  test('what is not HTTP is answered by the library and breaks nothing', async () => {
     const other = await startLimited({ timeout: '1s' });
     for (const bytes of ['\0\0\0\0\r\n\r\n', 'POST\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n',
       'POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\nContent-Length: -5\r\n\r\n',

@@ -63,7 +63,7 @@ test('parts of a page load count once, and are one kind of traffic', async () =>
   assert.deepEqual(await traffic('parts', 3 * usual - 1), { repeated: 0, others: 3 * usual - 1 });
 });
 
-test('an address with many browsers is no client', async () => {
+test('an address with many browsers is not a client', async () => {
   for (let n = 0; n < 40; n += 1) await post('office', { ...via('192.0.2.4'), 'user-agent': browser(String(100 + n)) });
   for (let n = 0; n < 2 * usual; n += 1) await post('office', via('192.0.2.4'));
   assert.deepEqual(await traffic('office', 40 + 2 * usual), { repeated: 0, others: 40 + 2 * usual });

@@ -201,7 +201,7 @@ test('a kept session is given back in its format, and sent again it is the same'
     const { code, stdout, stderr } = await cli('export', id);
     assert.equal(code, 0, stderr);
     const again = await upload(stdout);
-    // Of a query, only the fact that the URL had one is kept.
+    // Only the fact that the URL had a query is kept.
     const content = `select timeline, event, parent, event_id, type, start_us, duration_us, self_us, hits, resource, detail - 'hasQuery' as detail
       from fleetprof_data.event where session_id = `;
     assert.deepEqual(await stack.sql(`${content} ${again} order by event`), await stack.sql(`${content} ${id} order by event`), name);

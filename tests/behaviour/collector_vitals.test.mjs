@@ -127,7 +127,7 @@ test('the same facts as entries are the same timings', async () => {
   assert.ok(asEntries.length > 9);
 });
 
-/** Of a click on a phone: three events of one frame. */
+/** A click on a phone: three events of one frame. */
 const clickEntries = [
   { name: 'pointerdown', startTime: 1000, processingStart: 1002, processingEnd: 1002.1, target: '#buy' },
   { name: 'pointerup', startTime: 1000.8, processingStart: 1002.5, processingEnd: 1002.6 },

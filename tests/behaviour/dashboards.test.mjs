@@ -144,7 +144,7 @@ for (const [name, model] of dashboards) {
         if (!/^(generated_)?(line|column|column_number)$|^p\d\d$|^(before|after)_value$/.test(column)) continue;
         const units = overrides.filter((/** @type {any} */ { matcher }) => new RegExp(matcher.options.slice(1, -1)).test(column))
           .flatMap((/** @type {any} */ { properties }) => properties.filter((/** @type {any} */ { id }) => id === 'unit'));
-        // Of 48213, "short" shows 48.2 K.
+        // The unit "short" shows 48213 as 48.2 K.
         assert.equal((units.pop()?.value ?? defaults.unit), 'none', `${title}: ${column}`);
       }
     }
@@ -176,7 +176,7 @@ test('two releases are looked for in a month, as the report does', () => {
   assert.equal(dashboards.find(([name]) => name === 'releases.json')?.[1].time.from, 'now-30d');
 });
 
-test('a page load without samples is no error', async () => {
+test('a page load without samples is not an error', async () => {
   const reply = await fetch(`${fleet.collector.url}/v1/ingest/pk_quiet`, { method: 'POST', body: JSON.stringify({
     version: 1, page: { url: 'https://quiet.example/' }, trace: { resources: [], frames: [], stacks: [], samples: [] } }) });
   assert.equal(reply.status, 204, await reply.text());

@@ -40,7 +40,7 @@ export const rightSetups = {
   right: {},
   'right-signed': { signed: 'strict', key: 'pk_strict' },
   'right-options': { tag: tag(`${endpoint} data-release="7" data-sample-interval="20" data-after-load="3000" data-debug`) },
-  // Of several kinds of hashes, browsers take the strongest; unknown ones count for nothing.
+  // Browsers take the strongest of several kinds of hashes; unknown ones count for nothing.
   'right-sha256': { tag: tag(`integrity="${integrity('sha256')}" ${endpoint}`) },
   'right-sha384': { tag: tag(`integrity="sha256-AAAA ${integrity('sha384')}" ${endpoint}`) },
   'right-sha512': { tag: tag(`integrity="sha384-AAAA ${integrity('sha512')}" ${endpoint}`) },

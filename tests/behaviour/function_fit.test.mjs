@@ -138,7 +138,7 @@ test('two sources of one name, or without a name, have their own texts', () => {
   assert.deepEqual(rows({ script: `\n${given.script}`, map: JSON.stringify({ version: 3, sections }) }).map((row) => row.function), wanted, 'a section with fewer texts than sources');
 });
 
-test("esbuild's helpers have their names, minified or not, and a chunk of helpers alone is no error", async () => {
+test("esbuild's helpers have their names, minified or not, and a chunk of helpers alone is not an error", async () => {
   const own = fs.mkdtempSync(path.join(dir, 'helpers-'));
   const write = (/** @type {string} */ name, /** @type {string} */ text) => fs.writeFileSync(path.join(own, name), text);
   write('old.js', 'exports.first = 1; exports.work = function () { return 2; };');

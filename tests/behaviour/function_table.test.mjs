@@ -170,7 +170,7 @@ test('the templates of the configuration are in the database', async () => {
   assert.deepEqual(await stack.sql('select ignored from fleetprof_data.ignored_code'), [{ ignored: [] }], 'a list that is taken out is emptied');
 });
 
-test('what is no table of this script is refused, with the reason', async () => {
+test('what is not a table of this script is refused, with the reason', async () => {
   const [first, second] = releases;
   const table = tableOf(first.file);
   const add = (/** @type {string[]} */ ...args) => fleetprof('sourcemap', 'add', '--site', 'shop', '--url-prefix', prefix, ...args);

@@ -96,7 +96,7 @@ test('without a filter, all but soft ones are together; by navigation, all are a
   for (const args of [[], ['--navigation', '%'], ['--exclude', 'navigation=soft']]) {
     const lcp = (await json('vitals', ...args)).find(({ name }) => name === 'LCP');
     assert.equal(lcp.count, kinds.length, args.join());
-    // Of 100, 1000, 3000, 4000, … 7000 the nearest rank of a half is the fourth.
+    // The nearest rank of a half is the fourth of 100, 1000, 3000, 4000, … 7000.
     assert.ok(isNear(lcp.p50, 4000), `${lcp.p50}`);
   }
   const rows = (await json('vitals', '--by', 'navigation')).filter(({ name }) => name === 'LCP');
@@ -119,7 +119,7 @@ test('questions about something else refuse the filter, and a kind that there is
     [['timings', '--navigation', 'soft'], /unrecognized option '--navigation/],
     [['ttfb', '--by', 'navigation'], /no dimension is named "navigation"/],
     [['compare', '1', '2', '--timings', '--navigation', 'soft'], /--navigation is for --vitals/],
-    [['trend', 'f', '--navigation', 'soft'], /navigation is no filter of the kind "function"/],
+    [['trend', 'f', '--navigation', 'soft'], /navigation is not a filter of the kind "function"/],
     [['vitals', '--navigation', 'Soft'], /no kind of navigation is named "Soft"\n.*hint: Kinds of navigation are hard, soft, back-forward, /s]])) {
     const { code, stderr } = await ask(...args);
     assert.equal(code, 2, `${args}: ${stderr}`);

@@ -256,7 +256,7 @@ const refused = [
   ['more events than a dump may have', '{"type":1}\n'.repeat(50_001), 413, { offset: 550_000 }],
 ];
 
-test('what is no dump is refused with its place, and nothing of it is stored', async () => {
+test('what is not a dump is refused with its place, and nothing of it is stored', async () => {
   const stored = () => stack.sql(`select (select count(*)::int from fleetprof.upload_log) as uploads,
     (select count(*)::int from fleetprof.sessions) as sessions, (select count(*)::int from fleetprof_data.event) as events`);
   const [before] = await stored();

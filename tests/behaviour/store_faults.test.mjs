@@ -168,7 +168,7 @@ test('a stop flushes what is left when the database answers', async () => {
   await other.quit();
 });
 
-test('a read-only server is no place to flush to: tried again, nothing set aside', async () => {
+test('a read-only server is not a place to flush to: tried again, nothing set aside', async () => {
   const database = await newDatabase(postgres);
   const writer = await startWriter({ conninfo: database.conninfo() });
   await writer.append(1, 5);

@@ -366,7 +366,7 @@ test('a large dictionary is pruned in short transactions', async () => {
   await waitFor(async () => (await database.sql("select from pg_locks where mode = 'RowShareLock' and relation = 'fleetprof_data.stack'::regclass")).length > 0);
   const sealer = startSealTool(database.conninfo());
   const kept = sealer.house();
-  // Of 5,000 rows each; the last one waits.
+  // Batches have 5,000 rows each; the last one waits.
   await waitFor(async () => (await database.sql('select count(*) as stacks from fleetprof_data.stack'))[0].stacks === 2000);
   await release();
   assert.equal((await kept).pruned, 12_000);

@@ -133,7 +133,7 @@ function sampledMs([start, end], sent) {
     : sum + Math.max(0, Math.min(end, timestamp + half(i)) - Math.max(start, timestamp - half(i - 1)))), 0);
 }
 
-/** Of all visits. */
+/** The time of all visits. */
 let clockMs = 0;
 let visits = 0;
 /** Visits with a sample of the slow handler's stack. */

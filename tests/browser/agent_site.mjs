@@ -31,7 +31,7 @@ import { repository, runOrThrow, temporaryDir } from '../behaviour/stack.mjs';
  * @property {string[]} reports bodies of what browsers sent to /reports
  * @property {Reply[]} replies what the next uploads are answered with, before 204
  * @property {Record<string, string>} pages path → HTML
- * @property {Record<string, () => { type: string, body: string | Buffer }>} files path → what is no page
+ * @property {Record<string, () => { type: string, body: string | Buffer }>} files path → what is not a page
  * @property {Record<string, () => Headers>} headers path → a page's own headers, over the decision's; '' drops one
  * @property {Record<string, number>} delays path → ms before it is answered
  * @property {boolean} sampled what the server decides for all page loads

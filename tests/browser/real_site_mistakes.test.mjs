@@ -62,7 +62,7 @@ const mistakes = [
     tells: { access: / reason=(off|-) /, console: noDecision } },
   { name: 'the rate is 0 %', host: { name: 'zero', settings: ['fleetprof_sample 0%'] },
     tells: { access: / sampled=0 .*reason=rate /, console: notPicked } },
-  { name: "the rate's variable is no rate", host: { name: 'rate', settings: ['fleetprof_sample $arg_rate'] },
+  { name: "the rate's variable is not a rate", host: { name: 'rate', settings: ['fleetprof_sample $arg_rate'] },
     tells: { access: / reason=bad_rate /, error: /invalid rate "often"/i, console: notPicked } },
   { name: 'shared caches may store the pages', host: { name: 'public', app: { cacheControl: 'public, max-age=300' } },
     tells: { access: / reason=cacheable /, console: notPicked } },

@@ -530,7 +530,7 @@ test('the page asks each question with the filters that the server takes, and kn
   assert.deepEqual(new Set(markers), new Set(names));
 });
 
-test('the trend and the values of what is no vital are asked without its filter', () => {
+test('the trend and the values of what is not a vital are asked without its filter', () => {
   const state = parse('/shop/timing/gallery?navigation=soft&exclude_navigation=hard&route=%2Fcart');
   for (const [name, more] of /** @type {[string, Record<string, string>][]} */ ([['trend', { by: 'measure', key: 'gallery', step: 'hour' }], ['histogram', { kind: 'mark', timing_name: 'gallery' }]])) {
     const asked = question(name, state, more);

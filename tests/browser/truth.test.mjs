@@ -17,7 +17,7 @@ import { launchChromium, openTab } from './chromium.mjs';
 
 const long = process.env.FLEETPROF_LONG === '1';
 const lengthsMs = [0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 200, 300, 400, 500];
-/** Of each function, at least. */
+/** The least time of each function. */
 const leastMs = 1000;
 /** Reported ÷ true: of all functions together, and of each one that takes longer than this. */
 const [leastOfAll, mostOfAll, leastOfEach, mostOfEach, eachFromMs] = [0.9, 1.1, 0.8, 1.2, 50];

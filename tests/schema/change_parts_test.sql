@@ -69,7 +69,7 @@ select is((select array_agg(share order by place) from answer where site = 'both
 update fleetprof_data.segment set browser_version = case variant when 'A' then '155' else '156' end where site = 'both';
 select is(
     (select string_agg(part, ', ' order by place) from change_parts('both', before_variant => 'A', after_variant => 'B') with ordinality as parts (part, ms, share, place)),
-    '(all), (code), device', 'the version of a browser that came between the sides is no part');
+    '(all), (code), device', 'the version of a browser that came between the sides is not a part');
 select throws_ok($$ select from change_parts('mix') $$, '22023', 'before and after are the same', 'nothing has no parts');
 select is_empty($$ select from change_parts('mix', before_variant => 'A', after_variant => 'B', since => '2026-02-01Z') $$, 'nor has an empty side');
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- compare_releases: what one hour makes is no change of a release; costs that do not vary at all.
+-- compare_releases: what one hour makes is not a change of a release; costs that do not vary at all.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
 

@@ -116,7 +116,7 @@ select is_empty(
     format($$ select from compare_releases('shop', before_since => %L, since => '2026-01-06Z', until => '2026-01-07Z') $$, since), 'nothing is after ' || since)
 from unnest('{294276-12-31 23:59:59Z,infinity}'::text[]) as since;
 select is_empty($$ select from compare_releases('shop', 'v1', 'v3') $$, 'nothing is compared with nothing');
-select throws_ok($$ select * from compare_releases('shop', 'v1', 'v1') $$, '22023', 'before and after are the same', 'one release is no comparison');
+select throws_ok($$ select * from compare_releases('shop', 'v1', 'v1') $$, '22023', 'before and after are the same', 'one release is not a comparison');
 select throws_ok($$ select * from compare_releases('shop') $$, '22023', 'before and after are the same', 'nor is none');
 select throws_ok(
     $$ select * from compare_releases('shop', since => '2026-01-05Z', before_until => '2026-01-06Z') $$, '22023', 'the periods overlap',
@@ -227,7 +227,7 @@ select is(
     'within a verdict the largest change, or the most time, comes first: ' || top)
 from unnest('{8,3,1}'::integer[]) as top;
 
--- Of functions whose errors are 1 %: what chance makes of them.
+-- Functions whose errors are 1 %, and their changes by chance.
 create temp view chance as
 select array_agg(difference / 100) as differences, array_agg(0.01::double precision) as errors
 from unnest('{-1.9,-1.3,-1,-0.7,-0.5,-0.3,-0.1,0.1,0.3,0.5,0.7,1,1.3,1.9}'::double precision[]) as difference;

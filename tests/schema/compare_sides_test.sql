@@ -57,10 +57,10 @@ select is(
 select is(
     (select before_uploads from compare_summary('shop', browser => 'Edge', before_variant => 'A', after_variant => 'B', before_browser => 'Chrome', after_browser => 'Chrome')),
     360::bigint, 'a filter of one side stands for that of both');
--- Phones cost more by themselves: here the dimension of the sides is no stratum, so the difference is all there is.
+-- Phones cost more by themselves: here the dimension of the sides is not a stratum, so the difference is all there is.
 select results_eq(
     $$ select function, round(change::numeric, 9) from compare_releases('shop', variant => 'A', browser => 'Chrome', before_device => 'desktop', after_device => 'mobile') order by 1 $$,
-    $$ values ('same', round(40.0 / 15 - 1, 9)), ('sort', round(40.0 / 15 - 1, 9)) $$, 'the dimension that tells the sides apart is no stratum');
+    $$ values ('same', round(40.0 / 15 - 1, 9)), ('sort', round(40.0 / 15 - 1, 9)) $$, 'the dimension that tells the sides apart is not a stratum');
 select is(
     (select obstacle from compare_summary('shop', variant => 'A', device => 'desktop', before_browser => 'Chrome', after_browser => 'Edge')), 'not enough data',
     '60 uploads are not enough for a verdict');
@@ -92,7 +92,7 @@ update fleetprof_data.segment set machine = '' where variant = 'A';
 select results_eq(
     $$ select comparable_share, (select round(change::numeric, 9) from compare_releases('shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B') where function = 'same')
        from compare_summary('shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B') $$,
-    $$ values (1::float8, round(30 / (70.0 / 3) - 1, 9)) $$, 'a class that one side does not know is no stratum');
+    $$ values (1::float8, round(30 / (70.0 / 3) - 1, 9)) $$, 'a class that one side does not know is not a stratum');
 
 -- A browser's version that came between the sides.
 update fleetprof_data.segment set browser_version = case variant when 'A' then '155' else '156' end;

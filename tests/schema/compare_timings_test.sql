@@ -104,7 +104,7 @@ select results_eq(
 select is((select bool_and(abs(change - 1) < 0.05 and change_low < 1 and change_high > 1) from compared where name = 'slow'), true, 'twice as slow, within its interval');
 select is((select bool_and(abs(change + 0.5) < 0.03) from compared where name = 'fast'), true, 'twice as fast');
 select is((select bool_and(change = 0 and change_low < 0 and change_high > 0 and p = 1) from compared where name = 'same'), true, 'no change, and an interval');
-select is((select bool_and(abs(change) < 0.01 and before_ms > 1.2 * after_ms) from compared where name = 'mix' and percentile = 75), true, 'another mix of pages is no change');
+select is((select bool_and(abs(change) < 0.01 and before_ms > 1.2 * after_ms) from compared where name = 'mix' and percentile = 75), true, 'another mix of pages is not a change');
 select is((select abs(before_ms - 100 * ln(2)) < 2 from compared where name = 'slow' and percentile = 50), true, 'the median as observed');
 select is((select abs(before_ms - 100 * ln(4)) < 4 from compared where name = 'slow' and percentile = 75), true, 'the 75th percentile');
 select is((select bool_and(before_count = 240 and after_count = 240) from compared where name = 'slow'), true, 'values are counted');
@@ -147,7 +147,7 @@ select is((select array_agg(distinct verdict) from compare_timings('shop', 'v1',
     '{early}', 'nothing is new after eleven hours');
 select is(pg_temp.verdicts('hours', 'v1', 'v2'),
     'base no change seen, base no change seen, burst early, burst early, five early, five early, once early, once early, outage early, outage early, six new, six new, thrice too few, thrice too few, twice early, twice early', 'a difference needs six hours');
-select is(pg_temp.verdicts('systems', 'v1', 'v2'), 'mix no change seen, mix no change seen', 'another mix of operating systems is no change');
+select is(pg_temp.verdicts('systems', 'v1', 'v2'), 'mix no change seen, mix no change seen', 'another mix of operating systems is not a change');
 select is(pg_temp.verdicts('draws', 'v1', 'v2'), 'mix no change seen, mix no change seen', 'nor is another sampling rate');
 select is(pg_temp.verdicts('negative', 'v1', 'v2'), 'base no change seen, base no change seen, turned not comparable, turned not comparable',
     'a timing is not new if all of its values were negative before');

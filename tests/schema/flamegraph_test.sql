@@ -48,7 +48,7 @@ select results_eq(
         (12, 1, 'idle task',   0,         8.98,       1),
         (13, 2, 'draw',        8.98,      8.98,       1) $$,
     'depth first, siblings by time, equal ones by name; unattributed time is not in it');
--- As if there were four page loads; 40 of 100 ms are attributed.
+-- Four page loads; 40 of 100 ms are attributed.
 update segment_fact set loads = 4;
 select pg_temp.pack() \g /dev/null
 select results_eq(

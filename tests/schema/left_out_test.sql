@@ -13,7 +13,7 @@ insert into timing_value (segment_id, kind, name, us, source) values
     (1, 'measure', 'Row', 5, ''), (1, 'measure', 'Row', 7, ''), (1, 'mark', 'Row', 9, ''), (1, 'measure', 'checkout', 9, ''),
     (3, 'measure', '', 3, ''),
     (2, 'measure', 'Row', 11, ''),
-    -- One page load of /cart more, which has no profile; that its agent took too much is no page load of its own.
+    -- One page load of /cart more, which has no profile; that its agent took too much is not a page load of its own.
     (1, 'coverage', 'unsupported', 0, ''), (1, 'coverage', 'overload', 0, ''),
     -- A value is how many were left out. Two page loads of /cart left out something, both of them measures.
     (1, 'left_out', '(any)', 0, ''), (1, 'left_out', '(any)', 0, ''),

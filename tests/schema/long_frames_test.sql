@@ -19,7 +19,7 @@ insert into timing_value (segment_id, kind, name, source, function, us) values
     (1, 'frame_script', '', '', '', 63),
     (1, 'blocking', '', '', '', 40000),
     (1, 'frame_script', '(overflow)', '', '', 1),
-    -- Of a browser that says them.
+    -- A browser that reports them.
     (1, 'forced_style', 'BUTTON.onclick', 'https://shop.example/app.js', 'add', 4000),
     (1, 'forced_reflow', 'BUTTON.onclick', 'https://shop.example/app.js', 'add', 0),
     (1, 'style', 'BUTTON.onclick', 'https://shop.example/app.js', 'add', 2000),

@@ -88,7 +88,7 @@ select results_eq(
     $$ values ('main', 3::bigint) $$,
     'several markers, not all: an upload once for each');
 select is_empty($$ select * from measure_hotspots('idle', 'shop', '2026-01-05Z', '2026-01-06Z') $$, 'a measure in which nothing ran');
-select is_empty($$ select * from measure_hotspots('oute%', 'shop', '2026-01-05Z', '2026-01-06Z') $$, 'a measure''s name is no pattern');
+select is_empty($$ select * from measure_hotspots('oute%', 'shop', '2026-01-05Z', '2026-01-06Z') $$, 'a measure''s name is not a pattern');
 select is_empty($$ select * from measure_hotspots('outer', 'shop', '2026-01-06Z', '2026-01-07Z') $$, 'another day, no rows');
 select results_eq(
     $$ select function, self_ms, self_share

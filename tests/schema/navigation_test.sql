@@ -125,10 +125,10 @@ select results_eq(
 -- ---- Errors ----
 select throws_ok($$ select * from vitals('shop', navigation => 'Soft') $$, '22023', 'no kind of navigation is named "Soft"', 'a kind that there is not');
 select throws_ok($$ select * from vitals('shop', navigation => 'soft', exclude_navigation => 's%') $$, '22023', 'navigation and exclude_navigation leave no kind of navigation', 'none is left');
-select throws_ok(format($$ select * from trend(%L, 'LCP', 'day', 'shop', navigation => 'soft') $$, kind), '22023', format('navigation is no filter of the kind "%s"', kind), 'trend by ' || kind)
+select throws_ok(format($$ select * from trend(%L, 'LCP', 'day', 'shop', navigation => 'soft') $$, kind), '22023', format('navigation is not a filter of the kind "%s"', kind), 'trend by ' || kind)
 from unnest('{function,mark,route,host,nothing}'::text[]) as kind;
-select throws_ok($$ select * from histogram('mark', 'LCP', 'shop', exclude_navigation => 'soft') $$, '22023', 'navigation is no filter of the kind "mark"', 'histogram of a mark');
-select throws_ok($$ select * from change_point('function', 'f', 'shop', navigation => 'soft') $$, '22023', 'navigation is no filter of the kind "function"', 'change_point of a function');
+select throws_ok($$ select * from histogram('mark', 'LCP', 'shop', exclude_navigation => 'soft') $$, '22023', 'navigation is not a filter of the kind "mark"', 'histogram of a mark');
+select throws_ok($$ select * from change_point('function', 'f', 'shop', navigation => 'soft') $$, '22023', 'navigation is not a filter of the kind "function"', 'change_point of a function');
 select throws_ok(format($$ select * from %s('navigation', 'shop') $$, question), '22023', 'no dimension is named "navigation"', question || ' has no such dimension')
 from unnest('{ttfb_parts_by}'::text[]) as question;
 select isnt_empty($$ select * from histogram('mark', 'LCP', 'shop', '2026-01-05Z', '2026-01-06Z') $$, 'a mark has no kind of navigation');

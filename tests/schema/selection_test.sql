@@ -130,7 +130,7 @@ select is(pg_temp.answered_by('shop', environment => 'staging'), 'segments {}', 
 select is(pg_temp.answered_by('shop%'), '1 shop, 1 shop-eu', 'two sites');
 select is(pg_temp.answered_by('shop', release => 'v2'), '2 shop v2', 'a release');
 select is(pg_temp.answered_by('shop', release => 'v%'), '2 shop v1, 2 shop v2', 'releases by a wildcard');
-select is(pg_temp.answered_by('shop', route => '%', release => '%', browser => '%'), '1 shop', '% is no filter');
+select is(pg_temp.answered_by('shop', route => '%', release => '%', browser => '%'), '1 shop', '% is not a filter');
 select is(pg_temp.answered_by('shop', route => '/cart'), '3 shop /cart', 'a level that was added');
 select is(pg_temp.answered_by('shop', route => '/cart', release => 'v1'), 'segments {1,2}', 'dimensions that no level has together');
 select is(pg_temp.answered_by('shop', browser => 'Chrome'), 'segments {1,3,4}', 'a dimension that no level has');

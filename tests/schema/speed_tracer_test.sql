@@ -193,9 +193,9 @@ select throws_ok(format('select %s(51, %s, %s)', report, from_ms, to_ms), '22023
 from unnest(array['ui_thread_use', 'event_summary']) as report
 cross join (values
     ('5', '4', 'from_ms is later than to_ms'),
-    ($$'-infinity'$$, $$'infinity'$$, '-Infinity ms is no time of a session'),
-    ('null', $$'nan'$$, 'NaN ms is no time of a session'),
-    ('1e13', 'null', '10000000000000 ms is no time of a session')
+    ($$'-infinity'$$, $$'infinity'$$, '-Infinity ms is not a time of a session'),
+    ('null', $$'nan'$$, 'NaN ms is not a time of a session'),
+    ('1e13', 'null', '10000000000000 ms is not a time of a session')
 ) as edges (from_ms, to_ms, message);
 select throws_ok('select ui_thread_use(51, 0, 1e9)', '22023', 'from 0 to 1000000000 ms are more than 100000 windows',
     'but not of more windows than anybody draws');
@@ -252,7 +252,7 @@ select results_eq('select * from network_graph(54) where at_ms < 200',
     $$ values (100::float8, 1::bigint), (110, 2), (140, 0) $$, 'open requests over time; a redirect opens none');
 select results_eq('select * from vm_states(54)',
     $$ values ('js', 5::bigint, 0.625::float8), ('external', 2, 0.25), ('gc', 1, 0.125) $$, 'ticks by state');
--- 14 ticks: 4 in main > f, 3 in main > f > f, 4 in main > LoadIC, 1 in main, 2 in no known code.
+-- 14 ticks: 4 in main > f, 3 in main > f > f, 4 in main > LoadIC, 1 in main, 2 in unknown code.
 select results_eq('select * from js_profile(56)',
     $$ values ('f', 'https://a.example/a.js', 10, 7::bigint, 7::bigint, 7 / 14::float8, 7 / 14::float8),
               ('LoadIC: length', null, null, 4, 4, 4 / 14::float8, 4 / 14::float8),

@@ -142,7 +142,7 @@ select results_eq(
     'and a measure of the same name with them');
 select is_empty(
     $$ select * from vital_hotspots('INP', 'shop', '2026-01-05Z', '2026-01-06Z') where function = 'help' $$,
-    'a page''s own measure is no window');
+    'a page''s own measure is not a window');
 
 select * from finish();
 rollback;

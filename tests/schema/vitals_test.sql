@@ -51,7 +51,7 @@ prepare vitals_of_the_days as
 select results_eq(
     'vitals_of_the_days',
     $$ values
-        -- Of 40 ranks the 24th and the 37th are 1.96 standard deviations from the 30th.
+        -- The 24th and the 37th of 40 ranks are 1.96 standard deviations from the 30th.
         ('LCP', 'ms', 40::bigint, 0.020::float8, 0.030::float8, 0.038::float8, 15 / 40::float8, 14 / 40::float8, 11 / 40::float8, 0.024::float8, 0.037::float8, 0::bigint),
         ('INP', 'ms', 1, 300, 300, 300, 0, 1, 0, 300, null, 0),
         ('CLS', 'score x 1000', 3, 0.04, 0.05, 0.05, 1, 0, 0, 0, null, 0),

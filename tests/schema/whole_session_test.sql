@@ -3,7 +3,7 @@
 \ir fixture.inc
 set local search_path = pgtap, fleetprof_data, pg_catalog;
 
--- Of each format two uploads of one page load: sessions 11 and 12, 21 and 22 and so on.
+-- Two uploads of one page load for each format: sessions 11 and 12, 21 and 22 and so on.
 create temp table format as
 select place, name, is_in_parts
 from (values (1, 'speed-tracer', true), (2, 'opera-scope', true), (3, 'self-profile', false), (4, 'user-timing', false))
@@ -40,7 +40,7 @@ select results_eq(
     $$ select name, array_agg(event_id order by event) from (select distinct name, place from part where is_in_parts) as format,
            session_events(place * 10 + 1) group by name order by name $$,
     $$ values ('opera-scope', '{7}'::bigint[]), ('speed-tracer', '{7,8}') $$,
-    'events of a dump are numbered through');
+    'numbers of a dump''s events continue through its parts');
 
 -- The first part of a dump may be missing, and what its last part says of an event there with it.
 update fleetprof_data.event set type = 'PROFILE_DATA', detail = '{"profileOf": 0, "text": "x"}';

@@ -59,7 +59,7 @@ select throws_ok(format($$ select * from regressions('today', last_hours => %s) 
 from unnest('{0,8785}'::integer[]) as hours;
 select throws_ok(
     $$ select * from regressions('today', 'deploy1', last_hours => 24) $$, '22023', 'last_hours stands beside a release or a period',
-    'a release is no window');
+    'a release is not a window');
 
 -- Saturday noon to Sunday afternoon.
 select results_eq(

@@ -69,7 +69,7 @@ for (const [name, [first, second]] of Object.entries(scenarios)) {
     t.diagnostic(`${name}: ${alarms} of ${runs} comparisons raise an alarm (${percent(alarms, runs)}), ${flags} functions in all; `
       + `${Math.round(tested / runs)} functions tested in each, p < 0.05 for ${percent(unlikely, tested)}`);
     assert.ok(tested > 20 * runs, 'functions were tested');
-    // Of few comparisons, one may be unlucky; three standard errors otherwise.
+    // One of few comparisons may be unlucky; three standard errors otherwise.
     assert.ok(alarms <= 0.05 * runs + (runs < 400 ? 3 * Math.sqrt(0.05 * 0.95 * runs) : 0), `${alarms} of ${runs}`);
   });
 }

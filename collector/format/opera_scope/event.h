@@ -25,7 +25,7 @@ struct fp_scope_item {
     double aggregated_ms;
     int64_t aggregated_us;
 
-    /* Of the tree: */
+    /* Place in the tree: */
     bool is_late;          /* its parent may be in a later list */
     uint32_t known_parent; /* index among the events of earlier lists, FP_INDEX_NONE */
     enum fp_scope_item_state {

@@ -22,7 +22,7 @@ _Static_assert((int)PAGES_MAX <= (int)FP_PROFILE_SESSIONS_MAX,
 
 /* The reports of one document's URL and browser; of the last page, of all that are left. */
 struct page {
-    struct fp_str url; /* in the document, like the next */
+    struct fp_str url; /* in the document, like the next field */
     struct fp_str user_agent;
     uint32_t count;
     uint32_t first; /* index into the sorted reports */

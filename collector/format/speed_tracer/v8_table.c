@@ -2,8 +2,8 @@
 /*
  * Speed Tracer, V8 table: the ticks of a profile by state and stack.
  *
- * Functions and stacks are numbered through the dump, and each is listed in the profile that had it
- * first. So the tables grow with what is new, and not with what profiles have in common.
+ * Numbers of functions and stacks continue through the dump. Each is listed in the profile that had
+ * it first. So the tables grow with new entries only, not with entries that profiles share.
  */
 #include "collector/format/speed_tracer/v8_table.h"
 
@@ -131,7 +131,7 @@ static void add_stacks(const struct fp_profile *profile, uint32_t first, struct 
     end_numbers(out);
 }
 
-/* Appends the runs as lists of stacks, states and ticks. Stack −1 is no known code. */
+/* Appends the runs as lists of stacks, states and ticks. Stack −1 stands for unknown code. */
 static void add_runs(const struct fp_st_v8_ticks *ticks, struct fp_buf *out)
 {
     begin_numbers(out, FP_STR("stacks"));

@@ -11,7 +11,7 @@ struct fp_st_code;
 
 /* Ticks in a row with one stack and state. */
 struct fp_st_v8_run {
-    uint32_t stack; /* index, FP_INDEX_NONE: no known code */
+    uint32_t stack; /* index, FP_INDEX_NONE: unknown code */
     uint32_t state;
     uint32_t ticks;
 };
@@ -27,7 +27,7 @@ struct fp_st_v8_ticks {
     struct fp_st_v8_run *runs; /* of the V8 profile that is read */
     uint32_t run_count;
     uint32_t run_cap;
-    uint32_t first_frame; /* of those that this V8 profile added, like the next */
+    uint32_t first_frame; /* of those that this V8 profile added, like the next field */
     uint32_t first_stack;
 };
 

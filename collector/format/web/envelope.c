@@ -137,7 +137,7 @@ static bool read_dimension(struct fp_decoder *decoder, const struct fp_field *fi
     return true;
 }
 
-/* Reads the browser's word for its network. A word that browsers do not have yet is no reason to
+/* Reads the browser's word for its network. A word that browsers do not have yet is not a reason to
  * refuse what the page observed. */
 static bool read_network(struct fp_decoder *decoder, const struct fp_field *field)
 {

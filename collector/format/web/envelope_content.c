@@ -12,7 +12,7 @@
 
 enum {
     MEMBERS_MAX = 36,
-    /* Of performance.timing or a navigation entry, with entryType and activationStart. */
+    /* Members of performance.timing or a navigation entry, with entryType and activationStart. */
     ATTRIBUTES_MAX = FP_POINTS_ATTRIBUTES + 2,
 };
 

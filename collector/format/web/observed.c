@@ -9,7 +9,7 @@
 
 /* Arrays that grow. */
 
-/* True if so many more fit limits->entries. */
+/* True if count more entries fit limits->entries. */
 static bool check_count(struct fp_decoder *decoder, const struct fp_place *place, uint32_t more)
 {
     const struct fp_profile *profile = decoder->profile;

@@ -19,7 +19,7 @@ static const char *const trace_names[] = {"frames", "resources", "samples", "sta
 
 struct elements {
     struct fp_place place; /* of the array */
-    struct fp_place at;    /* of the element being read; its parent is `place` */
+    struct fp_place at;    /* of the element being read, below `place` */
     yyjson_arr_iter iter;
 };
 

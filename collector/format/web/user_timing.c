@@ -33,7 +33,7 @@ struct decoding {
     struct open_measure *open;
     uint32_t open_count;
 
-    /* Of the current array, or name in a map: */
+    /* State of the current array, or of the current name in a map: */
     size_t index; /* of the current entry or time */
     bool has_mark;
     int64_t last_mark_us;

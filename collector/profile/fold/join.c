@@ -2,7 +2,7 @@
 /*
  * Fold, join: windows reach across the parts of a page load.
  *
- * The part that arrives later carries what the two have in common: its spans inside windows of
+ * The part that arrives later carries the common time of both: its spans inside windows of
  * earlier parts, and spans of earlier parts inside its windows. Each moment counts once per name
  * also across parts, so what an earlier part's own windows of the name hold is left out.
  */

@@ -92,7 +92,7 @@ begin
     foreach edge in array array[check_window.from_ms, check_window.to_ms] loop
         if abs(edge) > furthest_ms then
             raise invalid_parameter_value using
-                message = format('%s ms is no time of a session', edge),
+                message = format('%s ms is not a time of a session', edge),
                 hint = 'from_ms and to_ms are milliseconds since the session began; null is its own edge.';
         end if;
     end loop;

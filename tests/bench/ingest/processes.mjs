@@ -11,8 +11,8 @@ function cpuMicroseconds(pid) {
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * 1e6 / ticksPerSecond;
 }
 
-/** Of a process and all its descendants; one that has just ended counts with its parent. @param {number} pid @returns
- * {number} */
+/** Reads a process and all its descendants; one that has just ended counts with its parent. @param {number} pid
+ * @returns {number} */
 export function treeCpuMicroseconds(pid) {
   try {
     const children = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').filter(Boolean);

@@ -6,7 +6,7 @@
  *
  * Runs the collector's own functions over the bodies and reads the thread's processor clock between
  * the steps. Prints microseconds per upload; `merge` is the writer's step, the others are ingest's.
- * `general` is no step: it decodes the same body again, without the fast reader of traces.
+ * `general` is not a step: it decodes the same body again, without the fast reader of traces.
  * `keys` are the rows an upload comes to when the first 1,000 are merged.
  */
 #include "collector/base/clock.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Of the report: periods, times and titles, and addresses that restore what was seen. */
+/** Tests of the report: periods, times and titles, and addresses that restore what was seen. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,7 @@ test('few uploads are called an anecdote', async () => {
   assert.equal(await page.isVisible('.anecdote'), false);
 });
 
-test('a day whose hours are gone is no hour with the page loads of a day', async () => {
+test('a day whose hours are gone is not an hour with the page loads of a day', async () => {
   await page.route('**/api/v1/summary?**', async (route) => {
     const body = await (await route.fetch()).json();
     const place = (/** @type {string} */ name) => body.columns.findIndex((/** @type {any} */ column) => column.name === name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Of the report: comparisons begin with a sentence, and say why there is nothing to compare. */
+/** Tests of the report: comparisons begin with a sentence, and say why there is nothing to compare. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Of the report: every view, with hostile names, rules of accessibility, narrow screens. */
+/** Tests of the report: every view, with hostile names, rules of accessibility, narrow screens. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Of the report: what is exported, and views that are saved. */
+/** Tests of the report: what is exported, and views that are saved. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Of the report: the keyboard reaches everything, filters included. */
+/** Tests of the report: the keyboard reaches everything, filters included. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Of the report: numbers on screen are SQL's, in lists, graphs, functions and their trends. */
+/** Tests of the report: numbers on screen are SQL's, in lists, graphs, functions and their trends. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 

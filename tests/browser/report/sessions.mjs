@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Of the report: kept sessions as a timeline, a tree and a graph. */
+/** Tests of the report: kept sessions as a timeline, a tree and a graph. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 

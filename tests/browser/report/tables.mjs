@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Of the report: what tables draw in their cells: trends, verdicts, parties. */
+/** Tests of the report: what tables draw in their cells: trends, verdicts, parties. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Of the report: trouble is said in words, of databases, servers and answers. */
+/** Tests of the report: trouble is said in words, of databases, servers and answers. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-/* Of version 3, with the text `{"origin":"https://shop.example:443"}`. */
+/* Version 3, with the text `{"origin":"https://shop.example:443"}`. */
 #define ZEROS "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 #define TOKEN "Aw" ZEROS ZEROS "AAAleyJvcmlnaW4iOiJodHRwczovL3Nob3AuZXhhbXBsZTo0NDMifQ=="
 #define EMPTY_TOKEN "Ag" ZEROS ZEROS "AAAA"

@@ -193,12 +193,12 @@ static void counts_a_load_that_left_things_out_once_where_first_seen(void **stat
     }
     assert_int_equal(left_out_at(room, "(any)", "", 1)->count, 1);
     assert_int_equal(left_out_at(room, "measure", "", 1)->count, 1);
-    /* Of the same page load once, and one without an id. */
+    /* The same page load counts once, and one without an id. */
     assert_int_equal(left_out_at(room, "(any)", "", 0)->count, 1);
     assert_int_equal(left_out_at(room, "measure", "", 0)->count, 1);
     assert_int_equal((int64_t)left_out_at(room, "measure", "", 0)->sum_us, 10005);
     assert_int_equal(left_out_at(room, "measure", "", 0)->uploads, 2);
-    /* Of a name, uploads. */
+    /* Names count uploads. */
     assert_int_equal(left_out_at(room, "measure", "Row", 0)->count, 2);
     assert_int_equal((int64_t)left_out_at(room, "measure", "Row", 1)->sum_us, 5001);
 }

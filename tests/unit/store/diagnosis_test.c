@@ -223,7 +223,7 @@ static void a_row_that_is_refused_shows_a_changed_schema(void **state)
     (void)state;
     failure = (struct fp_failure){.sqlstate = "23502", .is_refusal = true};
     assert_int_equal(fp_failure_state(&failure), FP_DATABASE_REFUSING);
-    /* Of a connection, the same class is not about rows. */
+    /* For a connection, the same class is not about rows. */
     failure = (struct fp_failure){.sqlstate = "22023"};
     assert_int_equal(fp_failure_state(&failure), FP_DATABASE_FAILING);
 }

@@ -185,7 +185,8 @@ struct interval {
     wchar_t last;
 };
 
-/* Of all code points, exactly those in the intervals, which ascend and do not touch, are taken. */
+/* Asserts that exactly the code points in the intervals, which ascend and do not touch, are taken.
+ */
 static void assert_takes(bool (*takes)(wchar_t), const struct interval *intervals, size_t count)
 {
     size_t at = 0;

@@ -455,7 +455,7 @@ static void a_page_is_read_in_the_charset_that_it_declares(void **state)
     }
 }
 
-/* Each name of both charsets; a byte of ISO 8859-1 is no UTF-8. */
+/* Each name of both charsets; a byte of ISO 8859-1 is not UTF-8. */
 static void each_name_of_a_charset_is_known(void **state)
 {
     (void)state;

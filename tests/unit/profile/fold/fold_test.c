@@ -136,7 +136,7 @@ static const struct rule rules[] = {
      "profiled 148000 unattributed 148000 in 6\n"},
     {"without any positive gap the interval is 10 ms",
      TRACE("", "", "{'timestamp':7},{'timestamp':7}"), "profiled 10000 unattributed 10000 in 2\n"},
-    {"a sample that weighs less than half an interval is no evidence, but has its time",
+    {"a sample that weighs less than half an interval is not evidence, but has its time",
      AT_10_MS(TRACE(ABC, ABC_STACKS,
                     "{'timestamp':0,'stackId':0},{'timestamp':0.1,'stackId':1},"
                     "{'timestamp':0.2},{'timestamp':10.2,'stackId':0}")),

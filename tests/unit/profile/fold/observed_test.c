@@ -245,7 +245,7 @@ static void vitals_have_elements_and_parts(void **state)
     assert_int_equal(delta.vitals[0].parts.known, 3);
 }
 
-/* Of one upload, however many its page makes up. */
+/* The limit holds for one upload, however many vitals its page makes up. */
 static void sixty_four_vitals_may_be_replaced(void **state)
 {
     enum { VITALS = 70, ELEMENT_LEN = 48 };
@@ -605,7 +605,7 @@ static void time_that_surely_ran_without_a_stack_is_hidden(void **state)
     assert_int_equal(hidden_us(&delta, ""), 27000);
 }
 
-/* Of as many names as an upload may join, this one is the first. */
+/* This name is the first of as many names as an upload may join. */
 static void hidden_time_needs_no_place_among_the_names(void **state)
 {
     struct fp_delta delta =

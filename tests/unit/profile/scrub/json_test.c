@@ -40,7 +40,7 @@ static const struct row rows[] = {
     {"so do authorization, form data and tokens",
      "{'Authorization':'Bearer x','requestFormData':{'a':{'b':']}'}},'token':7,'last':1}",
      "{'Authorization':'(removed)','requestFormData':'(removed)','token':'(removed)','last':1}"},
-    {"a secret's name as a value is no secret", "['cookie','x']", "['cookie','x']"},
+    {"a secret's name as a value is not a secret", "['cookie','x']", "['cookie','x']"},
     {"an escaped quote does not end a name", "{'a\\'cookie':'x'}", "{'a\\'cookie':'x'}"},
     {"U+0000 is replaced, an escaped backslash before u0000 is not",
      "['a\\u0000b','c\\\\u0000d','\\\\\\u0000']", "['a\\ufffdb','c\\\\u0000d','\\\\\\ufffd']"},
