@@ -43,8 +43,7 @@ static const struct command commands[] = {
     {"long-frames", "scripts of long animation frames", fp_report_command},
     {"hangs", "page loads that hung or crashed: how often, and where", fp_report_command},
     {"What a release did:", NULL, NULL},
-    {"compare", "two sides (releases, periods, variants): functions, timings, vitals",
-     fp_compare_command},
+    {"compare", "two sides, such as releases: functions, timings, vitals", fp_compare_command},
     {"regressions", "what a release made slower, for pipelines", fp_regressions_command},
     {"The web report, and language models:", NULL, NULL},
     {"serve", "the web report: look at it in a browser", fp_serve_command},
@@ -61,7 +60,7 @@ static const struct command commands[] = {
     {"doctor", "find out why a site has no profiles", fp_doctor_command},
     {"status", "how collectors and database are, and what is wrong", fp_status_command},
     {"coverage", "how many page loads are profiled, and why not all", fp_report_command},
-    {"spool", "a collector's spool: check it; show and replay refused uploads", fp_spool_command},
+    {"spool", "a collector's spool: check; show and replay refused uploads", fp_spool_command},
     {"help", "explain a command: help top, help session list", help_command},
     {"complete", NULL, fp_complete_command},
 };
