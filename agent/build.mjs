@@ -18,7 +18,10 @@ const target = ['chrome94', 'firefox91', 'safari15'];
 /** Names of our own that no browser has: they are shortened in the core and in the vitals build. */
 const ownNames = 'begin|begun|copier|cover|cut|decision|done|end|extra|flush|halt|handle|hurry|interval|isAway|isLast|jsonSize|labels|packed|problem|profiler|send|sliceMs|spend|take|taken|tell|text|took';
 
-/** More of the vitals build; the second half are those of web-vitals that nothing outside of the bundle reads. */
+/**
+ * Names to shorten in the vitals build. The second half belongs to web-vitals; nothing outside of the bundle reads
+ * them.
+ */
 const vitalsNames = `${ownNames}|dropVital|enter|handOver|isLarge|isObserving|lists|members|rows|targets`
   + '|fcpEntry|firstHiddenTime|generateTarget|includeProcessedEventEntries|interactionType|largestShiftEntry|largestShiftSource'
   + '|largestShiftValue|lcpEntry|lcpResourceEntry|loadState|longAnimationFrameEntries|longestScript|navigationEntry'

@@ -40,9 +40,9 @@ enum fp_decision_state {
 struct fp_decision {
     enum fp_decision_state state;
     struct fp_str text;  /* the whole description */
-    struct fp_str site;  /* of a signed one */
-    struct fp_str nonce; /* of a yes */
-    uint32_t ppm;        /* of a signed one */
+    struct fp_str site;  /* of a signed decision */
+    struct fp_str nonce; /* of a yes, signed or not */
+    uint32_t ppm;        /* of a signed decision */
     int64_t time_s;      /* of a yes: when the page was sent, by the web server's clock */
 };
 

@@ -143,7 +143,7 @@ enum fp_coverage {
     FP_COVERAGE_QUOTA,
     FP_COVERAGE_DISABLED,
     FP_COVERAGE_NOT_SAMPLED,
-    FP_COVERAGE_OVERLOAD, /* it has a trace, until the agent took too much of the device */
+    FP_COVERAGE_OVERLOAD, /* a trace, cut off when the agent took too much of the device */
     FP_COVERAGE_COUNT
 };
 

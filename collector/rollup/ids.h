@@ -51,8 +51,8 @@ uint64_t fp_session_id(uint64_t site_id, const struct fp_uuid *upload_id);
 struct fp_uuid fp_vital_id(uint64_t site_id, const struct fp_uuid *load,
                            const struct fp_delta_vital *vital);
 
-/* Returns the id under which a page load counts in a timing of what was left out of it. It begins
- * as the page load's does. */
+/* Returns the id under which a page load counts in a timing of omissions. It begins like the id of
+ * the page load. */
 struct fp_uuid fp_left_out_id(uint64_t timing_id, const struct fp_uuid *load);
 
 #endif

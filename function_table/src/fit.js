@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Fit: whether a source map belongs to a script. A map connects places of the script and its sources. Words that people
- * wrote are the same at both: strings, names of properties, and names too long for a minifier. In maps that bundlers
- * wrote themselves, nearly all words agree; if the script or a source was changed after the map was made, nearly none
- * do.
+ * wrote are the same in script and source: strings, names of properties, and names too long for a minifier. In maps that
+ * bundlers wrote themselves, nearly all words agree; if the script or a source was changed after the map was made,
+ * nearly none do.
  */
 import { decodedMappings } from '@jridgewell/trace-mapping';
 

@@ -63,7 +63,7 @@ end
 $$;
 
 comment on function fleetprof_data.judge_clock(timestamptz) is
-    'Returns why housekeeping must not destroy anything now, and notes it; null: it may. The clocks of database and collector and the moment that was trusted last (none: the newest stored hour) must agree within two days. Clocks that agree with each other alone are believed on the seventh day on which they were seen so. Only one collector may call it at a time.';
+    'Returns why housekeeping must not destroy anything now, and notes it; null: it may. The clocks of database and collector and the moment that was trusted last (none: the newest stored hour) must agree within two days. If only the two clocks agree, they are believed on the seventh day on which they agreed. Only one collector may call it at a time.';
 
 create or replace function fleetprof_data.trust_clock(stated timestamptz)
 returns timestamptz

@@ -141,8 +141,9 @@ function lostMs({ startTime, duration }, samples) {
   return lost.reduce((sum, ms) => sum + Math.max(0, ms), 0);
 }
 
-/** /** The most by which the samples of a step may differ from its duration: both its ends lie in gaps, and half of
-  * each gap is that of the sample beyond.
+/**
+ * The most by which the samples of a step may differ from its duration: both its ends lie in gaps, and half of each gap
+ * is that of the sample beyond.
  * @param {string} shown
  */
 function edgesMs(shown) {
