@@ -402,3 +402,115 @@ for (const { name, title, home, product } of applications) {
   });
 }
 
+// ---- Frames, and pages that return ----
+
+test('a frame has vitals of its own, beside those of the page around it', async () => {
+  const { page, complaints } = await openTab(browser);
+  await page.goto(`${origin}/outer/?visit=frame-1`);
+  const frame = await waitFor(() => page.frame({ url: /\/plain\// }), { what: 'frame' });
+  await entry(frame, 'largest-contentful-paint');
+  await entry(page, 'largest-contentful-paint');
+  await click(frame, '.sort');
+  await settled(page);
+  await page.goto(`${origin}/next.html`);
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+  const [outer, inner] = [await noted('frame-1', '/outer/'), await noted('frame-1', '/plain/')];
+  assert.deepEqual(await assertVitals(outer, { hard: '/outer/' }), ['hard CLS', 'hard FCP', 'hard LCP', 'hard TTFB']);
+  assert.deepEqual(await assertVitals(inner, { hard: '/plain/' }, 'same-origin'), ['hard CLS', 'hard FCP', 'hard INP', 'hard LCP', 'hard TTFB']);
+  assert.equal(await costliest("vital_hotspots('INP', 'shop', release => 'frame-1', frame => 'same-origin')"), 'sortReviews');
+});
+
+test('a page that comes back alive has vitals of its return', async () => {
+  const { page, complaints } = await openTab(browser);
+  await page.goto(`${origin}/plain/?visit=back-1`);
+  await entry(page, 'largest-contentful-paint');
+  await click(page, '.sort');
+  await settled(page);
+  await page.goto(`${origin}/next.html`);
+  await page.goBack({ waitUntil: 'commit' });
+  await page.waitForFunction('globalThis.persisted');
+  await settled(page);
+  await click(page, '.sort');
+  await settled(page);
+  const from = /** @type {number} */ (await page.evaluate('note.number'));
+  await page.goto(`${origin}/next.html`);
+  assert.deepEqual(complaints, []);
+  const note = await noted('back-1', '/plain/', from);
+  await page.context().close();
+  const own = ['CLS', 'FCP', 'INP', 'LCP', 'TTFB'];
+  assert.deepEqual(await assertVitals(note, { hard: '/plain/', 'back-forward-cache': '/plain/' }),
+    ['back-forward-cache', 'hard'].flatMap((kind) => own.map((name) => `${kind} ${name}`)));
+  assert.equal(await costliest("vital_hotspots('INP', 'shop', release => 'back-1', navigation => 'back-forward-cache')"), 'sortReviews');
+});
+
+/** Waits until the page has painted, which it tells itself. @param {string} visit */
+const painted = (visit) => waitFor(() => {
+  const last = notes.get(`${visit} /plain/`);
+  return ['LCP', 'FCP', 'TTFB'].every((name) => last?.seen.some((vital) => vital.name === name)) && last;
+}, { what: `paint of ${visit}` });
+
+test('a page that was rendered in advance has vitals from the moment at which it is seen', async () => {
+  order = 'wait';
+  const tab = await openHideableTab(browser, `${origin}/first.html`);
+  order = 'prerender';
+  await waitFor(() => notes.has('prerender-1 /plain/'), { what: 'page that is rendered in advance' });
+  order = 'go';
+  const { number } = await painted('prerender-1');
+  await tab.switchAway();
+  const note = await noted('prerender-1', '/plain/', number + 1);
+  assert.deepEqual(await assertVitals(note, { prerender: '/plain/' }), ['prerender CLS', 'prerender FCP', 'prerender LCP', 'prerender TTFB']);
+  await tab.close();
+});
+
+/**
+ * Discards the tab that shows a page, as the browser does when memory is short.
+ * @param {import('playwright-core').CDPSession} session @param {string} path
+ */
+async function discard(session, path) {
+  // Playwright would look at the tab that takes the place of the discarded one, which then would not load its page.
+  const { targetId } = await session.send('Target.createTarget', { url: 'chrome://chrome-urls/?host=chrome://discards/#internal-debug-pages' });
+  const { sessionId } = await session.send('Target.attachToTarget', { targetId });
+  let last = 0;
+  /** @param {string} method @param {object} params @returns {Promise<any>} */
+  const send = (method, params) => new Promise((resolve) => {
+    const id = ++last;
+    session.on('Target.receivedMessageFromTarget', ({ message }) => {
+      const reply = JSON.parse(message);
+      if (reply.id === id) resolve(reply.result);
+    });
+    session.send('Target.sendMessageToTarget', { sessionId, message: JSON.stringify({ id, method, params }) });
+  });
+  const evaluate = async (/** @type {string} */ expression) => (await send('Runtime.evaluate', { expression, returnByValue: true })).result.value;
+  // The browser keeps its pages for developers shut until somebody opens them.
+  await waitFor(() => evaluate("{ const button = document.querySelector('chrome-urls-app').shadowRoot.querySelector('button, cr-button'); button?.click(); !!button; }"),
+    { what: 'button that opens them' });
+  await send('Page.navigate', { url: 'chrome://discards/' });
+  const row = `[...document.querySelector('discards-main').shadowRoot.querySelector('discards-tab').shadowRoot.querySelectorAll('tbody tr')]
+    .find(({ innerText }) => innerText.includes('${path}'))`;
+  await waitFor(() => evaluate(`{ const link = [...${row}.querySelectorAll('div')].find(({ textContent }) => textContent.trim() === '[Urgent Discard]'); link?.click(); !!link; }`),
+    { what: 'row of the tab' });
+  await waitFor(() => evaluate(`${row}.innerText.includes('discarded')`), { what: 'tab that is discarded' });
+}
+
+test('a page whose tab was discarded has vitals of its restoration', async () => {
+  const own = await launchChromium([], { whole: true });
+  try {
+    const session = await own.newBrowserCDPSession();
+    const url = `${origin}/plain/?visit=restore-1`;
+    await session.send('Target.createTarget', { url });
+    const { number: first } = await painted('restore-1');
+    await session.send('Target.createTarget', { url: 'about:blank' });
+    await noted('restore-1', '/plain/', first + 1);
+    notes.clear();
+    await discard(session, 'visit=restore-1');
+    const { targetInfos } = await session.send('Target.getTargets');
+    for (const { targetId } of targetInfos.filter((info) => info.url === url)) await session.send('Target.activateTarget', { targetId });
+    const { number } = await painted('restore-1');
+    await session.send('Target.createTarget', { url: 'about:blank' });
+    const note = await noted('restore-1', '/plain/', number + 1);
+    assert.deepEqual(await assertVitals(note, { restore: '/plain/' }), ['restore CLS', 'restore FCP', 'restore LCP', 'restore TTFB']);
+  } finally {
+    await own.close();
+  }
+});
