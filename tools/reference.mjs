@@ -14,6 +14,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { dimensions, filters } from './filters.mjs';
+import { marks, routes, silent } from './frameworks.mjs';
 import { linesOf, sources } from './log_lines.mjs';
 import { questionOf, questions, typeOf } from './questions.mjs';
 import { vitals } from './vitals.mjs';
@@ -75,6 +76,10 @@ const writers = {
     .map(({ name, parts }) => [`\`${name}\``, parts.map((part) => `\`${part.name}\` (\`${part.member}\`)`).join(', ')])),
   vitals: () => table(['vital', 'unit', 'good up to', 'poor above', 'meaning'],
     vitals.map(({ name, unit, good, poor, meaning }) => [`\`${name}\``, unit, `${good}`, `${poor}`, meaning])),
+  silent_frameworks: () => table(['framework', 'its production build marks nothing'], silent),
+  framework_routes: () => table(['framework', 'begins', 'ends'], routes),
+  frameworks: () => table(['framework', 'kind', 'name', 'what it is', 'when'],
+    marks.map(({ framework, version, kind, name, covers, when }) => [`${framework} ${version}`, kind, `\`${name}\``, covers, when])),
   /** Levels and fields come from the code; what a line means, and what to do, stands only here. */
   log: (_, old) => {
     const known = linesOf(sources);
