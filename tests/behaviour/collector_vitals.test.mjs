@@ -21,7 +21,7 @@ before(async () => {
   stack = await startStack({
     config: {
       ceilings: { timing_names: 100 },
-      sites: ['shop', 'flooded', 'flooded-too'].map((name) => ({ name, key: `pk_${name}`, routes: ['/product/:id'] })),
+      sites: ['shop', 'flooded', 'flooded-too', 'flooded-thrice'].map((name) => ({ name, key: `pk_${name}`, routes: ['/product/:id'] })),
     },
   });
 });
@@ -408,6 +408,14 @@ test('so are responses to ten thousand targets', async () => {
   assert.equal(rows.reduce((sum, row) => sum + row[4], 0), 10_000);
   assert.equal(rows.length, 101, 'a hundred names, and (overflow)');
   assert.equal((await timingsOf(release, 'window')).length, 101, 'a window of each name, and of all');
+});
+
+test('so are resources of ten thousand hosts', async () => {
+  const resources = Array.from({ length: 10_000 }, (_, i) => ({ host: `${word(i)}x.example`, kind: 'script', count: 1, duration: [5], bytes: 3, opaque: 0 }));
+  const release = await upload({ resources }, 'flooded-thrice');
+  const rows = await timingsOf(release, 'resource');
+  assert.equal(rows.reduce((sum, row) => sum + row[4], 0), 10_000);
+  assert.equal(rows.length, 101, 'a hundred names, and (overflow)');
 });
 
 test('what is wrong is refused with its place, and nothing of it is stored', async () => {

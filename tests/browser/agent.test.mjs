@@ -143,10 +143,13 @@ for (const [what, policy, attributes] of [
   });
 }
 
-for (const name of ['fleetprof.js', 'fleetprof.mjs']) {
+for (const [name, row, most] of /** @type {[string, string, number][]} */ ([
+  ['fleetprof.js', 'fleetprof, sampled', 5120], ['fleetprof.mjs', '', 5120], ['fleetprof.vitals.js', 'fleetprof with vitals, sampled', 14_336], ['fleetprof.vitals.mjs', '', 14_336]])) {
   test(`${name} is as small as the manual says`, () => {
-    const text = fs.readFileSync(path.join(repository, 'agent/dist', name));
-    assert.ok(gzipSync(text, { level: 9 }).length <= 5120);
+    const size = gzipSync(fs.readFileSync(path.join(repository, 'agent/dist', name)), { level: 9 }).length;
+    assert.ok(size <= most, `${size}`);
+    const manual = fs.readFileSync(path.join(repository, 'docs/agent.md'), 'utf8');
+    if (row) assert.ok(manual.includes(`| ${row} | ${(size / 1024).toFixed(1)} |`), `${(size / 1024).toFixed(1)} KB`);
   });
 }
 
