@@ -301,7 +301,7 @@ async function assertVitals({ visit, seen }, routes, frame = 'top') {
   return expected.map(({ what }) => what).filter((what) => /^\S+ \S+ [A-Z]+$/.test(what)).map((what) => what.replace(/ \S+ /, ' ')).sort();
 }
 
-/** Of all visits. */
+/** Uploads of all visits. */
 let sent = 0;
 
 /**
