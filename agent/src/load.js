@@ -28,14 +28,14 @@ import { version } from './version.js';
  * @property {() => void} handOver sends the others
  *
  * Starts to collect it; the collector of extra data sends surplus data itself.
- * @typedef {(options: import('../fleetprof.js').Options, send: (labels: Labels, members: object) => void, guard: Guard,
+ * @typedef {(options: import('../fleetprof.js').Options, send: (members: Labels & Record<string, unknown>) => void, guard: Guard,
  *   leaveOut: import('./left_out.js').LeaveOut) => Extra | undefined} StartExtra
  *
  * Makes a function that reports its errors instead of throwing them into the page, and the time that it takes.
  * @typedef {<Given extends unknown[]>(act: (...given: Given) => void) => (...given: Given) => void} Guard
  *
- * The view that a part belongs to.
- * @typedef {{ url?: string, route?: string, release?: string }} Labels
+ * The view that a part belongs to, as members of an envelope.
+ * @typedef {{ page: { url?: string, route?: string }, release?: string }} Labels
  *
  * @typedef {object} Part
  * @property {number} begun ms since timeOrigin
@@ -168,7 +168,7 @@ export function openLoad(options, tell, decision, startExtra) {
 
   /** @returns {Labels} */
   function makeLabels() {
-    return { url: WORKER ? options.url : location.origin + pathOf(inHash), route, release };
+    return { page: { url: WORKER ? options.url : location.origin + pathOf(inHash), route: text(route) }, release: text(release) };
   }
 
   // ---- Slices ----
@@ -274,7 +274,8 @@ export function openLoad(options, tell, decision, startExtra) {
       /** @type {import('./timings.js').Entry[]} */
       const some = [];
       while (entries[0] && (room -= entries[0][1]) > 0) some.push(/** @type {any} */ (entries.shift())[0]);
-      emit(own, {
+      emit({
+        ...own,
         start: begun,
         duration: end - begun,
         ...first,
@@ -289,9 +290,9 @@ export function openLoad(options, tell, decision, startExtra) {
     if (VITALS && time === Infinity) extra?.handOver();
   }
 
-  /** @param {Labels} own @param {object} [members] */
-  function emit(own, members) {
-    const isForOthers = VITALS && extra && !(members && 'vitals' in members);
+  /** @param {Labels & Record<string, unknown>} members */
+  function emit(members) {
+    const isForOthers = VITALS && extra && !('vitals' in members);
     if (parts >= maxUploads - (isEnding ? 0 : isForOthers ? vitalsUploads : endUploads)) return leaveOut('upload', 1);
     const envelope = {
       version: 1,
@@ -299,8 +300,6 @@ export function openLoad(options, tell, decision, startExtra) {
       load,
       part: parts++,
       agent: { name: 'fleetprof-agent', version },
-      page: { url: own.url, route: text(own.route) },
-      release: text(own.release),
       environment: text(environment),
       variant: text(variant),
       thread: WORKER ? 'worker' : 'window',
@@ -318,6 +317,7 @@ export function openLoad(options, tell, decision, startExtra) {
       coverage,
       token: decision?.startsWith('v1.') ? decision : undefined,
       ...members,
+      page: { ...members.page }, // beforeSend may change it
     };
     leftOut.clear();
     const wanted = beforeSend ? beforeSend(envelope) : envelope;
@@ -473,7 +473,7 @@ export function openLoad(options, tell, decision, startExtra) {
         const isFirst = route === undefined; // of this view
         if (name === route) return;
         route = name;
-        if (isFirst) labels.route = name;
+        if (isFirst) labels.page.route = text(name);
         else relabel();
       }),
       setRelease: guard((/** @type {string} */ name) => {

@@ -12,7 +12,7 @@ import { selectorOf } from './selector.js';
 
 const minInteractionMs = 40;
 /** Per page load; a value that is sent again counts once. */
-const maxVitals = 50;
+const maxVitals = 100;
 const maxInteractions = 200;
 const maxFrames = 200;
 /** Inputs whose targets are remembered: a key has one, a click two. */
@@ -33,17 +33,28 @@ const maxNameLength = 256;
 /**
  * Starts to observe, if this page load is picked.
  * @param {import('../fleetprof.js').Options} options
- * @param {(labels: Labels, members: object) => void} send
+ * @param {(members: Labels & Record<string, unknown>) => void} send
  * @param {import('./load.js').Guard} guard
  * @param {LeaveOut} leaveOut
  * @returns {import('./load.js').Extra | undefined}
  */
-export function startVitals({ vitalsSample, endpoint }, send, guard, leaveOut) {
+export function startVitals({ vitalsSample, endpoint, beforeSend }, send, guard, leaveOut) {
   if (!globalThis.document || !(Math.random() < Number(vitalsSample ?? 1))) return undefined;
   const views = makeViews();
   const handOver = () => {
     for (const flush of begin()) flush();
-    for (const { labels, members } of views.take()) send(labels, { start: performance.now(), duration: 0, ...members });
+    /** @type {object[]} */
+    let joined;
+    let room = 0;
+    const uploads = views.take().filter((view) => {
+      const size = jsonSizeOf(view);
+      room -= size;
+      if (room > 0) return !joined.push(view);
+      // A page that looks at what it sends gets one view at a time.
+      room = beforeSend ? 0 : maxSmallSize - size;
+      return view.views = joined = [];
+    });
+    for (const upload of uploads) send({ start: performance.now(), duration: 0, ...upload });
   };
   const onEntries = guard((/** @type {() => void} */ see) => {
     see();
@@ -72,7 +83,7 @@ export function startVitals({ vitalsSample, endpoint }, send, guard, leaveOut) {
     // web-vitals knows that the page is hidden before the load sends its values: it listens to the capture.
     take(labels, room) {
       for (const flush of begin()) flush();
-      return views.take(labels, room)[0]?.members;
+      return views.take(labels, room)[0];
     },
     handOver,
   };
@@ -169,7 +180,7 @@ function makeViews() {
       views[0].navigationType = 'soft-navigation';
     },
     /**
-     * Hands over members of envelopes: of all views, or only of views with these labels if they fit into the room.
+     * Hands over members of envelopes, with labels: of all views, or only of views with these labels if they fit into the room.
      * @param {Labels} [only]
      * @param {number} [room]
      */
@@ -177,13 +188,13 @@ function makeViews() {
       // Several views may have the same labels.
       const from = views.filter((view) => hasMore(view)
         && (!only || view.labels === only && jsonSizeOf(view.lists) <= /** @type {number} */ (room))).slice(0, only && 1);
+      /** @type {(Labels & Record<string, unknown>)[]} */
       const pieces = from.flatMap((view) => {
-        const { labels } = view;
         return (only ? [give(view)] : split(give(view)))
-          .map((lists) => ({ labels, members: Object.fromEntries(Object.entries(lists).filter(([, list]) => list[0])) }));
+          .map((lists) => ({ ...view.labels, ...Object.fromEntries(Object.entries(lists).filter(([, list]) => list[0])) }));
       });
       // The most valuable data goes first, in case uploads run out.
-      return pieces.sort((a, b) => +('vitals' in b.members) - +('vitals' in a.members));
+      return pieces.sort((a, b) => +('vitals' in b) - +('vitals' in a));
     },
   };
 }

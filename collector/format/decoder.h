@@ -41,6 +41,7 @@ struct fp_decoder {
     struct fp_upload_error *error;
     struct fp_buf *content;                /* of an upload that is kept whole, else NULL */
     const struct fp_chromium_trace *trace; /* read ahead of the document, else NULL */
+    uint64_t observed_before; /* towards limits->entries, of the views before the one in profile */
 };
 
 /* Fills decoder->error with a sentence and a pointer to the place. Returns false. */

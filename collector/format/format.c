@@ -248,7 +248,7 @@ enum fp_verdict fp_format_decode(struct fp_str body, struct fp_str format_hint,
                               "the format must be self-profile, user-timing, "
                               "speed-tracer, opera-scope or reports");
     struct fp_buf content;
-    struct fp_decoder decoder = {limits, arena, profile, error, &content, NULL};
+    struct fp_decoder decoder = {limits, arena, profile, error, &content, NULL, 0};
     *error = no_error;
     if (asked != NULL && !is_open(&decoder, asked->format)) {
         (void)fail_closed(&decoder, asked->format);

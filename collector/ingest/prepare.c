@@ -311,16 +311,17 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
 {
     const struct fp_upload *upload = work->upload;
     struct fp_profile *profile = piece->profile;
-    uint32_t rate_ppm;
     if (work->upload_count == FP_RECORD_DELTAS_MAX) {
         fp_problem_refuse(
             work->problem, FP_REFUSAL_LIMIT,
-            "a multipart body can have at most %d parts; each session of a recording counts as one",
+            "a multipart body can have at most %d parts; each session of a recording and each view "
+            "counts as one",
             FP_RECORD_DELTAS_MAX);
         return false;
     }
     name_upload(work, piece->is_single, profile);
-    if (!admit_token(work, upload->token.len > 0 ? upload->token : profile->token, &rate_ppm))
+    if (!profile->is_view &&
+        !admit_token(work, upload->token.len > 0 ? upload->token : profile->token, &work->rate_ppm))
         return false;
 
     const struct fp_fold_context context = {
@@ -334,7 +335,7 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
         .referer = upload->referer,
         .user_agent = upload->user_agent,
         .traffic = traffic_of(work, profile),
-        .rate_ppm = rate_ppm,
+        .rate_ppm = work->rate_ppm,
         .measures = upload->rules->measures,
         .received_us = work->received_us,
         .body_bytes = (uint32_t)piece->body_bytes,              /* at most limits.max_body, 1 GiB */

@@ -201,6 +201,7 @@ struct fp_profile {
     bool has_trace;
     bool has_first_paint;
     bool has_session;
+    bool is_view; /* of the envelope before it, whose token admits it */
     /* From the envelope. */
     bool has_id;
     bool has_load;
@@ -289,7 +290,7 @@ struct fp_profile {
     uint32_t event_count;
     uint32_t earlier_event_count;
 
-    struct fp_profile *next; /* the next session of a recording that has several, else NULL */
+    struct fp_profile *next; /* the next session of a recording, or the next view; else NULL */
 };
 
 #endif

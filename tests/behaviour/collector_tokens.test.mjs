@@ -200,6 +200,22 @@ test('a token is good for token_uploads uploads, at once or one by one, and a re
   await collector.stop();
 });
 
+test('the views of an envelope use its token once, and have its rate', async () => {
+  const key = newKey();
+  const site = newSite({ require_token: true, token_keys: [keyFile([key])], token_uploads: 1 });
+  const collector = await start({ sites: [site] });
+  const vitals = [{ name: 'LCP', value: 100 }];
+  const views = ['/a', '/b', '/c'].map((route) => ({ page: { route }, vitals }));
+  const body = JSON.stringify({ version: 1, token: newToken(key, { site: site.name }), page: { route: '/' }, vitals, views });
+  assert.equal((await send(ingest(collector, site), { body })).status, 204);
+  assert.equal((await send(ingest(collector, site), { body })).status, 403);
+  await flushed(collector);
+  assert.deepEqual(await rates(site), [[0.01, 4]]);
+  const routes = await postgres.sql(`select value as route, count::integer as loads from fleetprof.vitals_by('route', '${site.name}', now() - interval '1 day') where name = 'LCP' order by 1`);
+  assert.deepEqual(routes.map(({ route, loads }) => [route, loads]), ['/', '/a', '/b', '/c'].map((route) => [route, 1]));
+  await collector.stop();
+});
+
 test('each part of a form has a token; one bad one refuses the form', async () => {
   const key = newKey();
   const site = newSite({ require_token: true, token_keys: [keyFile([key])], token_uploads: 4 });

@@ -83,7 +83,7 @@ async function visit(data, init) {
 }
 
 /** @param {string} member @returns {any[]} of all parts */
-const all = (member) => site.uploads.flatMap(({ envelope }) => envelope[member] ?? []);
+const all = (member) => site.uploads.flatMap(({ envelope }) => [envelope, ...envelope.views ?? []]).flatMap((view) => view[member] ?? []);
 
 test('sends vitals, interactions, long frames and resources beside the profile', async () => {
   const { handlerMs, scriptMs, complaints } = await visit({});
@@ -311,6 +311,31 @@ test('a response is sent once, with a target that its result replaced, and not w
   await close();
 });
 
+test('responses past the limit are counted', { timeout: 300_000 }, async () => {
+  const { page, show, close } = await openPage(`<button id="more" onclick="setTimeout(show1, 60)">More</button><div id="list"></div>
+    <script>
+      globalThis.waits = new Map(); // by interaction, as the browser says it
+      new PerformanceObserver((entries) => {
+        for (const { interactionId, startTime, largestContentfulPaint } of entries.getEntries()) waits.set(interactionId, largestContentfulPaint.startTime - startTime);
+      }).observe({ type: 'interaction-contentful-paint' });
+      function show1() { list.innerHTML = '<p>' + ('result ' + waits.size + ' ').repeat(99) + '</p>'; }
+    </script>`);
+  const { x, y } = /** @type {{ x: number, y: number }} */ (await page.locator('#more').boundingBox());
+  for (let i = 0; i < 206; i++) {
+    await page.mouse.click(x + 20, y + 20);
+    await page.waitForFunction((least) => /** @type {any} */ (globalThis).waits.size > least, i);
+  }
+  await show('hidden');
+  const seen = /** @type {number} */ (await page.evaluate('[...waits.values()].filter((wait) => wait >= 40).length'));
+  assert.ok(seen > 200, `${seen}`);
+  await page.goto('about:blank');
+  const count = () => all('responses').length;
+  await waitFor(() => count() >= 200 && all('leftOut').length > 0, { what: 'responses' });
+  const missing = all('leftOut').filter(({ what }) => what === 'interaction').reduce((sum, one) => sum + one.count, 0);
+  assert.deepEqual([count(), missing], [200, seen - 200]);
+  await close();
+});
+
 test('a form whose inputs have the names of properties is named like any other', async () => {
   const names = ['getAttribute', 'localName', 'parentElement', 'nodeType'];
   const { click, show, complaints, close } = await openPage(`<form id="order" onsubmit="return false">
@@ -501,7 +526,7 @@ test('the vitals of a long and busy visit arrive when the visitor leaves', async
 });
 
 /** Each element's route or path, of all parts. @param {string} member @param {string} name */
-const routesOf = (member, name) => site.uploads.flatMap(({ envelope: { page, [member]: list = [] } }) => list
+const routesOf = (member, name) => site.uploads.flatMap(({ envelope }) => [envelope, ...envelope.views ?? []]).flatMap(({ page, [member]: list = [] }) => list
   .map((/** @type {any} */ one) => `${one[name]} ${page.route ?? new URL(page.url).pathname}`));
 
 for (const sampled of [false, true]) {

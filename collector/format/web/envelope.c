@@ -31,6 +31,7 @@
 #define INTERVAL_MAX_MS 10000
 
 enum { DIMENSION_WORDS_MAX = 7 };
+enum { VIEWS_MAX = FP_PROFILE_SESSIONS_MAX - 1 }; /* beside the envelope's own */
 
 /* Scalars. */
 
@@ -262,6 +263,7 @@ enum envelope_field {
     ENVELOPE_RESPONSES, /* to interactions */
     ENVELOPE_FRAMES,
     ENVELOPE_RESOURCES,
+    ENVELOPE_VIEWS,
     ENVELOPE_TIMING,
     ENVELOPE_START,
     ENVELOPE_DURATION
@@ -282,6 +284,7 @@ static const struct {
     [ENVELOPE_RESPONSES] = {"responses", NULL},
     [ENVELOPE_FRAMES] = {"frames", NULL},
     [ENVELOPE_RESOURCES] = {"resources", NULL},
+    [ENVELOPE_VIEWS] = {"views", NULL},
     [ENVELOPE_TIMING] = {"timing", check_object},
     [ENVELOPE_START] = {"start", read_start},
     [ENVELOPE_DURATION] = {"duration", check_number},
@@ -434,6 +437,87 @@ static bool check_not_empty(struct fp_decoder *decoder)
                       "coverage in this upload");
 }
 
+/* Views: what the page observed under other URLs than the envelope's. */
+
+/* Makes the profile of a view, which is an upload of its own in all that the envelope says. */
+static bool begin_view(struct fp_decoder *decoder, const struct fp_profile *envelope,
+                       uint32_t number)
+{
+    struct fp_profile *view = fp_arena_array(decoder->arena, 1, sizeof(*view));
+    if (view == NULL)
+        return fp_fail_memory(decoder);
+    *view = (struct fp_profile){
+        .is_view = true,
+        .has_id = envelope->has_id,
+        .id = fp_uuid_of_part(&envelope->id, number),
+        .has_load = envelope->has_load,
+        .load = envelope->load,
+        .part = envelope->part,
+        .has_start = envelope->has_start,
+        .start_us = envelope->start_us,
+        .format = FP_UPLOAD_USER_TIMING,
+        .environment = envelope->environment,
+        .variant = envelope->variant,
+        .thread = envelope->thread,
+        .frame = envelope->frame,
+        .machine = envelope->machine,
+        .network = envelope->network,
+        .agent_name = envelope->agent_name,
+        .agent_version = envelope->agent_version,
+    };
+    decoder->profile->next = view;
+    decoder->profile = view;
+    return true;
+}
+
+static bool decode_view(struct fp_decoder *decoder, const struct fp_place *place, yyjson_val *value)
+{
+    enum { PAGE, RELEASE, VITALS, INTERACTIONS, RESPONSES, FRAMES, RESOURCES, COUNT };
+    struct fp_field fields[COUNT] = {
+        [PAGE] = {.object = place, .name = FP_STR("page")},
+        [RELEASE] = {.object = place, .name = FP_STR("release")},
+        [VITALS] = {.object = place, .name = FP_STR("vitals")},
+        [INTERACTIONS] = {.object = place, .name = FP_STR("interactions")},
+        [RESPONSES] = {.object = place, .name = FP_STR("responses")},
+        [FRAMES] = {.object = place, .name = FP_STR("frames")},
+        [RESOURCES] = {.object = place, .name = FP_STR("resources")},
+    };
+    const struct fp_observed_members members = {&fields[INTERACTIONS], &fields[RESPONSES],
+                                                &fields[FRAMES], &fields[RESOURCES]};
+    return fp_read_object(decoder, place, value, fields, COUNT) &&
+           fp_read_required(decoder, &fields[PAGE]) && read_page(decoder, &fields[PAGE]) &&
+           read_dimension(decoder, &fields[RELEASE]) &&
+           fp_vitals_decode(decoder, &fields[VITALS]) && fp_observed_decode(decoder, &members) &&
+           (has_observed(decoder->profile) ||
+            fp_fail_at(decoder, FP_VERDICT_INVALID, place,
+                       "there is no vital, interaction, response, frame or resource in this view"));
+}
+
+/* Appends a profile for each view. Ceilings count them all together. */
+static bool decode_views(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    struct fp_profile *envelope = decoder->profile;
+    const struct fp_place list = fp_field_place(field);
+    struct fp_place at = {.parent = &list};
+    if (field->value == NULL)
+        return true;
+    if (!yyjson_is_arr(field->value))
+        return fp_fail_field(decoder, field, "must be an array of views");
+    if (yyjson_arr_size(field->value) > VIEWS_MAX)
+        return fp_fail_at(decoder, FP_VERDICT_TOO_LARGE, &list,
+                          "an envelope can have at most %d views", VIEWS_MAX);
+    yyjson_arr_iter views = yyjson_arr_iter_with(field->value);
+    yyjson_val *view;
+    bool decoded = true;
+    for (; decoded && (view = yyjson_arr_iter_next(&views)) != NULL; at.index++) {
+        decoder->observed_before += fp_observed_count(decoder->profile);
+        decoded =
+            begin_view(decoder, envelope, (uint32_t)at.index) && decode_view(decoder, &at, view);
+    }
+    decoder->profile = envelope;
+    return decoded;
+}
+
 /* Reads all members but the arrays. */
 static bool read_members(struct fp_decoder *decoder, yyjson_val *root, struct fp_field *fields)
 {
@@ -453,7 +537,8 @@ static bool decode_envelope(struct fp_decoder *decoder, yyjson_val *root)
     return read_members(decoder, root, fields) &&
            decode_trace(decoder, root, &fields[ENVELOPE_TRACE]) && read_window(decoder, fields) &&
            decode_observed(decoder, fields) && decode_timings(decoder, fields) &&
-           (is_empty_part(decoder, fields) || check_not_empty(decoder));
+           (is_empty_part(decoder, fields) || check_not_empty(decoder)) &&
+           decode_views(decoder, &fields[ENVELOPE_VIEWS]);
 }
 
 bool fp_envelope_read_around(struct fp_decoder *decoder, yyjson_val *root, const char *content)
@@ -461,7 +546,7 @@ bool fp_envelope_read_around(struct fp_decoder *decoder, yyjson_val *root, const
     struct fp_field fields[ENVELOPE_FIELD_COUNT];
     if (!read_members(decoder, root, fields))
         return false;
-    for (size_t i = ENVELOPE_TRACE; i <= ENVELOPE_RESOURCES; i++)
+    for (size_t i = ENVELOPE_TRACE; i <= ENVELOPE_VIEWS; i++)
         if (fields[i].value != NULL)
             return fp_fail_field(decoder, &fields[i], "cannot be in one upload with %s", content);
     return true;

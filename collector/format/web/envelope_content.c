@@ -160,8 +160,15 @@ static const struct shape resource_members[] = {TEXT("name", SHAPE_HOST), SCALAR
                                                 NUMBER("requestStart"),   NUMBER("responseStart")};
 static const struct shape resource = OBJECT(NULL, resource_members);
 
-static const struct shape agent_members[] = {SCALAR("name"), SCALAR("version")};
 static const struct shape page_members[] = {SCALAR("url"), SCALAR("route")};
+#define OBSERVED_LISTS                                                                             \
+    LIST("vitals", &vital), LIST("interactions", &interaction), LIST("responses", &result),        \
+        LIST("frames", &long_frame), LIST("resources", &response)
+static const struct shape view_members[] = {OBJECT("page", page_members), SCALAR("release"),
+                                            OBSERVED_LISTS};
+static const struct shape view = OBJECT(NULL, view_members);
+
+static const struct shape agent_members[] = {SCALAR("name"), SCALAR("version")};
 static const struct shape left_out_members[] = {SCALAR("what"), SCALAR("name"), NUMBER("count")};
 static const struct shape left_out = OBJECT(NULL, left_out_members);
 static const struct shape envelope_members[] = {
@@ -191,11 +198,8 @@ static const struct shape envelope_members[] = {
     {.name = "marks", .kind = SHAPE_TIMINGS},
     {.name = "measures", .kind = SHAPE_TIMINGS},
     {.name = "entries", .kind = SHAPE_TIMINGS},
-    LIST("vitals", &vital),
-    LIST("interactions", &interaction),
-    LIST("responses", &result),
-    LIST("frames", &long_frame),
-    LIST("resources", &response),
+    OBSERVED_LISTS,
+    LIST("views", &view),
 };
 static const struct shape envelope = OBJECT(NULL, envelope_members);
 

@@ -9,15 +9,18 @@
 
 /* Arrays that grow. */
 
+uint64_t fp_observed_count(const struct fp_profile *profile)
+{
+    return (uint64_t)profile->vital_count + profile->interaction_count + profile->result_count +
+           profile->long_frame_count + profile->script_count + profile->responses_count +
+           profile->response_duration_count + profile->opaque_responses;
+}
+
 /* True if count more entries fit limits->entries. */
 static bool check_count(struct fp_decoder *decoder, const struct fp_place *place, uint32_t more)
 {
-    const struct fp_profile *profile = decoder->profile;
-    uint64_t count = (uint64_t)profile->vital_count + profile->interaction_count +
-                     profile->result_count + profile->long_frame_count + profile->script_count +
-                     profile->responses_count + profile->response_duration_count +
-                     profile->opaque_responses;
-    return count + more <= decoder->limits->entries ||
+    return decoder->observed_before + fp_observed_count(decoder->profile) + more <=
+               decoder->limits->entries ||
            fp_fail_at(decoder, FP_VERDICT_TOO_LARGE, place,
                       "more than %u vitals, interactions, frames, scripts and resources "
                       "(limits.entries)",

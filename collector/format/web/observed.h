@@ -22,6 +22,9 @@ struct fp_observed_members {
     const struct fp_field *resources;
 };
 
+/* Returns how many elements a profile has that count towards limits->entries. */
+uint64_t fp_observed_count(const struct fp_profile *profile);
+
 /* Decodes the members that are there into the profile. */
 bool fp_observed_decode(struct fp_decoder *decoder,
                         const struct fp_observed_members *members) FP_MUST_CHECK;

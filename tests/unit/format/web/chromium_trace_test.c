@@ -41,7 +41,7 @@ static bool takes(struct fp_str body, const struct fp_format_limits *limits)
     struct fp_upload_error error = no_error;
     fp_arena_init(&arena, TEST_ARENA_MAX);
     fp_buf_init(&content, TEST_ARENA_MAX);
-    struct fp_decoder decoder = {limits, &arena, &profile, &error, &content, NULL};
+    struct fp_decoder decoder = {limits, &arena, &profile, &error, &content, NULL, 0};
     bool taken = decode_ahead(&decoder, body, NULL);
     fp_buf_release(&content);
     fp_arena_release(&arena);
@@ -473,7 +473,7 @@ static void leaves_the_arena_as_it_was_if_it_does_not_take_a_body(void **state)
     struct fp_upload_error error = no_error;
     fp_arena_init(&arena, TEST_ARENA_MAX);
     fp_buf_init(&content, TEST_ARENA_MAX);
-    struct fp_decoder decoder = {&default_limits, &arena, &profile, &error, &content, NULL};
+    struct fp_decoder decoder = {&default_limits, &arena, &profile, &error, &content, NULL, 0};
     const struct fp_str body = json_of(&arena, "{'trace':" TRACE ",'part':-1}");
     const size_t used_bytes = arena.used_bytes;
     assert_false(decode_ahead(&decoder, body, NULL));

@@ -167,6 +167,64 @@ static void reads_what_interactions_showed(void **state)
     release(&decoded);
 }
 
+static void views_are_uploads_of_their_own_with_the_rest_of_the_envelope(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    const struct fp_profile *profile = decode_good(
+        &decoded,
+        "{'id':'123e4567-e89b-42d3-a456-426614174000','load':'223e4567-e89b-42d3-a456-426614174000'"
+        ","
+        "'part':3,'start':5,'variant':'b','machine':'low','release':'1','page':{'route':'/a'},"
+        "'vitals':[{'name':'LCP','value':1}],'views':[{'page':{'route':'/b'},'release':'2',"
+        "'vitals':[{'name':'CLS','value':0},{'name':'INP','value':8}]},{'page':{'url':'http://s/"
+        "c'},"
+        "'interactions':[{'type':'pointer','start':9,'processingStart':10,'processingEnd':20,"
+        "'duration':40}]}]}");
+    const struct fp_profile *second = profile->next;
+    const struct fp_profile *third = second->next;
+    assert_null(third->next);
+    assert_true(!profile->is_view && second->is_view && third->is_view);
+    assert_int_equal(profile->vital_count, 1);
+    assert_int_equal(second->vital_count, 2);
+    assert_int_equal(third->interaction_count, 1);
+    assert_true(fp_str_equal(second->page_route, FP_STR("/b")));
+    assert_true(fp_str_equal(second->release, FP_STR("2")));
+    assert_true(fp_str_equal(third->page_url, FP_STR("http://s/c")));
+    assert_true(!third->has_page_route);
+    assert_true(fp_str_equal(third->release, FP_STR("")));
+    for (const struct fp_profile *view = second; view != NULL; view = view->next) {
+        assert_true(view->has_id && view->has_load && view->has_start);
+        assert_true(memcmp(&view->id, &profile->id, sizeof(view->id)) != 0);
+        assert_true(memcmp(&view->load, &profile->load, sizeof(view->load)) == 0);
+        assert_int_equal(view->part, 3);
+        assert_int_equal(view->start_us, 5000);
+        assert_true(fp_str_equal(view->variant, FP_STR("b")));
+        assert_true(fp_str_equal(view->machine, FP_STR("low")));
+        assert_int_equal(view->format, FP_UPLOAD_USER_TIMING);
+    }
+    assert_true(memcmp(&second->id, &third->id, sizeof(second->id)) != 0);
+    release(&decoded);
+}
+
+static void an_envelope_has_a_limit_of_views(void **state)
+{
+    (void)state;
+    struct fp_buf text;
+    fp_buf_init(&text, 1 << 20);
+    fp_buf_addf(&text, "{'vitals':[{'name':'LCP','value':1}],'views':[");
+    for (int i = 0; i < 64; i++)
+        fp_buf_addf(&text, "%s{'page':{},'vitals':[{'name':'LCP','value':1}]}", i > 0 ? "," : "");
+    fp_buf_addf(&text, "]}");
+    struct decoded decoded;
+    fp_buf_add(&text, "", 1);
+    decode(&decoded, (const char *)text.data, "");
+    assert_int_equal(decoded.verdict, FP_VERDICT_TOO_LARGE);
+    assert_string_equal(decoded.error.detail, "an envelope can have at most 63 views");
+    release(&decoded);
+    fp_buf_release(&text);
+}
+
 static void a_bare_trace_stays_one(void **state)
 {
     (void)state;
@@ -596,6 +654,21 @@ static const struct bad_upload bad_uploads[] = {
     {"a script of an entry",
      "[{'entryType':'long-animation-frame','startTime':1,'duration':9,'scripts':[{}]}]", NULL,
      FP_VERDICT_INVALID, "/0/scripts/0", 0, "startTime is missing"},
+    {"views that are no list", "{'vitals':[],'views':{}}", NULL, FP_VERDICT_INVALID, "", 0,
+     "there is no trace, mark, measure, vital, interaction, frame, resource or coverage in this "
+     "upload"},
+    {"a view that is a number", "{'coverage':'quota','views':[4]}", NULL, FP_VERDICT_INVALID,
+     "/views/0", 0, "this is a number; it must be an object"},
+    {"views in an object", "{'coverage':'quota','views':{}}", NULL, FP_VERDICT_INVALID, "/views", 0,
+     "views must be an array of views"},
+    {"a view without a page", "{'coverage':'quota','views':[{'vitals':[]}]}", NULL,
+     FP_VERDICT_INVALID, "/views/0", 0, "page is missing"},
+    {"a view of nothing", "{'coverage':'quota','views':[{'page':{}}]}", NULL, FP_VERDICT_INVALID,
+     "/views/0", 0, "there is no vital, interaction, response, frame or resource in this view"},
+    {"a bad vital in a view",
+     "{'coverage':'quota','views':[{'page':{},'vitals':[{'name':'LCP','value':'x'}]}]}", NULL,
+     FP_VERDICT_INVALID, "/views/0/vitals/0/value", 0,
+     "value is a string; it must be a number of milliseconds"},
     {"empty lists", "{'version':1,'vitals':[],'interactions':[],'frames':[],'resources':[]}", NULL,
      FP_VERDICT_INVALID, "", 0,
      "there is no trace, mark, measure, vital, interaction, frame, resource or coverage in this "
@@ -620,6 +693,8 @@ int main(void)
         cmocka_unit_test(reads_what_a_vital_is_of_and_what_it_consists_of),
         cmocka_unit_test(reads_interactions_frames_and_resources),
         cmocka_unit_test(reads_what_interactions_showed),
+        cmocka_unit_test(views_are_uploads_of_their_own_with_the_rest_of_the_envelope),
+        cmocka_unit_test(an_envelope_has_a_limit_of_views),
         cmocka_unit_test(a_bare_trace_stays_one),
         cmocka_unit_test(takes_interactions_from_entries_once),
         cmocka_unit_test(events_of_one_frame_are_one_interaction),
