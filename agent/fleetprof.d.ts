@@ -9,6 +9,8 @@ export interface Options {
   environment?: string;
   /** One dimension of few values, such as an experiment's arm. */
   variant?: string;
+  /** Values of the site's custom dimensions: `plan=pro; country=de`. */
+  custom?: string;
   /** The page's template, `/product/:id`; without it the collector derives one from the URL. */
   route?: string;
   /** The page's router keeps the path behind `#`: that path becomes the page's, `/#/product/7` is `/product/7`. */

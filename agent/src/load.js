@@ -73,7 +73,7 @@ function frameOf() {
   return 'cross-origin';
 }
 
-const optionNames = ['endpoint', 'release', 'environment', 'variant', 'route', 'sampleInterval', 'partLength', 'maxDuration',
+const optionNames = ['endpoint', 'release', 'environment', 'variant', 'custom', 'route', 'sampleInterval', 'partLength', 'maxDuration',
   'maxBufferSize', 'afterLoad', 'beforeSend', 'policy', 'profile', 'coverage', 'vitalsSample', 'debug', 'load', 'url', 'hashRoutes'];
 
 /** @param {unknown} option `data-debug` alone is on @returns {boolean} */
@@ -105,7 +105,7 @@ const within = (option, fallback, most) => (option >= 1 && !(option > most) ? +o
  */
 export function openLoad(options, tell, decision, startExtra) {
   let {
-    endpoint, release, environment, variant, route, sampleInterval, partLength, maxDuration, maxBufferSize, afterLoad,
+    endpoint, release, environment, variant, custom, route, sampleInterval, partLength, maxDuration, maxBufferSize, afterLoad,
     beforeSend,
   } = options;
   if (DEBUG) {
@@ -293,7 +293,7 @@ export function openLoad(options, tell, decision, startExtra) {
   /** @param {Labels & Record<string, unknown>} members */
   function emit(members) {
     const isForOthers = VITALS && extra && !('vitals' in members);
-    if (parts >= maxUploads - (isEnding ? 0 : isForOthers ? vitalsUploads : endUploads)) return leaveOut('upload', 1);
+    if (parts >= maxUploads - (isEnding ? 0 : isForOthers ? vitalsUploads : endUploads)) return leaveOut('upload');
     const envelope = {
       version: 1,
       id: makeUuid(),
@@ -302,6 +302,7 @@ export function openLoad(options, tell, decision, startExtra) {
       agent: { name: 'fleetprof-agent', version },
       environment: text(environment),
       variant: text(variant),
+      custom,
       thread: WORKER ? 'worker' : 'window',
       ...!WORKER && { frame },
       // The class is all that leaves the device. Of cores and GB the scarcer one counts: cheap phones have eight cores.

@@ -23,7 +23,6 @@ const maxHosts = 50;
 const maxViews = 100;
 /** At most so much waits for the end of the page, where all requests share 65,536 bytes. */
 const maxWaitingSize = 20_000;
-const maxWaitingViews = 8;
 const maxPieceSize = 30_000;
 const maxSmallSize = 10_000;
 /** Per frame; the longest are kept. */
@@ -48,8 +47,7 @@ export function startVitals({ vitalsSample, endpoint, beforeSend }, send, guard,
     let room = 0;
     const uploads = views.take().filter((view) => {
       const size = jsonSizeOf(view);
-      room -= size;
-      if (room > 0) return !joined.push(view);
+      if ((room -= size) > 0) return !joined.push(view);
       // A page that looks at what it sends gets one view at a time.
       room = beforeSend ? 0 : maxSmallSize - size;
       return view.views = joined = [];
@@ -151,7 +149,7 @@ function makeViews() {
     /** Targets of interactions, by the browser's number. @type {Map<number, string>} */
     targets: new Map(),
     size,
-    isLarge: () => views.filter(hasMore).length > maxWaitingViews || size() > maxWaitingSize,
+    isLarge: () => size() > maxWaitingSize,
     /** Drops a value that is not sent yet, because there is a later one. @param {string} id of its metric */
     dropVital(id) {
       for (const view of views) view.lists.vitals = view.lists.vitals.filter((vital) => /** @type {any} */ (vital).id !== id);
@@ -253,7 +251,7 @@ function observeVitals(views, leaveOut) {
     const { target, url, interactionTarget, interactionTime, largestShiftTarget, largestShiftTime } = attribution;
     views.at(0).navigationType ??= navigationType;
     if (reported.get(id) === value) return;
-    if (!reported.has(id) && --left < 0) return leaveOut('vital', 1);
+    if (!reported.has(id) && --left < 0) return leaveOut('vital');
     reported.set(id, value);
     views.dropVital(id);
     // Only the back/forward cache has a second time to first byte, and has it at once.
@@ -320,7 +318,7 @@ function observeInteractions(views, onEntries, leaveOut) {
       if (!known) {
         recent.set(interactionId, event);
         if (recent.size > 10) recent.delete(/** @type {number} */ (recent.keys().next().value));
-        if (--left < 0) return leaveOut('interaction', 1);
+        if (--left < 0) return leaveOut('interaction');
         addToView(views, 'interactions', event);
       } else if (Math.abs(known.start + known.duration - start - duration) <= 8) {
         const end = Math.max(known.start + known.duration, start + duration);
@@ -361,7 +359,7 @@ function observeResults(views, onEntries, leaveOut) {
   let hiddenAt = 0;
   const end = () => {
     if (last?.duration >= minInteractionMs) {
-      if (--left < 0) leaveOut('interaction', 1);
+      if (--left < 0) leaveOut('interaction');
       else addToView(views, 'responses', last);
     }
     last = undefined;
@@ -400,7 +398,7 @@ function observeFrames(views, onEntries, leaveOut) {
   const isNew = PerformanceObserver.supportedEntryTypes.includes('long-animation-frame');
   return observe({ type: isNew ? 'long-animation-frame' : 'longtask' },
     ({ startTime, duration, blockingDuration, styleDuration: style, layoutDuration: layout, scripts = [] }) => {
-      if (--left < 0) return leaveOut('frame', 1);
+      if (--left < 0) return leaveOut('frame');
       views.at(startTime).lists.frames.push({
         start: startTime,
         duration,
@@ -438,7 +436,7 @@ function observeResources(views, onEntries, leaveOut, endpoint) {
       const host = /^https?:\/\/([^/?#]+)/.exec(name)?.[1];
       if (!host || name === ownUploads) return;
       const key = `${kind} ${host}`;
-      if (--left < 0 || known.size >= maxHosts && !known.has(key)) return leaveOut('resource', 1);
+      if (--left < 0 || known.size >= maxHosts && !known.has(key)) return leaveOut('resource');
       known.add(key);
       const { lists, rows } = views.at(startTime);
       let row = rows.get(key);

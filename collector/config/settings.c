@@ -134,6 +134,11 @@ const struct fp_setting fp_settings[] = {
      .value = "2000",
      .help = "The same with the browser version, which counts apart; above that, it becomes "
              "`(overflow)`"},
+    {"ceilings.custom", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_CUSTOM), .value = "2000",
+     .help = "The same with [custom dimensions](numbers.md#custom-dimensions), which count apart; "
+             "above that, they become `(overflow)`"},
+    {"ceilings.custom_values", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_CUSTOM_VALUE), .value = "100",
+     .help = "New values of custom dimensions per site and hour; above that, `(overflow)`"},
     {"ceilings.elements", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_ELEMENT), .value = "2000",
      .help = "New elements of web vitals, with what they show, per site and hour"},
     {"ceilings.vitals", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_VITAL), .value = "500000",
@@ -221,6 +226,9 @@ const struct fp_setting fp_settings[] = {
     {FP_SITE_PREFIX "timing_names", FP_SETTING_TIMING_NAMES, IN_SITE(timing_names), .value = "[]",
      .help = "Templates such as `fetch-:id` of names of marks and measures that count as one; the "
              "first that matches wins"},
+    {FP_SITE_PREFIX "custom", FP_SETTING_DIMENSIONS, IN_SITE(custom), .value = "[]",
+     .help = "Up to three [custom dimensions](numbers.md#custom-dimensions), such as `[plan, "
+             "country]`; pages say the values"},
     {FP_SITE_PREFIX "scripts", FP_SETTING_SCRIPTS, IN_SITE(scripts), .value = "[]",
      .help = "Templates such as `/build/:id/*.js` of URLs of scripts, and of paths of sources, "
              "that count as one across releases, for names that bundlers do not make; the first "
@@ -319,6 +327,7 @@ const char *fp_setting_type_name(enum fp_setting_type type)
         [FP_SETTING_ROUTES] = "a list of paths",
         [FP_SETTING_KEY_FILES] = "a list of files",
         [FP_SETTING_TIMING_NAMES] = "a list of templates",
+        [FP_SETTING_DIMENSIONS] = "a list of names",
         [FP_SETTING_SCRIPTS] = "a list of templates",
         [FP_SETTING_IGNORED] = "a list of patterns",
         [FP_SETTING_HOSTS] = "a list of hosts",
@@ -423,6 +432,7 @@ const char *fp_setting_store(const struct fp_setting *setting, struct fp_str tex
     case FP_SETTING_ROUTES:
     case FP_SETTING_KEY_FILES:
     case FP_SETTING_TIMING_NAMES:
+    case FP_SETTING_DIMENSIONS:
     case FP_SETTING_SCRIPTS:
     case FP_SETTING_IGNORED:
     case FP_SETTING_HOSTS:

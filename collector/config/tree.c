@@ -7,6 +7,7 @@
 #include "collector/base/assert.h"
 #include "collector/config/value.h"
 #include "collector/format/format.h"
+#include "collector/profile/scrub/custom.h"
 #include "collector/profile/scrub/script_template.h"
 #include "collector/profile/scrub/timing_name.h"
 
@@ -66,7 +67,8 @@ static bool names_template(const struct fp_setting *setting)
 {
     return setting->type == FP_SETTING_ROUTES || setting->type == FP_SETTING_TIMING_NAMES ||
            setting->type == FP_SETTING_SCRIPTS || setting->type == FP_SETTING_IGNORED ||
-           setting->type == FP_SETTING_HOSTS || setting->type == FP_SETTING_LINK;
+           setting->type == FP_SETTING_DIMENSIONS || setting->type == FP_SETTING_HOSTS ||
+           setting->type == FP_SETTING_LINK;
 }
 
 static void complain_of_value(struct fp_config_loader *loader, const yaml_node_t *node,
@@ -157,6 +159,8 @@ static const char *check_item(const struct fp_setting *setting, struct fp_str te
         return fp_route_check(text);
     if (setting->type == FP_SETTING_TIMING_NAMES)
         return fp_timing_name_check(text);
+    if (setting->type == FP_SETTING_DIMENSIONS)
+        return fp_custom_name_check(text);
     if (setting->type == FP_SETTING_SCRIPTS)
         return fp_script_template_check(text);
     if (setting->type == FP_SETTING_IGNORED)
@@ -184,9 +188,10 @@ static void load_list(struct fp_config_loader *loader, const struct fp_setting *
                       const yaml_node_t *node, struct fp_str_list *list)
 {
     struct fp_arena *arena = arena_of(loader, setting);
-    if (item_count(node) > LIST_MAX) {
+    const int most = setting->type == FP_SETTING_DIMENSIONS ? FP_CUSTOM_DIMENSIONS_MAX : LIST_MAX;
+    if (item_count(node) > (size_t)most) {
         fp_config_complain(loader, node->start_mark, "%s: has more than %d entries", setting->name,
-                           LIST_MAX);
+                           most);
         return;
     }
     list->count = 0;

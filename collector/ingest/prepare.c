@@ -251,6 +251,7 @@ static bool add_to_record(struct fp_preparation *work, const struct piece *piece
     count(work, FP_METRIC_ENTRIES_SKIPPED, delta.skipped_entries);
     count(work, FP_METRIC_ENTRIES_UNORDERED, piece->profile->unordered_entries);
     count(work, FP_METRIC_MEASURES_UNJOINED, delta.unmeasured);
+    count(work, FP_METRIC_CUSTOM_DROPPED, delta.dropped_custom);
     return true;
 }
 
@@ -332,6 +333,8 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
                   .route_count = upload->site->routes.count,
                   .timing_names = upload->site->timing_names.items,
                   .timing_name_count = upload->site->timing_names.count},
+        .custom = upload->site->custom.items,
+        .custom_count = upload->site->custom.count,
         .referer = upload->referer,
         .user_agent = upload->user_agent,
         .traffic = traffic_of(work, profile),

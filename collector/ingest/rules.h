@@ -34,6 +34,7 @@ struct fp_site {
     uint32_t closed_formats;         /* that it does not take, as in fp_format_limits */
     struct fp_str_list routes;
     struct fp_str_list timing_names; /* templates */
+    struct fp_str_list custom;       /* names of custom dimensions */
     struct fp_str_list scripts;      /* templates; the database matches them */
     struct fp_str_list ignore;       /* patterns of code; the database matches them */
     struct fp_str source_link;       /* a template; the database fills it. Empty: none */

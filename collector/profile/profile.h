@@ -32,6 +32,14 @@ struct fp_profile_sample {
     enum fp_marker marker;
 };
 
+/* What the page says of a custom dimension. */
+struct fp_profile_custom {
+    struct fp_str name; /* unchecked, like the next */
+    struct fp_str value;
+};
+
+enum { FP_PROFILE_CUSTOM_MAX = 16 }; /* read from an envelope; a site has fewer */
+
 /* A mark (value = start time) or a measure (value = duration). */
 struct fp_profile_timing {
     struct fp_str name;
@@ -219,6 +227,8 @@ struct fp_profile {
     struct fp_str frame;   /* "same-origin", "cross-origin"; "" is a page at the top */
     struct fp_str machine; /* "low", "mid", "high", "" */
     struct fp_str network; /* "4g", "3g", "2g", "save-data", "" */
+    struct fp_profile_custom *custom;
+    uint32_t custom_count;
     struct fp_str agent_name;
     struct fp_str agent_version;
     struct fp_str release;

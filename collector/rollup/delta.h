@@ -45,6 +45,7 @@ struct fp_segment {
     struct fp_str machine;         /* "low", "mid", "high"; empty: unknown */
     struct fp_str browser_version; /* major, of a known browser; empty: unknown */
     struct fp_str network;         /* "4g", "3g", "2g", "save-data"; empty: unknown */
+    struct fp_str custom;          /* "plan=pro; country=de"; empty: none */
     uint32_t rate_ppm;             /* verified sample rate, parts per million; 0 = none */
 };
 
@@ -204,6 +205,7 @@ struct fp_delta {
     uint32_t measured_frame_count;
     uint32_t refusal_count;
     uint32_t vital_count;
+    uint32_t dropped_custom; /* values of custom dimensions; for a metric, not in the bytes */
     uint32_t unmeasured; /* measures past a limit, without frames; for a metric, not in the bytes */
 };
 

@@ -8,7 +8,7 @@
 
 #include "collector/rollup/delta.h"
 
-enum { FP_DIMENSION_COUNT = 14 };
+enum { FP_DIMENSION_COUNT = 15 };
 
 struct fp_dimension {
     const char *name;   /* the column, and the filter of SQL */

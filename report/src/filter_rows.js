@@ -16,4 +16,5 @@ export const rows = [
   { name: 'navigation', of: 'vitals', help: 'kinds of navigation: hard, soft, back-forward, back-forward-cache, prerender, reload or restore; an empty text: unknown. soft is selected only alone' },
   { name: 'browser_version', of: 'loads', help: 'major versions of browsers, such as 156; an empty text: unknown' },
   { name: 'network', of: 'loads', help: 'network classes: 4g, 3g, 2g or save-data; an empty text: unknown' },
+  { name: 'custom', of: 'loads', help: 'custom dimensions, such as plan=pro or plan=pro; country=de; an empty text: none' },
 ];

@@ -303,6 +303,7 @@ export const columns = /** @satisfies {Record<string, Record<string, [string, 't
     machine: ['Machine', 'text'],
     browser_version: ['Browser version', 'text'],
     network: ['Network', 'text'],
+    custom: ['Custom', 'text'],
     session_id: ['Session', 'text'],
     format: ['Format', 'text'],
     version: ['Version', 'text'],

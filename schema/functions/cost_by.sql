@@ -13,7 +13,7 @@ as $$
 declare
     -- {{given}}
     of_what constant text[] := '{package,party,entity,host,resource,source}';
-    kinds constant text[] := of_what || dimensions() || 'marker'::text;
+    kinds constant text[] := of_what || dimensions() || '{custom.NAME,marker}'::text[];
     of_scripts constant boolean := cost_by.by = any(of_what);
     selected selection := select_segments(
         listed_by(given, cost_by.by), by_segment => not coalesce(of_scripts or cost_by.by = 'marker', false));
@@ -21,7 +21,7 @@ declare
     whole record := selected_totals(selected);
     own text[] := case when cost_by.by = 'party' then own_hosts(selected) end;
 begin
-    if (cost_by.by = any(kinds)) is not true then
+    if not is_dimension(cost_by.by) and (cost_by.by = any(kinds)) is not true then
         raise invalid_parameter_value using
             message = format('cost cannot be listed by "%s"', coalesce(cost_by.by, 'null')),
             hint = format('by is one of %s.', array_to_string(kinds, ', '));
@@ -60,7 +60,8 @@ begin
                 unnest(self_us) as self_us
             from total_packed
             left join (
-                select segment_id as group_id, to_jsonb(segment) ->> cost_by.by as dimension from segment
+                select segment_id as group_id, coalesce(to_jsonb(segment) ->> cost_by.by, custom_value(custom, cost_by.by)) as dimension
+                from segment
             ) as segment using (group_id)
             where not of_scripts and is_selected(selected, sealed, group_id, bucket, span)
         ) as total

@@ -50,6 +50,48 @@ return string_to_array('{{dimensions}}', ', ');
 
 comment on function fleetprof_data.dimensions is 'Returns the dimensions of page loads, in the order of the arrays of fleetprof_data.filters.';
 
+create or replace function fleetprof_data.value_patterns(filter text)
+returns text[]
+language sql immutable strict parallel safe
+return (
+    select array_agg(
+        '(^|; )'
+        || replace(regexp_replace(trim(wanted), '[][*+?.(){}|^$\\]', '\\\&', 'g'), '%', '[^;]*')
+        || '(; |$)')
+    from unnest(string_to_array(filter, ';')) as wanted
+);
+
+comment on function fleetprof_data.value_patterns is 'Returns a regular expression for each custom dimension in a filter. Values have neither ; nor %.';
+
+create or replace function fleetprof_data.has_values(value text, filter text)
+returns boolean
+language sql immutable parallel safe
+return filter is null or filter = '%' or value = filter or filter <> '' and value ~ all(fleetprof_data.value_patterns(filter));
+
+comment on function fleetprof_data.has_values is 'True if a filter selects these values of custom dimensions: all that it names are among them.';
+
+create or replace function fleetprof_data.lacks_no_value(value text, filter text)
+returns boolean
+language sql immutable parallel safe
+return coalesce(value = filter or filter <> '' and value ~ all(fleetprof_data.value_patterns(filter)), false);
+
+comment on function fleetprof_data.lacks_no_value is 'True if the filter of exclude_custom selects these values of custom dimensions; null selects none.';
+
+create or replace function fleetprof_data.custom_value(custom text, dimension text)
+returns text
+language sql immutable parallel safe
+return coalesce(substring(
+    custom from '(?:^|; )' || regexp_replace(substring(dimension from '^custom\.(.*)$'), '[.]', '\\.', 'g') || '=([^;]*)'), '');
+
+comment on function fleetprof_data.custom_value is 'Returns the value that custom dimensions have for one of them, which is named as custom.plan; empty for none.';
+
+create or replace function fleetprof_data.is_dimension(name text)
+returns boolean
+language sql immutable parallel safe
+return coalesce(name = any(fleetprof_data.dimensions()) or name ~ '^custom\.[\w.-]+$', false);
+
+comment on function fleetprof_data.is_dimension is 'True for the name of a dimension of page loads, and for one custom dimension, such as custom.plan.';
+
 create or replace function fleetprof_data.usual_filters()
 returns text[]
 language sql immutable parallel safe
@@ -74,7 +116,7 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    place integer := array_position(dimensions(), listed_by.dimension);
+    place integer := array_position(dimensions(), split_part(listed_by.dimension, '.', 1));
 begin
     if given.wanted[place] = (usual_filters())[place] then
         given.wanted[place] := '%';
@@ -92,9 +134,9 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    known text[] := dimensions() || case when dimension_of.of_vitals then '{navigation}' else '{}' end::text[];
+    known text[] := dimensions() || case when dimension_of.of_vitals then '{navigation}' else '{}' end::text[] || 'custom.NAME'::text;
 begin
-    if (dimension_of.name = any(known)) is not true then
+    if not is_dimension(dimension_of.name) and (dimension_of.name = any(known)) is not true then
         raise invalid_parameter_value using
             message = coalesce('no dimension is named "' || dimension_of.name || '"', 'dimension is null'),
             hint = format('Dimensions are %s.', array_to_string(known, ', '));
@@ -173,7 +215,7 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    place integer := array_position(dimensions(), kept_apart.dimension);
+    place integer := array_position(dimensions(), split_part(kept_apart.dimension, '.', 1));
 begin
     given := listed_by(given, kept_apart.dimension);
     if place is not null then
@@ -379,7 +421,8 @@ begin
     into selected.segment_ids, selected.sites
     from segment
     where matches(site, wanted_site)
-        -- {{each: and matches($name, filters[$number]) and not is_excluded($name, excluded[$number])}};
+        -- {{each but custom: and matches($name, filters[$number]) and not is_excluded($name, excluded[$number])}}
+        -- {{each after network: and has_values($name, filters[$number]) and not lacks_no_value($name, excluded[$number])}};
 
     -- An empty interval overlaps nothing. Where hours were dropped, whole days stand for them.
     if given.since = given.until then
@@ -415,7 +458,8 @@ begin
         from cohort
         where level = wanted
             and matches(site, wanted_site)
-            -- {{each: and matches($name, filters[$number]) and not is_excluded($name, excluded[$number])}}
+            -- {{each but custom: and matches($name, filters[$number]) and not is_excluded($name, excluded[$number])}}
+            -- {{each after network: and has_values($name, filters[$number]) and not lacks_no_value($name, excluded[$number])}}
         order by group_id
     );
     perform explain_selection(selected);
@@ -534,6 +578,11 @@ revoke execute on function
     fleetprof_data.matches,
     fleetprof_data.is_excluded,
     fleetprof_data.dimensions,
+    fleetprof_data.value_patterns,
+    fleetprof_data.has_values,
+    fleetprof_data.lacks_no_value,
+    fleetprof_data.custom_value,
+    fleetprof_data.is_dimension,
     fleetprof_data.usual_filters,
     fleetprof_data.spelled_out,
     fleetprof_data.listed_by,
@@ -559,6 +608,11 @@ grant execute on function
     fleetprof_data.matches,
     fleetprof_data.is_excluded,
     fleetprof_data.dimensions,
+    fleetprof_data.value_patterns,
+    fleetprof_data.has_values,
+    fleetprof_data.lacks_no_value,
+    fleetprof_data.custom_value,
+    fleetprof_data.is_dimension,
     fleetprof_data.usual_filters,
     fleetprof_data.spelled_out,
     fleetprof_data.listed_by,

@@ -47,14 +47,14 @@ as $$
 #variable_conflict use_column
 declare
     -- {{given}}
-    of_dimension constant boolean := coalesce(function_by.by = any(dimensions()), false);
+    of_dimension constant boolean := is_dimension(function_by.by);
     selected selection;
     wanted bigint[];
 begin
     if not of_dimension and function_by.by is distinct from 'measure' then
         raise invalid_parameter_value using
             message = format('a function cannot be listed by "%s"', coalesce(function_by.by, 'null')),
-            hint = format('by is one of %s, measure.', array_to_string(dimensions(), ', '));
+            hint = format('by is one of %s, measure.', array_to_string(dimensions() || 'custom.NAME'::text, ', '));
     end if;
     if function_by.key is null then
         raise invalid_parameter_value using
@@ -113,6 +113,7 @@ begin
         select
             case function_by.by
                 -- {{each: when '$name' then coalesce(segment.$name, cohort.$name)}}
+                else custom_value(coalesce(segment.custom, cohort.custom), function_by.by)
             end as value,
             sum(self_us)::double precision as self_us,
             sum(total_us)::double precision as total_us,

@@ -66,10 +66,10 @@ as $$
 #variable_conflict use_column
 declare
     -- {{given}}
-    fields constant text[] := 'site'::text || dimensions();
+    fields constant text[] := 'site'::text || dimensions() || 'custom.NAME'::text;
     selected selection := select_segments(listed_by(given, field_values.field), by_segment => true);
 begin
-    if (field_values.field = any(fields)) is not true then
+    if not is_dimension(field_values.field) and (field_values.field = any(fields)) is not true then
         raise invalid_parameter_value using
             message = format('there is no field "%s"', coalesce(field_values.field, 'null')),
             hint = format('field is one of %s.', array_to_string(fields, ', '));
@@ -82,7 +82,8 @@ begin
         where is_selected(selected, sealed, group_id, bucket, span)
     ) as entry
     join (
-        select segment_id as group_id, to_jsonb(segment) ->> field_values.field as value from segment
+        select segment_id as group_id, coalesce(to_jsonb(segment) ->> field_values.field, custom_value(custom, field_values.field)) as value
+        from segment
     ) as named using (group_id)
     group by named.value
     having sum(uploads) > 0

@@ -84,7 +84,7 @@ begin
             case timing_values.dimension
                 -- {{each: when '$name' then coalesce(segment.$name, cohort.$name)}}
                 when 'navigation' then timing.navigation
-                else ''
+                else custom_value(coalesce(segment.custom, cohort.custom), timing_values.dimension)
             end as member,
             kind,
             name,
@@ -129,7 +129,7 @@ begin
             case timing_values.dimension
                 -- {{each: when '$name' then coalesce(segment.$name, cohort.$name)}}
                 when 'navigation' then timing.navigation
-                else ''
+                else custom_value(coalesce(segment.custom, cohort.custom), timing_values.dimension)
             end as member,
             kind,
             name,

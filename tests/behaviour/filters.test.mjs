@@ -30,6 +30,7 @@ const examples = {
   navigation: { value: 'reload' },
   browser_version: { value: '144' },
   network: { value: '3g', envelope: { network: '3g' } },
+  custom: { value: 'plan=pro; country=de', envelope: { custom: 'country = de;plan=pro;' } },
 };
 /** All filters are asked about both uploads. */
 const everything = filters.filter((filter) => filter.default !== 'null').map(({ name }) => name);
@@ -53,7 +54,7 @@ const envelope = (name, marker, more) => ({
 });
 
 before(async () => {
-  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', origins: ['https://shop.example'] }] } });
+  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', custom: ['plan', 'country'], origins: ['https://shop.example'] }] } });
   const wanted = envelope('wanted', examples.marker.value, Object.assign({}, ...Object.values(examples).map((example) => example.envelope)));
   const other = envelope('other', undefined, { page: { url: 'https://shop.example/' }, thread: 'window' });
   const client = { origin: 'https://shop.example', 'x-forwarded-for': '192.0.2.1' };

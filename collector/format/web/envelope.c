@@ -15,6 +15,7 @@
  */
 #include "collector/format/web/envelope.h"
 
+#include "collector/base/ascii.h"
 #include "collector/base/assert.h"
 #include "collector/base/hash.h"
 #include "collector/base/uuid.h"
@@ -155,6 +156,48 @@ static bool read_network(struct fp_decoder *decoder, const struct fp_field *fiel
         if (fp_str_equal(word, fp_str_of(words[i].said)))
             decoder->profile->network = fp_str_of(words[i].class);
     return true;
+}
+
+/* Custom dimensions. */
+
+static bool add_custom(struct fp_decoder *decoder, struct fp_str name, struct fp_str value)
+{
+    struct fp_profile *profile = decoder->profile;
+    if (profile->custom == NULL)
+        profile->custom =
+            fp_arena_array(decoder->arena, FP_PROFILE_CUSTOM_MAX, sizeof(*profile->custom));
+    if (profile->custom == NULL)
+        return fp_fail_memory(decoder);
+    if (profile->custom_count < FP_PROFILE_CUSTOM_MAX)
+        profile->custom[profile->custom_count++] = (struct fp_profile_custom){name, value};
+    return true;
+}
+
+/* Reads "plan=pro; country=de". Where there is no =, the value is empty. */
+static bool split_custom(struct fp_decoder *decoder, struct fp_str text)
+{
+    while (text.len > 0) {
+        const char *end = memchr(text.ptr, ';', text.len);
+        const struct fp_str pair = {text.ptr, end != NULL ? (size_t)(end - text.ptr) : text.len};
+        const char *equals = pair.len > 0 ? memchr(pair.ptr, '=', pair.len) : NULL;
+        const size_t name_len = equals != NULL ? (size_t)(equals - pair.ptr) : pair.len;
+        const size_t value_at = equals != NULL ? name_len + 1 : pair.len;
+        const struct fp_str name = fp_str_trim((struct fp_str){pair.ptr, name_len});
+        const struct fp_str value =
+            fp_str_trim((struct fp_str){pair.ptr + value_at, pair.len - value_at});
+        if (name.len > 0 && !add_custom(decoder, name, value))
+            return false;
+        const size_t used = pair.len < text.len ? pair.len + 1 : pair.len;
+        text = (struct fp_str){text.ptr + used, text.len - used};
+    }
+    return true;
+}
+
+/* Reads the custom dimensions, as the agent sends them. */
+static bool read_custom(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    struct fp_str text = {NULL, 0};
+    return fp_read_text(decoder, field, &text) && split_custom(decoder, text);
 }
 
 static bool read_coverage(struct fp_decoder *decoder, const struct fp_field *field)
@@ -303,6 +346,7 @@ static const struct {
     {"frame", read_dimension},
     {"machine", read_dimension},
     {"network", read_network},
+    {"custom", read_custom},
     {"sampleInterval", read_interval},
     {"requestedInterval", check_number},
     {"maxBufferSize", check_number},
@@ -462,6 +506,8 @@ static bool begin_view(struct fp_decoder *decoder, const struct fp_profile *enve
         .frame = envelope->frame,
         .machine = envelope->machine,
         .network = envelope->network,
+        .custom = envelope->custom,
+        .custom_count = envelope->custom_count,
         .agent_name = envelope->agent_name,
         .agent_version = envelope->agent_version,
     };

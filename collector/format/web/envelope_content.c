@@ -187,6 +187,7 @@ static const struct shape envelope_members[] = {
     SCALAR("frame"),
     SCALAR("machine"),
     SCALAR("network"),
+    SCALAR("custom"),
     NUMBER("sampleInterval"),
     NUMBER("requestedInterval"),
     NUMBER("maxBufferSize"),

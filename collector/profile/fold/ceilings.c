@@ -250,6 +250,9 @@ static const struct {
     [FP_NAME_SEGMENT] = {"segment", "ceilings.segments", FP_METRIC_NAMES_OVERFLOWED_SEGMENT},
     [FP_NAME_BROWSER_VERSION] = {"browser_version", "ceilings.browser_versions",
                                  FP_METRIC_NAMES_OVERFLOWED_BROWSER_VERSION},
+    [FP_NAME_CUSTOM] = {"custom", "ceilings.custom", FP_METRIC_NAMES_OVERFLOWED_CUSTOM},
+    [FP_NAME_CUSTOM_VALUE] = {"custom_value", "ceilings.custom_values",
+                              FP_METRIC_NAMES_OVERFLOWED_CUSTOM_VALUE},
     [FP_NAME_ELEMENT] = {"element", "ceilings.elements", FP_METRIC_NAMES_OVERFLOWED_ELEMENT},
     [FP_NAME_VITAL] = {"vital", "ceilings.vitals", FP_METRIC_NAMES_OVERFLOWED_VITAL},
 };

@@ -25,8 +25,11 @@ enum fp_name_kind {
     FP_NAME_TIMING,
     FP_NAME_ROUTE,
     FP_NAME_RELEASE,
-    FP_NAME_SEGMENT, /* without the browser version, which takes no other dimension's room */
+    FP_NAME_SEGMENT, /* without the browser version and custom dimensions, which take no other
+                      * dimension's room */
     FP_NAME_BROWSER_VERSION, /* segments with one */
+    FP_NAME_CUSTOM,          /* segments with custom dimensions */
+    FP_NAME_CUSTOM_VALUE,    /* of one of them */
     FP_NAME_ELEMENT,         /* elements of vitals */
     FP_NAME_VITAL, /* vitals that may be sent again: each is new, and no name is remembered */
     FP_NAME_KINDS,

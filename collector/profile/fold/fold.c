@@ -127,7 +127,8 @@ static bool describe(struct fp_fold *fold)
     if (!profile->has_id && !fp_uuid_timed(&delta->id))
         return false;
     if (!find_route(fold, &delta->segment.route) || !describe_agent(fold, &delta->agent) ||
-        !describe_version(fold, &user_agent, &delta->segment.browser_version))
+        !describe_version(fold, &user_agent, &delta->segment.browser_version) ||
+        !fp_fold_custom(fold, &delta->segment.custom))
         return false;
     fp_fold_bound_segment(fold);
     return true;

@@ -19,8 +19,10 @@ struct fp_fold_context {
     struct fp_scrub_rules rules; /* the site's */
     struct fp_str referer;    /* header, "" when absent; used when the envelope has no page.url */
     struct fp_str user_agent; /* header */
-    struct fp_str traffic;    /* "repeated": one of many page loads of one client; or "" */
-    uint32_t rate_ppm;        /* verified sample rate, 0 = none */
+    const struct fp_str *custom; /* names of the site's custom dimensions */
+    size_t custom_count;
+    struct fp_str traffic; /* "repeated": one of many page loads of one client; or "" */
+    uint32_t rate_ppm;     /* verified sample rate, 0 = none */
     int64_t received_us;
     uint32_t body_bytes;
     uint32_t measures; /* names of measures that may be joined with samples, most samples first */

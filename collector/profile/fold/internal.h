@@ -72,6 +72,16 @@ uint32_t *fp_fold_indexes(struct fp_fold *fold, size_t count) FP_MUST_CHECK;
 /* Replaces texts of the delta's segment that are over the site's ceilings by `(overflow)`. */
 void fp_fold_bound_segment(struct fp_fold *fold);
 
+/* The name that stands for what is over a ceiling. */
+extern const struct fp_str fp_fold_overflow_name;
+
+/* Sets the text of the segment's custom dimensions: of those that the site names. Counts the values
+ * that are dropped. */
+bool fp_fold_custom(struct fp_fold *fold, struct fp_str *text) FP_MUST_CHECK;
+
+/* True if a value, which takes one unit of the site's ceiling, is over it. */
+bool fp_fold_is_value_over(const struct fp_fold *fold, const struct fp_profile_custom *custom);
+
 /* Sorts the samples by time, stably, into fold->samples and gives each its span (rules 1, 2); drops
  * those without any. Leaves room after them for those of events. */
 bool fp_fold_weigh(struct fp_fold *fold) FP_MUST_CHECK;

@@ -24,6 +24,10 @@
       "kind=\"segment\"", "", "The same of `ceilings.segments`")                                   \
     X(FP_METRIC_NAMES_OVERFLOWED_BROWSER_VERSION, COUNTER, "fleetprof_names_overflowed_total",     \
       "kind=\"browser_version\"", "", "The same of `ceilings.browser_versions`")                   \
+    X(FP_METRIC_NAMES_OVERFLOWED_CUSTOM, COUNTER, "fleetprof_names_overflowed_total",              \
+      "kind=\"custom\"", "", "The same of `ceilings.custom`")                                      \
+    X(FP_METRIC_NAMES_OVERFLOWED_CUSTOM_VALUE, COUNTER, "fleetprof_names_overflowed_total",        \
+      "kind=\"custom_value\"", "", "The same of `ceilings.custom_values`")                         \
     X(FP_METRIC_NAMES_OVERFLOWED_ELEMENT, COUNTER, "fleetprof_names_overflowed_total",             \
       "kind=\"element\"", "", "The same of `ceilings.elements`")                                   \
     X(FP_METRIC_NAMES_OVERFLOWED_VITAL, COUNTER, "fleetprof_names_overflowed_total",               \

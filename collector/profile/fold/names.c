@@ -11,7 +11,7 @@
 #include "collector/profile/fold/ceilings.h"
 #include "collector/profile/fold/internal.h"
 
-static const struct fp_str overflow_name = {"(overflow)", sizeof("(overflow)") - 1};
+const struct fp_str fp_fold_overflow_name = {"(overflow)", sizeof("(overflow)") - 1};
 
 static bool is_bounded(const struct fp_fold *fold)
 {
@@ -47,10 +47,10 @@ bool fp_fold_may_replace(const struct fp_fold *fold)
 static void bound_text(const struct fp_fold *fold, enum fp_name_kind kind, struct fp_str *text)
 {
     if (text->len > 0 && is_refused(fold, kind, fp_hash64(text->ptr, text->len)))
-        *text = overflow_name;
+        *text = fp_fold_overflow_name;
 }
 
-/* Bounds a segment without a version. */
+/* Bounds a segment without a version and custom dimensions. */
 static void bound_texts(const struct fp_fold *fold, struct fp_segment *segment)
 {
     bound_text(fold, FP_NAME_ROUTE, &segment->route);
@@ -70,7 +70,7 @@ static void bound_texts(const struct fp_fold *fold, struct fp_segment *segment)
         if (!is_refused(fold, steps[i].kind, fp_segment_id(segment)))
             return;
         if (steps[i].given_up->len > 0) /* what is absent stays absent */
-            *steps[i].given_up = overflow_name;
+            *steps[i].given_up = fp_fold_overflow_name;
     }
 }
 
@@ -80,11 +80,23 @@ void fp_fold_bound_segment(struct fp_fold *fold)
         return;
     struct fp_segment *segment = &fold->delta->segment;
     const struct fp_str version = segment->browser_version;
+    const struct fp_str custom = segment->custom;
     segment->browser_version = FP_STR("");
+    segment->custom = FP_STR("");
     bound_texts(fold, segment);
     segment->browser_version = version;
     if (version.len > 0 && is_refused(fold, FP_NAME_BROWSER_VERSION, fp_segment_id(segment)))
-        segment->browser_version = overflow_name;
+        segment->browser_version = fp_fold_overflow_name;
+    segment->custom = custom;
+    if (custom.len > 0 && is_refused(fold, FP_NAME_CUSTOM, fp_segment_id(segment)))
+        segment->custom = fp_fold_overflow_name;
+}
+
+bool fp_fold_is_value_over(const struct fp_fold *fold, const struct fp_profile_custom *custom)
+{
+    uint64_t id = fp_hash64(custom->name.ptr, custom->name.len);
+    id ^= fp_hash64(custom->value.ptr, custom->value.len) << 1;
+    return is_bounded(fold) && is_refused(fold, FP_NAME_CUSTOM_VALUE, id);
 }
 
 bool fp_fold_is_over(const struct fp_fold *fold, enum fp_timing_kind kind, uint64_t timing_id)
@@ -97,8 +109,8 @@ void fp_fold_overflow(struct fp_timing_key *key)
 {
     const bool is_element = key->kind == FP_TIMING_VITAL_ELEMENT;
     *key = (struct fp_timing_key){.kind = key->kind,
-                                  .name = is_element ? key->name : overflow_name,
-                                  .source = is_element ? overflow_name : FP_STR(""),
+                                  .name = is_element ? key->name : fp_fold_overflow_name,
+                                  .source = is_element ? fp_fold_overflow_name : FP_STR(""),
                                   .navigation = key->navigation};
 }
 
@@ -198,7 +210,7 @@ static bool move_samples(struct fp_fold *fold, const uint32_t *stack_to)
 
 static struct fp_delta_frame overflow_frame(const struct fp_fold *fold)
 {
-    const struct fp_frame_key key = {.function = overflow_name,
+    const struct fp_frame_key key = {.function = fp_fold_overflow_name,
                                      .line = FP_POSITION_NONE,
                                      .column = FP_POSITION_NONE,
                                      .kind = FP_FRAME_OVERFLOW};

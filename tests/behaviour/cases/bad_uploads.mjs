@@ -142,6 +142,7 @@ bad('an unknown thread', 422, '/thread', /window/, trace({}, { thread: 'service'
 bad('an unknown machine class', 422, '/machine', /low/, trace({}, { machine: 'fast' }));
 bad('a number as network class', 422, '/network', /string/, trace({}, { network: 4 }));
 bad('a view without a page', 422, '/views/0', /page is missing/, trace({}, { views: [{ vitals: [] }] }));
+bad('custom dimensions in an object', 422, '/custom', /string/, trace({}, { custom: { plan: 'pro' } }));
 bad('an unknown frame', 422, '/frame', /top/, trace({}, { frame: 'iframe' }));
 bad('an interval of zero', 422, '/sampleInterval', /above 0/, trace({}, { sampleInterval: 0 }));
 bad('a negative interval', 422, '/sampleInterval', /above 0/, trace({}, { sampleInterval: -10 }));

@@ -173,7 +173,7 @@ static const struct {
      "4:24: sites[].key: \"k/x\" is not 1 to 64 letters, digits, dots, underscores and hyphens\n"},
     {SITES, "sites: [{name: a, key: k, origin: [x]}]\n",
      "4:27: sites[].origin: is not a setting; known here: name, key, origins, formats, routes, "
-     "timing_names, "
+     "timing_names, custom, "
      "scripts, ignore, source_link, first_party, timezone, require_token, token_keys, "
      "token_max_age, "
      "token_uploads, "
@@ -275,6 +275,15 @@ static const struct {
      "4:40: sites[].routes: \"/a\": is listed twice; leave one out\n"},
     {SITES, "sites: [{name: a, key: k, timing_names: [fetch]}]\n",
      "4:42: sites[].timing_names: \"fetch\": a template of names has a :name or ends in *\n"},
+    {SITES, "sites: [{name: a, key: k, custom: [plan, a, b, c]}]\n",
+     "4:35: sites[].custom: has more than 3 entries\n"},
+    {SITES, "sites: [{name: a, key: k, custom: [Plan]}]\n",
+     "4:36: sites[].custom: \"Plan\": is not 1 to 32 lower-case letters, digits and underscores, "
+     "the first a letter\n"},
+    {SITES, "sites: [{name: a, key: k, custom: [plan, plan]}]\n",
+     "4:42: sites[].custom: \"plan\": is listed twice; leave one out\n"},
+    {SITES, "sites: [{name: a, key: k, custom: plan}]\n",
+     "4:35: sites[].custom: must be a list of names, this is a single value\n"},
     {SITES, "sites: [{name: a, key: k, first_party: [\"https://cdn.example\"]}]\n",
      "4:41: sites[].first_party: \"https://cdn.example\": a host has no scheme and no path: write "
      "shopcdn.example\n"},

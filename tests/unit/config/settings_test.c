@@ -49,6 +49,8 @@ static const struct {
     {"ceilings.releases", "1", "10000000", NULL},
     {"ceilings.segments", "1", "10000000", NULL},
     {"ceilings.browser_versions", "1", "10000000", NULL},
+    {"ceilings.custom", "1", "10000000", NULL},
+    {"ceilings.custom_values", "1", "10000000", NULL},
     {"ceilings.elements", "1", "10000000", NULL},
     {"ceilings.vitals", "1", "10000000", NULL},
     {"ceilings.memory", "1MiB", "64GiB", NULL},

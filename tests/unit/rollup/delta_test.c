@@ -270,6 +270,21 @@ static const char version_8_hex[] =
     "746520371e01000266666666666666660180c1140202e807e0a71202777777777777777704000000"
     "07";
 
+/* As version 8, with custom dimensions. */
+static const char version_9_hex[] =
+    "090102030405060708090a0b0c0d0e0f1007aa00000000000000000000000000000001c0843d0173"
+    "012f01720000064368726f6d65054c696e7578076465736b746f700677696e646f77904e0b73616d"
+    "652d6f726967696e087265706561746564036d69640331353602336708706c616e3d70726f00039c"
+    "0103612f31c8010103e0d40301a09c01904e0111111111111111110e68747470733a2f2f612f622e"
+    "6a7302222222222222222202676f0104ad02000201a09c01c0b80233333333333333330000000001"
+    "0100a09c01a09c0101000201a09c01a09c01020000010102000201a09c01010001a09c0101024444"
+    "444444444444016d01020178078001014001555555555555555509622e6f6e636c69636b13017501"
+    "660201000a0a0a0001010002c0b80201a09c01d086030001000201a09c01a09c01050603312e310a"
+    "68747470733a2f2f612f4001ac02047a737464010306437573746f6d010e68747470733a2f2f612f"
+    "622e6a7302010104010201000009a01fc701030101010a027b7d0201001801000002000000000101"
+    "010907020102066279746520371e01000266666666666666660180c1140202e807e0a71202777777"
+    "77777777770400000007";
+
 /* Content that only version 2 can encode. */
 static void add_measured(struct fp_delta *delta)
 {
@@ -562,27 +577,52 @@ static void bytes_of_version_7_are_still_read(void **state)
     empty_version_4(&example);
 }
 
-static void bytes_of_version_8_never_change(void **state)
+/* Fills in what version 8 can encode. */
+static void fill_version_8(struct fp_delta *example)
+{
+    fill_version_7(example);
+    example->timings[1].navigation = FP_NAVIGATION_SOFT;
+    example->vitals[0].navigation = FP_NAVIGATION_SOFT;
+    example->vitals[1].navigation = FP_NAVIGATION_RESTORE;
+    example->segment.browser_version = FP_STR("156");
+    example->segment.network = FP_STR("3g");
+}
+
+static void bytes_of_version_8_are_still_read(void **state)
 {
     struct room *room = *state;
     struct fp_delta example;
     struct fp_delta read;
-    fill_version_7(&example);
-    example.timings[1].navigation = FP_NAVIGATION_SOFT;
-    example.vitals[0].navigation = FP_NAVIGATION_SOFT;
-    example.vitals[1].navigation = FP_NAVIGATION_RESTORE;
-    example.segment.browser_version = FP_STR("156");
-    example.segment.network = FP_STR("3g");
+    uint8_t bytes[sizeof(version_8_hex)];
+    size_t len = read_hex(version_8_hex, bytes);
+    fill_version_8(&example);
+    assert_int_equal(fp_delta_decode(bytes, len, &room->arena, &read), FP_DELTA_OK);
+    assert_same_upload(&example, &read);
+    assert_same_measured(&example, &read);
+    assert_same_timings(&example, &read);
+    assert_true(fp_str_equal(read.segment.network, FP_STR("3g")));
+    assert_int_equal(read.segment.custom.len, 0);
+    empty_version_4(&example);
+}
+
+static void bytes_of_version_9_never_change(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta example;
+    struct fp_delta read;
+    fill_version_8(&example);
+    example.segment.custom = FP_STR("plan=pro");
     encode(room, &example);
     char hex[2048] = "";
     for (size_t i = 0; i < room->bytes.len; i++)
         snprintf(hex + 2 * i, 3, "%02x", room->bytes.data[i]);
-    assert_string_equal(hex, version_8_hex);
+    assert_string_equal(hex, version_9_hex);
     assert_int_equal(fp_delta_decode(room->bytes.data, room->bytes.len, &room->arena, &read),
                      FP_DELTA_OK);
     assert_true(fp_str_equal(read.segment.traffic, FP_STR("repeated")));
     assert_true(fp_str_equal(read.segment.browser_version, FP_STR("156")));
     assert_true(fp_str_equal(read.segment.network, FP_STR("3g")));
+    assert_true(fp_str_equal(read.segment.custom, FP_STR("plan=pro")));
     assert_same_upload(&example, &read);
     assert_same_measured(&example, &read);
     assert_same_timings(&example, &read);
@@ -767,7 +807,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(bytes_of_version_5_are_still_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bytes_of_version_6_are_still_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bytes_of_version_7_are_still_read, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bytes_of_version_8_never_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_of_version_8_are_still_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_of_version_9_never_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(vitals_out_of_range_or_without_a_load_are_damage, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(unseen_time_below_zero_is_damage, set_up, tear_down),

@@ -79,7 +79,9 @@ static void reads_all_members_of_the_envelope(void **state)
         "'variant':'b','coverage':'quota','page':{'url':'https://shop.example/cart?x=1',"
         "'route':'/cart'},'release':'1.2','environment':'production','thread':'worker',"
         "'frame':'cross-origin','sampleInterval':10,'requestedInterval':1,'maxBufferSize':10000,"
-        "'timeOrigin':1795211444250.5,'machine':'mid','network':'3g','token':'v1.a.b'}");
+        "'timeOrigin':1795211444250.5,'machine':'mid','network':'3g','custom':' plan = "
+        "pro;country=de;x; =y;',"
+        "'token':'v1.a.b'}");
     const struct fp_profile *profile = &decoded.profile;
     char uuid[FP_UUID_TEXT_LEN + 1];
     assert_true(profile->has_id);
@@ -101,6 +103,12 @@ static void reads_all_members_of_the_envelope(void **state)
     assert_text(profile->frame, "cross-origin");
     assert_text(profile->machine, "mid");
     assert_text(profile->network, "3g");
+    static const char *const custom[][2] = {{"plan", "pro"}, {"country", "de"}, {"x", ""}};
+    assert_int_equal(profile->custom_count, FP_COUNT(custom));
+    for (size_t i = 0; i < FP_COUNT(custom); i++) {
+        assert_text(profile->custom[i].name, custom[i][0]);
+        assert_text(profile->custom[i].value, custom[i][1]);
+    }
     assert_text(profile->token, "v1.a.b");
     assert_int_equal(profile->interval_us, 10000);
     assert_int_equal(profile->format, FP_UPLOAD_SELF_PROFILE);

@@ -205,6 +205,48 @@ static void a_version_is_the_major_number_of_a_known_browser(void **state)
     }
 }
 
+static void custom_dimensions_are_those_that_the_site_names(void **state)
+{
+    (void)state;
+    const struct fp_str names[] = {FP_STR("plan"), FP_STR("country"), FP_STR("arm")};
+    static const struct {
+        const char *said;
+        const char *text;
+        uint32_t dropped;
+    } cases[] = {
+        {"", "", 0},
+        {"plan=pro", "plan=pro", 0},
+        {"country=de; plan=pro", "plan=pro; country=de", 0},
+        {"arm=b; plan=a; country=c; plan=pro", "plan=pro; country=c; arm=b", 0},
+        {"plan", "", 0},
+        {"plan=", "", 0},
+        {"plan=a=b", "plan=a=b", 0},
+        {"paln=pro; arm=b", "arm=b", 1},
+        {"Plan=pro", "", 1},
+        {"plan=100%", "", 1},
+        {"plan=me@shop.example", "plan=:mail", 0},
+        {"plan=\u00fcber",
+         "plan=\xc3\xbc"
+         "ber",
+         0},
+        {"plan=a\\tb", "", 1},
+        {"plan=0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2", "", 1},
+    };
+    for (size_t i = 0; i < FP_COUNT(cases); i++) {
+        const struct fp_fold_context context = {
+            .site = {"shop", 4}, .custom = names, .custom_count = FP_COUNT(names)};
+        struct fp_arena arena;
+        struct fp_delta delta;
+        char body[200];
+        fp_arena_init(&arena, TEST_ARENA_MAX);
+        snprintf(body, sizeof(body), "{'coverage':'quota','custom':'%s'}", cases[i].said);
+        fold_body(&arena, json_of(&arena, body), &context, &delta);
+        assert_text(delta.segment.custom, cases[i].text);
+        assert_int_equal(delta.dropped_custom, cases[i].dropped);
+        fp_arena_release(&arena);
+    }
+}
+
 static void names_that_fit_a_template_count_as_one(void **state)
 {
     (void)state;
@@ -257,6 +299,7 @@ int main(void)
         cmocka_unit_test(inline_scripts_of_all_product_pages_are_one_resource),
         cmocka_unit_test(carries_over_what_the_envelope_and_the_request_say),
         cmocka_unit_test(a_version_is_the_major_number_of_a_known_browser),
+        cmocka_unit_test(custom_dimensions_are_those_that_the_site_names),
         cmocka_unit_test(names_that_fit_a_template_count_as_one),
         cmocka_unit_test(an_upload_without_an_id_gets_one_of_its_own),
     };

@@ -305,6 +305,42 @@ static void browser_versions_take_no_other_dimensions_room(void **state)
     assert_int_equal(overflowed(site, FP_METRIC_NAMES_OVERFLOWED_BROWSER_VERSION), 3);
 }
 
+static void assert_custom(struct site *site, const char *environment, const char *custom,
+                          const char *expected)
+{
+    const struct fp_str names[] = {FP_STR("plan"), FP_STR("country")};
+    struct fp_fold_context context = context_of(site);
+    struct fp_delta delta;
+    char upload[120];
+    char text[200];
+    context.custom = names;
+    context.custom_count = FP_COUNT(names);
+    snprintf(upload, sizeof(upload), "{'coverage':'quota','environment':'%s','custom':'%s'}",
+             environment, custom);
+    fold_body(&site->arena, json_of(&site->arena, upload), &context, &delta);
+    snprintf(text, sizeof(text), "%.*s|%.*s", FP_STR_ARG(delta.segment.environment),
+             FP_STR_ARG(delta.segment.custom));
+    assert_string_equal(text, expected);
+}
+
+static void custom_dimensions_take_no_other_dimensions_room(void **state)
+{
+    struct site *site = *state;
+    site->limits.names[FP_NAME_SEGMENT] = 2;
+    site->limits.names[FP_NAME_CUSTOM] = 4;
+    site->limits.names[FP_NAME_CUSTOM_VALUE] = 3;
+    assert_custom(site, "e", "plan=a", "e|plan=a");
+    assert_custom(site, "e", "plan=a; country=a", "e|plan=a; country=a");
+    assert_custom(site, "e", "plan=b", "e|plan=b");
+    assert_custom(site, "e", "plan=c; country=a", "e|plan=(overflow); country=a");
+    assert_custom(site, "f", "plan=a", "f|(overflow)");
+    assert_custom(site, "e", "plan=d; country=a", "e|plan=(overflow); country=a");
+    assert_custom(site, "g", "", "(overflow)|");
+    assert_int_equal(overflowed(site, FP_METRIC_NAMES_OVERFLOWED_CUSTOM_VALUE), 2);
+    assert_int_equal(overflowed(site, FP_METRIC_NAMES_OVERFLOWED_CUSTOM), 1);
+    assert_int_equal(overflowed(site, FP_METRIC_NAMES_OVERFLOWED_SEGMENT), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +356,7 @@ int main(void)
         TEST(routes_and_releases_over_their_ceilings_are_replaced),
         TEST(segments_lose_environment_then_release_then_route),
         TEST(browser_versions_take_no_other_dimensions_room),
+        TEST(custom_dimensions_take_no_other_dimensions_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
