@@ -159,7 +159,7 @@ test('what is served is what the sources give', async () => {
 
 test('fills the envelope, and with nothing else', async () => {
   await visit(tag({
-    release: 'r1', environment: 'test', variant: 'b', route: '/page/:id', 'sample-interval': 13, 'max-buffer-size': 500,
+    release: 'r1', environment: 'test', variant: 'b', custom: 'plan=pro', route: '/page/:id', 'sample-interval': 13, 'max-buffer-size': 500,
   }), { path: '/page?token=secret#secret' });
   const { envelope } = await firstUpload();
   const { id, load, timeOrigin, start, duration, trace, marks, measures, machine, ...rest } = envelope;
@@ -183,6 +183,7 @@ test('fills the envelope, and with nothing else', async () => {
     release: 'r1',
     environment: 'test',
     variant: 'b',
+    custom: 'plan=pro',
     thread: 'window',
     sampleInterval: 20,
     requestedInterval: 13,

@@ -90,7 +90,7 @@ static void describe(const struct random_delta_settings *settings, uint64_t *sta
         .machine = fp_str_of(machines[below(state, 4)]),
         .browser_version = fp_str_of(versions[below(state, 3)]),
         .network = fp_str_of(networks[below(state, 3)]),
-        .custom = fp_str_of(customs[below(state, 3)]),
+        .custom = fp_str_of(customs[settings->seed % 3]), /* other draws stay as they are */
         .rate_ppm = below(state, settings->values > 0 ? 3 : 2) * 10000,
     };
     delta->format = (enum fp_upload_format)below(state, FP_UPLOAD_FORMAT_COUNT);

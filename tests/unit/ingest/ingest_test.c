@@ -382,7 +382,7 @@ static void sessions_count_towards_what_a_request_may_hold(void **state)
     assert_int_equal(problem.status, 413);
     assert_string_equal(problem.detail,
                         "part 2: a multipart body can have at most 64 parts; each session of a "
-                        "recording counts as one");
+                        "recording and each view counts as one");
 }
 
 static void a_part_of_a_long_session_has_its_place_in_it(void **state)
