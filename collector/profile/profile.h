@@ -79,6 +79,13 @@ struct fp_profile_interaction {
     int64_t processing_us; /* of the event's handlers */
 };
 
+/* A request that was in flight while a visitor waited. */
+struct fp_profile_request {
+    struct fp_str host; /* or a URL with that host; unscrubbed */
+    int64_t start_us;
+    int64_t duration_us;
+};
+
 /* The result of an interaction, and how long the visitor waited for it. */
 struct fp_profile_result {
     struct fp_str type;   /* of the interaction, as the next */
@@ -86,6 +93,8 @@ struct fp_profile_result {
     int64_t start_us;
     int64_t duration_us; /* to the largest paint of what the interaction caused */
     enum fp_navigation navigation;
+    uint32_t first_request; /* index */
+    uint32_t request_count;
 };
 
 /* A script in a long animation frame. */
@@ -105,7 +114,8 @@ struct fp_profile_long_frame {
     int64_t start_us;
     int64_t duration_us;
     int64_t blocking_us;
-    int64_t style_us; /* FP_DURATION_NONE: not said, as the next */
+    int64_t render_us; /* when style and layout begin, which last until its end; 0: not said */
+    int64_t style_us;  /* FP_DURATION_NONE: not said, as the next */
     int64_t layout_us;
     uint32_t first_script; /* index */
     uint32_t script_count;
@@ -259,6 +269,7 @@ struct fp_profile {
     struct fp_profile_vital *vitals;
     struct fp_profile_interaction *interactions;
     struct fp_profile_result *results;
+    struct fp_profile_request *requests; /* result by result */
     struct fp_profile_long_frame *long_frames;
     struct fp_profile_script *scripts; /* frame by frame */
     struct fp_profile_responses *responses;
@@ -287,6 +298,7 @@ struct fp_profile {
     uint32_t vital_count;
     uint32_t interaction_count;
     uint32_t result_count;
+    uint32_t request_count;
     uint32_t long_frame_count;
     uint32_t script_count;
     uint32_t responses_count;

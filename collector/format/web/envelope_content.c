@@ -98,9 +98,13 @@ static const struct shape interaction_members[] = {
     NUMBER("processingEnd"), NUMBER("duration"), TEXT("target", SHAPE_SELECTOR),
     SCALAR("navigationType")};
 static const struct shape interaction = OBJECT(NULL, interaction_members);
-static const struct shape result_members[] = {SCALAR("type"), NUMBER("start"), NUMBER("duration"),
-                                              TEXT("target", SHAPE_SELECTOR),
-                                              SCALAR("navigationType")};
+static const struct shape request_members[] = {TEXT("host", SHAPE_HOST), NUMBER("start"),
+                                               NUMBER("duration")};
+static const struct shape request = OBJECT(NULL, request_members);
+static const struct shape result_members[] = {
+    SCALAR("type"),           NUMBER("start"),
+    NUMBER("duration"),       TEXT("target", SHAPE_SELECTOR),
+    SCALAR("navigationType"), LIST("requests", &request)};
 static const struct shape result = OBJECT(NULL, result_members);
 static const struct shape script_members[] = {TEXT("invoker", SHAPE_INVOKER),
                                               SCALAR("url"),

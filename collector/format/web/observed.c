@@ -13,7 +13,7 @@ uint64_t fp_observed_count(const struct fp_profile *profile)
 {
     return (uint64_t)profile->vital_count + profile->interaction_count + profile->result_count +
            profile->long_frame_count + profile->script_count + profile->responses_count +
-           profile->response_duration_count + profile->opaque_responses;
+           profile->response_duration_count + profile->opaque_responses + profile->request_count;
 }
 
 /* True if count more entries fit limits->entries. */
@@ -22,7 +22,7 @@ static bool check_count(struct fp_decoder *decoder, const struct fp_place *place
     return decoder->observed_before + fp_observed_count(decoder->profile) + more <=
                decoder->limits->entries ||
            fp_fail_at(decoder, FP_VERDICT_TOO_LARGE, place,
-                      "more than %u vitals, interactions, frames, scripts and resources "
+                      "more than %u vitals, interactions, frames, scripts, resources and requests "
                       "(limits.entries)",
                       (unsigned)decoder->limits->entries);
 }
@@ -198,28 +198,54 @@ static bool decode_interaction(struct fp_decoder *decoder, const struct fp_place
            fp_observed_add_interaction(decoder, place, &interaction);
 }
 
+static bool decode_request(struct fp_decoder *decoder, const struct fp_place *place,
+                           yyjson_val *value)
+{
+    enum { HOST, START, DURATION, COUNT };
+    struct fp_field fields[COUNT] = {
+        [HOST] = {.object = place, .name = FP_STR("host")},
+        [START] = {.object = place, .name = FP_STR("start")},
+        [DURATION] = {.object = place, .name = FP_STR("duration")},
+    };
+    struct fp_profile *profile = decoder->profile;
+    struct fp_profile_request request;
+    if (!fp_read_object(decoder, place, value, fields, COUNT) ||
+        !fp_read_required(decoder, &fields[HOST]) ||
+        !fp_read_text(decoder, &fields[HOST], &request.host) ||
+        !fp_observed_read_span(decoder, &fields[START], &request.start_us) ||
+        !fp_observed_read_span(decoder, &fields[DURATION], &request.duration_us) ||
+        !GROW(decoder, place, profile->requests, profile->request_count))
+        return false;
+    profile->requests[profile->request_count++] = request;
+    return true;
+}
+
 static bool add_result(struct fp_decoder *decoder, const struct fp_place *place,
                        const struct fp_profile_result *result)
 {
     struct fp_profile *profile = decoder->profile;
     if (!GROW(decoder, place, profile->results, profile->result_count))
         return false;
-    profile->results[profile->result_count++] = *result;
+    profile->results[profile->result_count] = *result;
+    profile->results[profile->result_count++].request_count =
+        profile->request_count - result->first_request;
     return true;
 }
 
 static bool decode_result(struct fp_decoder *decoder, const struct fp_place *place,
                           yyjson_val *value)
 {
-    enum { TYPE, START, DURATION, TARGET, NAVIGATION, COUNT };
+    enum { TYPE, START, DURATION, TARGET, NAVIGATION, REQUESTS, COUNT };
     struct fp_field fields[COUNT] = {
         [TYPE] = {.object = place, .name = FP_STR("type")},
         [START] = {.object = place, .name = FP_STR("start")},
         [DURATION] = {.object = place, .name = FP_STR("duration")},
         [TARGET] = {.object = place, .name = FP_STR("target")},
         [NAVIGATION] = {.object = place, .name = FP_STR("navigationType")},
+        [REQUESTS] = {.object = place, .name = FP_STR("requests")},
     };
-    struct fp_profile_result result = {.target = FP_STR("")};
+    struct fp_profile_result result = {.target = FP_STR(""),
+                                       .first_request = decoder->profile->request_count};
     return fp_read_object(decoder, place, value, fields, COUNT) &&
            fp_read_required(decoder, &fields[TYPE]) &&
            fp_read_text(decoder, &fields[TYPE], &result.type) &&
@@ -227,6 +253,7 @@ static bool decode_result(struct fp_decoder *decoder, const struct fp_place *pla
            fp_observed_read_navigation(decoder, &fields[NAVIGATION], &result.navigation) &&
            fp_observed_read_span(decoder, &fields[START], &result.start_us) &&
            fp_observed_read_span(decoder, &fields[DURATION], &result.duration_us) &&
+           decode_list(decoder, &fields[REQUESTS], decode_request) &&
            add_result(decoder, place, &result);
 }
 
@@ -337,13 +364,13 @@ static bool decode_scripts(struct fp_decoder *decoder, const struct fp_field *fi
     return true;
 }
 
-/* Checks a moment of rendering, which is 0 if nothing was rendered. */
-static bool check_moment(struct fp_decoder *decoder, const struct fp_field *field,
-                         const struct fp_profile_long_frame *frame)
+/* Reads a moment of rendering, which is 0 if nothing was rendered. */
+static bool read_moment(struct fp_decoder *decoder, const struct fp_field *field,
+                        const struct fp_profile_long_frame *frame, int64_t *moment_us)
 {
-    int64_t moment_us = 0;
-    return fp_observed_read_optional(decoder, field, &moment_us) &&
-           (moment_us == 0 || check_inside(decoder, field, frame, moment_us, 0));
+    *moment_us = 0;
+    return fp_observed_read_optional(decoder, field, moment_us) &&
+           (*moment_us == 0 || check_inside(decoder, field, frame, *moment_us, 0));
 }
 
 bool fp_observed_decode_frame(struct fp_decoder *decoder, const struct fp_place *place,
@@ -363,11 +390,12 @@ bool fp_observed_decode_frame(struct fp_decoder *decoder, const struct fp_place 
     struct fp_profile_long_frame frame = {.first_script = decoder->profile->script_count};
     const struct frame decoding = {names, &frame};
     static const char problem[] = "is longer than the frame";
+    int64_t unused_us;
     if (!fp_read_object(decoder, place, value, fields, COUNT) ||
         !fp_observed_read_span(decoder, &fields[START], &frame.start_us) ||
         !fp_observed_read_span(decoder, &fields[DURATION], &frame.duration_us) ||
-        !check_moment(decoder, &fields[RENDER], &frame) ||
-        !check_moment(decoder, &fields[STYLE_START], &frame) ||
+        !read_moment(decoder, &fields[RENDER], &frame, &unused_us) ||
+        !read_moment(decoder, &fields[STYLE_START], &frame, &frame.render_us) ||
         !read_part(decoder, &fields[BLOCKING], frame.duration_us, problem, &frame.blocking_us) ||
         !read_part(decoder, &fields[STYLE], frame.duration_us, problem, &frame.style_us) ||
         !read_part(decoder, &fields[LAYOUT], frame.duration_us, problem, &frame.layout_us))

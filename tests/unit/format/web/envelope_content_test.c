@@ -90,14 +90,16 @@ static const struct {
      "{'trace':" EMPTY_TRACE ",'start':1,'vitals':[{'name':'LCP','value':2,'rating':'secret',"
      "'target':'#secret7','url':'https://a/b.png'}],'interactions':[{'type':'key','start':1,"
      "'processingStart':1,'processingEnd':1,'duration':1,'target':'secret text','x':'secret'}],"
-     "'responses':[{'type':'key','start':1,'duration':9,'target':'#secret7','text':'secret'}],"
+     "'responses':[{'type':'key','start':1,'duration':9,'target':'#secret7','text':'secret',"
+     "'requests':[{'host':'https://a.example/secret?b','start':1,'duration':2,'path':'secret'}]}],"
      "'frames':[{'start':1,'duration':9,'scripts':[{'invoker':'A#b1.onclick','start':1,'duration':"
      "2,'position':7,'invokerType':'secret'},{'invoker':'https://a/b.js','start':1,'duration':2}]}"
      "]}",
      "{'start':1,'trace':" EMPTY_TRACE
      ",'vitals':[{'name':'LCP','value':2,'target':'#secret*','url':'https://a/b.png'}],"
      "'interactions':[{'type':'key','start':1,'processingStart':1,'processingEnd':1,'duration':1,"
-     "'target':'* text'}],'responses':[{'type':'key','start':1,'duration':9,'target':'#secret*'}],"
+     "'target':'* text'}],'responses':[{'type':'key','start':1,'duration':9,'target':'#secret*',"
+     "'requests':[{'host':'a.example','start':1,'duration':2}]}],"
      "'frames':[{'start':1,'duration':9,'scripts':[{'invoker':'A#b*.onclick',"
      "'start':1,'duration':2},{'invoker':'https://a/b.js','start':1,'duration':2}]}]}"},
     {"the server's share of a TTFB",
@@ -166,7 +168,8 @@ static const char *const whole[] = {
     "processingDuration':2,'waitingDuration':3,'cacheDuration':4,'dnsDuration':5,'"
     "connectionDuration':6}}],'interactions':[{'type':'ke"
     "y','start':1,'processingStart':1,'processingEnd':1,'duration':1,'target':'b'}],'responses':"
-    "[{'type':'key','start':1,'duration':9,'target':'b'}],'frames':"
+    "[{'type':'key','start':1,'duration':9,'target':'b','requests':[{'host':'a','start':1,"
+    "'duration':2}]}],'frames':"
     "[{'start':1,'duration':90,'blocking':40,'style':5,'layout':6,'renderStart':50,'"
     "styleAndLayoutStart':60,'scrip"
     "ts':[{'invoker':'A.onclick','url':'https://a/b.js','function':'g','start':2,'duration':2"
@@ -222,6 +225,7 @@ static void assert_same_profile(const struct fp_profile *before, const struct fp
     assert_int_equal(after->vital_count, before->vital_count);
     assert_int_equal(after->interaction_count, before->interaction_count);
     assert_int_equal(after->result_count, before->result_count);
+    assert_int_equal(after->request_count, before->request_count);
     assert_int_equal(after->script_count, before->script_count);
     assert_int_equal(after->shown_us, before->shown_us);
     for (uint32_t i = 0; i < before->vital_count; i++)

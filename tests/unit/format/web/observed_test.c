@@ -153,17 +153,28 @@ static void reads_what_interactions_showed(void **state)
 {
     (void)state;
     struct decoded decoded;
-    const struct fp_profile *profile =
-        decode_good(&decoded, "{'version':1,'responses':[{'type':'pointer','start':10,"
-                              "'duration':705.5,'target':'#search'},{'type':'keyboard','start':0,"
-                              "'duration':0,'later':1}]}");
+    const struct fp_profile *profile = decode_good(
+        &decoded, "{'version':1,'responses':[{'type':'pointer','start':10,"
+                  "'duration':705.5,'target':'#search','requests':[{'host':'a','start':1,"
+                  "'duration':2.5},{'host':'b','start':3,'duration':0}]},{'type':"
+                  "'keyboard','start':0,'duration':0,'later':1},{'type':'keyboard',"
+                  "'start':0,'duration':0,'requests':[{'host':'c','start':4,"
+                  "'duration':1}]}]}");
     assert_int_equal(profile->format, FP_UPLOAD_USER_TIMING);
-    assert_int_equal(profile->result_count, 2);
+    assert_int_equal(profile->result_count, 3);
     assert_text(profile->results[0].type, "pointer");
     assert_text(profile->results[0].target, "#search");
     assert_int_equal(profile->results[0].start_us, 10000);
     assert_int_equal(profile->results[0].duration_us, 705500);
     assert_int_equal(profile->results[1].target.len, 0);
+    assert_int_equal(profile->request_count, 3);
+    assert_int_equal(profile->results[0].request_count, 2);
+    assert_int_equal(profile->results[1].request_count, 0);
+    assert_int_equal(profile->results[2].first_request, 2);
+    assert_int_equal(profile->results[2].request_count, 1);
+    assert_text(profile->requests[0].host, "a");
+    assert_int_equal(profile->requests[0].start_us, 1000);
+    assert_int_equal(profile->requests[0].duration_us, 2500);
     release(&decoded);
 }
 
@@ -578,13 +589,29 @@ static const struct bad_upload bad_uploads[] = {
     {"a response that ends before it begins",
      "{'version':1,'responses':[{'type':'a','start':5,'duration':-1}]}", NULL, FP_VERDICT_INVALID,
      "/responses/0/duration", 0, "duration is -1; it must not be negative"},
+    {"a request without a host",
+     "{'version':1,'responses':[{'type':'a','start':5,'duration':1,'requests':[{'start':5,"
+     "'duration':1}]}]}",
+     NULL, FP_VERDICT_INVALID, "/responses/0/requests/0", 0, "host is missing"},
+    {"a request that ends before it begins",
+     "{'version':1,'responses':[{'type':'a','start':5,'duration':1,'requests':[{'host':'a',"
+     "'start':5,'duration':-1}]}]}",
+     NULL, FP_VERDICT_INVALID, "/responses/0/requests/0/duration", 0,
+     "duration is -1; it must not be negative"},
+    {"six requests of a response",
+     "{'version':1,'responses':[{'type':'a','start':1,'duration':1,'requests':[{'host':'a','start':"
+     "1,'duration':1},{'host':'a','start':1,'duration':1},{'host':'a','start':1,'duration':1},"
+     "{'host':'a','start':1,'duration':1},{'host':'a','start':1,'duration':1},{'host':'a','start':"
+     "1,'duration':1}]}]}",
+     NULL, FP_VERDICT_TOO_LARGE, "/responses/0", 0,
+     "more than 6 vitals, interactions, frames, scripts, resources and requests (limits.entries)"},
     {"responses to seven interactions",
      "{'version':1,'interactions':[{'type':'a','start':5,'processingStart':6,'processingEnd':7,"
      "'duration':8}],'responses':[{'type':'a','start':1,'duration':1},{'type':'a','start':1,"
      "'duration':1},{'type':'a','start':1,'duration':1},{'type':'a','start':1,'duration':1},"
      "{'type':'a','start':1,'duration':1},{'type':'a','start':1,'duration':1}]}",
      NULL, FP_VERDICT_TOO_LARGE, "/responses/5", 0,
-     "more than 6 vitals, interactions, frames, scripts and resources (limits.entries)"},
+     "more than 6 vitals, interactions, frames, scripts, resources and requests (limits.entries)"},
     {"a negative start", EVENT("'start':-5,'processingStart':7,'processingEnd':7,'duration':8"),
      NULL, FP_VERDICT_INVALID, "/interactions/0/start", 0, "start is -5; it must not be negative"},
     {"a time beyond 2^53", EVENT("'start':1e13,'processingStart':7,'processingEnd':7,'duration':8"),
@@ -630,10 +657,10 @@ static const struct bad_upload bad_uploads[] = {
      0, "opaque must be true, false or a number of responses"},
     {"too many opaque ones", RESOURCE("'opaque':6},{'host':'b','opaque':true"), NULL,
      FP_VERDICT_TOO_LARGE, "/resources/0", 0,
-     "more than 6 vitals, interactions, frames, scripts and resources (limits.entries)"},
+     "more than 6 vitals, interactions, frames, scripts, resources and requests (limits.entries)"},
     {"too many durations", RESOURCE("'duration':[1,2,3,4,5,6,7]"), NULL, FP_VERDICT_TOO_LARGE,
      "/resources/0/duration/6", 0,
-     "more than 6 vitals, interactions, frames, scripts and resources (limits.entries)"},
+     "more than 6 vitals, interactions, frames, scripts, resources and requests (limits.entries)"},
     {"a part that begins before the page", "{'start':-1,'coverage':'quota'}", NULL,
      FP_VERDICT_INVALID, "/start", 0, "start is -1; it must not be negative"},
     {"a part with a reversed window", "{'start':1,'duration':-1,'coverage':'quota'}", NULL,
