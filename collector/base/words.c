@@ -60,6 +60,7 @@ const char *fp_timing_kind_name(enum fp_timing_kind kind)
         [FP_TIMING_INTERACTION_FLAGGED] = "interaction_flagged",
         [FP_TIMING_RESPONSE] = "response",
         [FP_TIMING_RESPONSE_FLAGGED] = "response_flagged",
+        [FP_TIMING_WAIT] = "wait",
     };
     return names[kind];
 }

@@ -69,6 +69,7 @@ enum fp_timing_kind {
     FP_TIMING_INTERACTION_FLAGGED,
     FP_TIMING_RESPONSE,         /* until the paint that shows an interaction's result */
     FP_TIMING_RESPONSE_FLAGGED, /* too long to be a wait; no values */
+    FP_TIMING_WAIT,             /* where the time of responses goes that no stack has */
     FP_TIMING_KIND_COUNT
 };
 

@@ -108,6 +108,7 @@ static bool has_no_bins(enum fp_timing_kind kind)
         [FP_TIMING_VITAL_FLAGGED] = true,
         [FP_TIMING_INTERACTION_FLAGGED] = true,
         [FP_TIMING_RESPONSE_FLAGGED] = true,
+        [FP_TIMING_WAIT] = true,
     };
     return without[kind];
 }

@@ -53,6 +53,9 @@ struct fp_fold {
     uint32_t own_window_count; /* of these; the others are of earlier parts */
     uint32_t own_stack_count;  /* of the delta's stacks, without those of earlier parts */
 
+    struct fp_fold_span *spans; /* of the upload, for its responses' waits */
+    uint32_t span_count;
+
     /* Samples of the trace, without time that earlier parts own, and those of earlier parts. */
     const struct fp_fold_sample *own;
     struct fp_fold_sample *joined;
@@ -128,8 +131,8 @@ bool fp_fold_may_replace(const struct fp_fold *fold);
 /* True if a timing, which takes one unit of the site's ceiling for its kind, is over it. */
 bool fp_fold_is_over(const struct fp_fold *fold, enum fp_timing_kind kind, uint64_t timing_id);
 
-/* Replaces the texts of a timing by those of `(overflow)`. An element keeps the name of its vital.
- */
+/* Replaces the texts of a timing by those of `(overflow)`. An element keeps the name of its vital,
+ * and a wait all but its host. */
 void fp_fold_overflow(struct fp_timing_key *key);
 
 /* Groups marks and measures by name, with their histograms (rule 8), and lists the windows of
@@ -190,6 +193,9 @@ bool fp_fold_hidden(struct fp_fold *fold) FP_MUST_CHECK;
 /* The name of the window of all these times. */
 #define FP_FOLD_RUNNING FP_STR("(running)")
 
+/* The name of the window of all responses. */
+#define FP_FOLD_RESPONSE FP_STR("(response)")
+
 /* Finds the timing of a name that a page can make up, or adds it: under the key's own texts, or as
  * `(overflow)`. *index: in the delta. */
 bool fp_fold_bounded(struct fp_fold *fold, struct fp_timing_key key, uint32_t *index) FP_MUST_CHECK;
@@ -233,6 +239,17 @@ static inline int64_t fp_fold_end_us(const struct fp_fold_sample *sample)
 
 /* Sums, per measure or window's name, what ran inside its windows (rule 7). */
 bool fp_fold_measures(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* Lists spans of long frames and handlers, by which the time of responses is divided. */
+bool fp_fold_list_spans(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* Adds a response with its requests to these. window: the name of its window. */
+bool fp_fold_add_response(struct fp_fold *fold, const struct fp_profile_result *result,
+                          struct fp_str window) FP_MUST_CHECK;
+
+/* Divides the time of responses that no stack has: among hidden, waiting and others. With the self
+ * times of their windows, these sums are exactly as long as the windows that have samples. */
+bool fp_fold_waits(struct fp_fold *fold) FP_MUST_CHECK;
 
 /* Counts the records of the upload, and those that were refused by reason. */
 bool fp_fold_refusals(struct fp_fold *fold) FP_MUST_CHECK;

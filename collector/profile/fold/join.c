@@ -419,6 +419,8 @@ bool fp_fold_remember(struct fp_fold *fold)
         .stack_count = delta->stack_count,
         .sample_count = fold->own_count,
         .window_count = fold->window_count,
+        .spans = fold->spans,
+        .span_count = fold->span_count,
         .is_watched = fold->is_watched,
     };
     uint32_t *timing_of = fp_fold_indexes(fold, delta->timing_count);

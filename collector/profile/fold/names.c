@@ -108,9 +108,13 @@ bool fp_fold_is_over(const struct fp_fold *fold, enum fp_timing_kind kind, uint6
 void fp_fold_overflow(struct fp_timing_key *key)
 {
     const bool is_element = key->kind == FP_TIMING_VITAL_ELEMENT;
+    const bool is_wait = key->kind == FP_TIMING_WAIT;
     *key = (struct fp_timing_key){.kind = key->kind,
-                                  .name = is_element ? key->name : fp_fold_overflow_name,
-                                  .source = is_element ? fp_fold_overflow_name : FP_STR(""),
+                                  .name = is_element || is_wait ? key->name : fp_fold_overflow_name,
+                                  .source = is_element ? fp_fold_overflow_name
+                                            : is_wait  ? key->source
+                                                       : FP_STR(""),
+                                  .function = is_wait ? fp_fold_overflow_name : FP_STR(""),
                                   .navigation = key->navigation};
 }
 

@@ -372,10 +372,11 @@ static bool add_result(struct fp_fold *fold, const struct fp_profile_result *fro
     }
     fp_fold_value(fold, timing, from->duration_us);
     const struct fp_str parts[] = {FP_STR("(response) "), fold->delta->timings[timing].source};
-    struct fp_str name;
-    return add_window(fold, FP_STR("(response)"), span) &&
+    struct fp_str name = FP_FOLD_RESPONSE;
+    return add_window(fold, name, span) &&
            (parts[1].len == 0 ||
-            (join(fold, parts, FP_COUNT(parts), &name) && add_window(fold, name, span)));
+            (join(fold, parts, FP_COUNT(parts), &name) && add_window(fold, name, span))) &&
+           fp_fold_add_response(fold, from, fp_text_cut(name, FP_TEXT_NAME_MAX));
 }
 
 /* Long animation frames. */
@@ -565,7 +566,7 @@ bool fp_fold_observed(struct fp_fold *fold)
         (profile->part == 0 || profile->coverage == FP_COVERAGE_OVERLOAD) &&
         !count_one(fold, &coverage))
         return false;
-    if (!add_vitals(fold) || !add_long_frames(fold))
+    if (!fp_fold_list_spans(fold) || !add_vitals(fold) || !add_long_frames(fold))
         return false;
     for (uint32_t i = 0; i < profile->interaction_count; i++)
         if (!add_interaction(fold, &profile->interactions[i]))

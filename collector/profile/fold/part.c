@@ -24,6 +24,8 @@ static size_t text_bytes(const struct fp_part *part)
         bytes += part->frames[i].function.len;
     for (uint32_t i = 0; i < part->timing_count; i++)
         bytes += part->timings[i].name.len;
+    for (uint32_t i = 0; i < part->span_count; i++)
+        bytes += part->spans[i].window.len + part->spans[i].host.len;
     return bytes;
 }
 
@@ -36,6 +38,7 @@ size_t fp_part_bytes(const struct fp_part *part)
            array_bytes(part->sample_count, sizeof(*part->samples)) +
            array_bytes(part->timing_count, sizeof(*part->timings)) +
            array_bytes(part->window_count, sizeof(*part->windows)) +
+           array_bytes(part->span_count, sizeof(*part->spans)) +
            array_bytes(part->counted_count, sizeof(*part->counted)) + text_bytes(part);
 }
 
@@ -73,6 +76,7 @@ struct fp_part *fp_part_copy(const struct fp_part *part)
     struct fp_delta_timing *timings =
         copy_array(&at, part->timings, part->timing_count, sizeof(*timings));
     copy->windows = copy_array(&at, part->windows, part->window_count, sizeof(*part->windows));
+    struct fp_fold_span *spans = copy_array(&at, part->spans, part->span_count, sizeof(*spans));
     copy->counted = copy_array(&at, part->counted, part->counted_count, sizeof(*part->counted));
     for (uint32_t i = 0; i < part->resource_count; i++)
         copy_text(&at, &resources[i].url);
@@ -80,9 +84,14 @@ struct fp_part *fp_part_copy(const struct fp_part *part)
         copy_text(&at, &frames[i].function);
     for (uint32_t i = 0; i < part->timing_count; i++)
         copy_text(&at, &timings[i].name);
+    for (uint32_t i = 0; i < part->span_count; i++) {
+        copy_text(&at, &spans[i].window);
+        copy_text(&at, &spans[i].host);
+    }
     copy->resources = resources;
     copy->frames = frames;
     copy->timings = timings;
+    copy->spans = spans;
     FP_ASSERT(at == block + bytes);
     return copy;
 }

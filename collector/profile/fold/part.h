@@ -27,6 +27,23 @@ struct fp_fold_window {
     int64_t end_us; /* above start_us */
 };
 
+/* Spans that divide the time of responses. */
+enum fp_fold_span_kind {
+    FP_FOLD_SPAN_RESPONSE,
+    FP_FOLD_SPAN_REQUEST, /* in flight during a response of its window */
+    FP_FOLD_SPAN_EARLIER, /* one that began before the response */
+    FP_FOLD_SPAN_RUNNING, /* a long frame, or the handlers of an interaction */
+    FP_FOLD_SPAN_LAYOUT,  /* style and layout at the end of a long frame */
+};
+
+struct fp_fold_span {
+    enum fp_fold_span_kind kind;
+    int64_t start_us;
+    int64_t end_us;       /* above start_us */
+    struct fp_str window; /* of a response or a request: the name of the response's window */
+    struct fp_str host;   /* of a request */
+};
+
 /* Spans of the samples of one page load's parts do not overlap: of two parts that watched the same
  * time, the one that came first owns it. */
 struct fp_part {
@@ -36,6 +53,7 @@ struct fp_part {
     const struct fp_fold_sample *samples;  /* by time */
     const struct fp_delta_timing *timings; /* that have windows; ids and texts only */
     const struct fp_fold_window *windows;
+    const struct fp_fold_span *spans;
     const uint64_t *counted; /* ids of timings for which this part counted the page load */
     uint32_t resource_count;
     uint32_t frame_count;
@@ -43,6 +61,7 @@ struct fp_part {
     uint32_t sample_count;
     uint32_t timing_count;
     uint32_t window_count;
+    uint32_t span_count;
     uint32_t counted_count;
     bool is_watched; /* it has a trace */
 };

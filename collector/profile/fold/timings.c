@@ -60,8 +60,8 @@ bool fp_fold_timings(struct fp_fold *fold)
     if (delta->timings == NULL || delta->bins == NULL || fold->binned == NULL ||
         fold->windows == NULL)
         return false;
-    /* A name beyond its ceiling has two ids. */
-    fp_map_init(&fold->timings, 2 * count);
+    /* A name beyond its ceiling has two ids, and the waits of responses come later. */
+    fp_map_init(&fold->timings, UINT32_MAX);
     if (!group(fold) || !fp_fold_observed(fold) || !fp_fold_left_out(fold) ||
         !fp_fold_reports(fold))
         return false;

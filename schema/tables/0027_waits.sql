@@ -1,0 +1,5 @@
+-- Waits: where the time of responses goes that no stack has.
+
+alter type fleetprof_data.timing_kind add value 'wait';
+
+comment on type fleetprof_data.timing_kind is 'A point (mark) or a span (measure) of User Timing; a web vital, and the page loads where it is good, poor or flagged; a window that samples are joined with; interactions, also flagged ones, their parts, responses to them, and where their time goes that no stack has (wait); parts of long animation frames and of times to first byte; resources by host; why page loads have no trace; scripts whose time has no stack (hidden); what agents left out; elements that web vitals are of, and parts of their values; documents that hung or crashed, and policies that documents broke. docs/numbers.md has what each counts.';
