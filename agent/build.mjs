@@ -23,9 +23,11 @@ const ownNames = 'begin|begun|copier|cover|cut|decision|done|end|extra|flush|hal
  * them.
  */
 const vitalsNames = `${ownNames}|dropVital|enter|handOver|isLarge|isObserving|lists|members|rows|targets`
-  + '|fcpEntry|firstHiddenTime|generateTarget|includeProcessedEventEntries|interactionType|largestShiftEntry|largestShiftSource'
-  + '|largestShiftValue|lcpEntry|lcpResourceEntry|loadState|longAnimationFrameEntries|longestScript|navigationEntry'
-  + '|navigationInteractionId|nextPaintTime|onHidden|processedEventEntries|reportAllChanges|reportSoftNavs|subpart';
+  + '|delta|fcpEntry|firstByteToFCP|firstHiddenTime|generateTarget|includeProcessedEventEntries|interactionType|intersectingDuration'
+  + '|largestShiftEntry|largestShiftSource|largestShiftValue|lcpEntry|lcpResourceEntry|loadState|longAnimationFrameEntries'
+  + '|longestScript|navigationEntry|navigationInteractionId|navigationURL|nextPaintTime|onHidden|processedEventEntries|rating'
+  + '|reportAllChanges|reportSoftNavs|subpart|totalPaintDuration|totalScriptDuration|totalStyleAndLayoutDuration'
+  + '|totalUnattributedDuration';
 
 /**
  * @param {string} entry

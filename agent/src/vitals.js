@@ -19,6 +19,8 @@ const maxFrames = 200;
 const maxInputs = 20;
 const maxResponses = 1000;
 const maxHosts = 50;
+/** The last ones, of which a response has those that were in flight. */
+const maxRequests = 50;
 /** Views of a page, such as a single-page application, whose entries can still come. */
 const maxViews = 100;
 /** At most so much waits for the end of the page, where all requests share 65,536 bytes. */
@@ -64,9 +66,11 @@ export function startVitals({ vitalsSample, endpoint, beforeSend }, send, guard,
     try {
       return flushes ??= [
         observe({ type: 'soft-navigation' }, ({ startTime }) => views.enterSoft(startTime), onEntries),
-        observeInteractions(views, onEntries, leaveOut), observeResults(views, onEntries, leaveOut),
+        observeInteractions(views, onEntries, leaveOut),
         observeFrames(views, onEntries, leaveOut),
-        observeResources(views, onEntries, leaveOut, endpoint), observeVitals(views, leaveOut),
+        // Before the results, which have requests that were in flight.
+        observeResources(views, onEntries, leaveOut, endpoint), observeResults(views, onEntries, leaveOut),
+        observeVitals(views, leaveOut),
       ];
     } catch {
       return flushes = []; // a browser that cannot observe
@@ -148,6 +152,8 @@ function makeViews() {
   return {
     /** Targets of interactions, by the browser's number. @type {Map<number, string>} */
     targets: new Map(),
+    /** The newest first. @type {{ host: string, start: number, duration: number }[]} */
+    requests: [],
     size,
     isLarge: () => size() > maxWaitingSize,
     /** Drops a value that is not sent yet, because there is a later one. @param {string} id of its metric */
@@ -360,7 +366,10 @@ function observeResults(views, onEntries, leaveOut) {
   const end = () => {
     if (last?.duration >= minInteractionMs) {
       if (--left < 0) leaveOut('interaction');
-      else addToView(views, 'responses', last);
+      else {
+        last.requests = views.requests.filter(({ start, duration }) => start < last.start + last.duration && start + duration > last.start);
+        addToView(views, 'responses', last);
+      }
     }
     last = undefined;
   };
@@ -369,9 +378,9 @@ function observeResults(views, onEntries, leaveOut) {
       if (startTime < hiddenAt) return;
       if (interactionId !== lastId) end();
       lastId = interactionId;
-      const { type, target } = inputs.find(({ timeStamp }) => timeStamp <= startTime) ?? {};
+      const { type = 'pointer', target } = inputs.find(({ timeStamp }) => timeStamp <= startTime) ?? {};
       const start = last?.start ?? startTime;
-      last = { type: type ?? 'pointer', start, duration: largestContentfulPaint.startTime - start, target };
+      last = { type, start, duration: largestContentfulPaint.startTime - start, target };
     }, onEntries);
   return () => {
     flush();
@@ -397,12 +406,13 @@ function observeFrames(views, onEntries, leaveOut) {
   const cut = (/** @type {string | undefined} */ text) => text?.slice(0, maxNameLength);
   const isNew = PerformanceObserver.supportedEntryTypes.includes('long-animation-frame');
   return observe({ type: isNew ? 'long-animation-frame' : 'longtask' },
-    ({ startTime, duration, blockingDuration, styleDuration: style, layoutDuration: layout, scripts = [] }) => {
+    ({ startTime, duration, blockingDuration, styleAndLayoutStart, styleDuration: style, layoutDuration: layout, scripts = [] }) => {
       if (--left < 0) return leaveOut('frame');
       views.at(startTime).lists.frames.push({
         start: startTime,
         duration,
         blocking: blockingDuration ?? Math.max(0, duration - 50),
+        styleAndLayoutStart,
         style, // of Chrome 158 and later, as layout and the forced ones below
         layout,
         scripts: [...scripts].sort((a, b) => b.duration - a.duration).slice(0, maxScripts).map((script) => ({
@@ -438,6 +448,8 @@ function observeResources(views, onEntries, leaveOut, endpoint) {
       const key = `${kind} ${host}`;
       if (--left < 0 || known.size >= maxHosts && !known.has(key)) return leaveOut('resource');
       known.add(key);
+      views.requests.unshift({ host, start: startTime, duration });
+      views.requests.splice(maxRequests);
       const { lists, rows } = views.at(startTime);
       let row = rows.get(key);
       if (!row) {
