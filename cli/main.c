@@ -39,6 +39,7 @@ static const struct command commands[] = {
     {"vital-elements", "the elements that web vitals are of", fp_report_command},
     {"ttfb", "time to first byte: the server's share, and the network's", fp_report_command},
     {"interactions", "what visitors clicked and typed, and how long it took", fp_report_command},
+    {"waits", "where the time goes until an interaction's result shows", fp_report_command},
     {"timings", "percentiles of User Timing marks and measures", fp_report_command},
     {"long-frames", "scripts of long animation frames", fp_report_command},
     {"hangs", "page loads that hung or crashed: how often, and where", fp_report_command},

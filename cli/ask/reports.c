@@ -22,6 +22,7 @@ static const struct fp_grid_column vital_elements_columns[] = {
 static const struct fp_grid_column ttfb_columns[] = {FP_COLUMNS_OF_TTFB_PARTS_BY(FP_GRID_COLUMN)};
 static const struct fp_grid_column interactions_columns[] = {
     FP_COLUMNS_OF_INTERACTIONS_BY(FP_GRID_COLUMN)};
+static const struct fp_grid_column waits_columns[] = {FP_COLUMNS_OF_WAITS(FP_GRID_COLUMN)};
 static const struct fp_grid_column long_frames_columns[] = {
     FP_COLUMNS_OF_LONG_FRAMES(FP_GRID_COLUMN)};
 static const struct fp_grid_column cost_columns[] = {FP_COLUMNS_OF_COST_BY(FP_GRID_COLUMN)};
@@ -120,6 +121,18 @@ static const struct report reports[] = {
      .has_navigation = true,
      .footer = "Shares are of TOTAL MS, the sum of all durations; percentiles are at most 1.6 % "
                "off. FLAGGED ones, of 60 s and more, are apart."},
+    {.command = "waits",
+     .doc = "Where the time goes from an interaction to the paint that shows its result. TARGET is "
+            "one of `fleetprof interactions', or % for all.",
+     .function = "waits",
+     .things = "profiled responses of this target",
+     COLUMNS(waits_columns),
+     .footer =
+         "The rows add up to the WINDOWS of profiled responses. NAME of waiting is a host with "
+         "a request in flight, which need not be the cause.",
+     .argument = "target",
+     .argument_doc = "TARGET",
+     .argument_missing = "name a target, such as button.search; % is all"},
     {.command = "long-frames",
      .doc = "Scripts of long animation frames, the most blocking time first, as the browser "
             "reports them: also of page loads that are not profiled.",

@@ -35,6 +35,7 @@ export const filterSets = {
   ttfb_parts_by: 'filters',
   interactions: 'filters and vitals',
   interactions_by: 'filters and vitals',
+  waits: 'filters',
   long_frames: 'filters',
   blind_time: 'filters',
   third_parties: 'filters',
@@ -168,6 +169,13 @@ export const columns = /** @satisfies {Record<string, Record<string, [string, 't
     responses: ['Responses', 'count'],
     response_p75_ms: ['Response p75 ms', 'number'],
     response_p98_ms: ['Response p98 ms', 'number'],
+  },
+  waits: {
+    kind: ['Kind', 'text'],
+    name: ['Name', 'text'],
+    ms: ['Ms', 'number'],
+    share: ['Share', 'share'],
+    responses: ['Windows', 'count'],
   },
   long_frames: {
     invoker: ['Invoker', 'text'],

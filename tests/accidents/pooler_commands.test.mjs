@@ -71,6 +71,7 @@ const tries = () => ({
   'vital-parts': [['vital-parts', '--csv'], ['vital-parts', '--by', 'route', '--csv']], 'vital-elements': [['vital-elements', 'INP', '--csv']],
   'ttfb': [['ttfb', '--csv'], ['ttfb', '--by', 'route', '--csv']],
   'interactions': [['interactions', '--csv']],
+  'waits': [['waits', '%', '--csv']],
   'long-frames': [['long-frames', '--csv']],
   'cost': [['cost', 'party', '--csv']],
   'third-parties': [['third-parties', '--csv']],

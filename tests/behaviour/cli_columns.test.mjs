@@ -87,6 +87,7 @@ const questions = [
   ['ttfb', "select * from fleetprof.ttfb_parts('shop')"],
   ['ttfb --by route', "select * from fleetprof.ttfb_parts_by('route', 'shop')"],
   ['interactions', "select * from fleetprof.interactions('shop')"],
+  ['waits %', "select * from fleetprof.waits('%', 'shop')"],
   ['interactions --by device', "select * from fleetprof.interactions_by('device', 'shop')"],
   ['long-frames', "select * from fleetprof.long_frames('shop')"],
   ['third-parties', "select * from fleetprof.third_parties('shop')"],

@@ -63,7 +63,7 @@ async function examples() {
   const add = ['--site', 'shop', '--url-prefix', 'https://shop.example/'];
   return {
     'migrate': { 0: as('postgres'), 2: noDatabase },
-    'top': asks(), 'flame': asks(), 'timings': asks(), 'vitals': asks(), 'vital-parts': asks(), 'vital-elements': asks('LCP'), 'interactions': asks(), 'long-frames': asks(), 'cost': asks('party'),
+    'top': asks(), 'flame': asks(), 'timings': asks(), 'vitals': asks(), 'vital-parts': asks(), 'vital-elements': asks('LCP'), 'interactions': asks(), 'waits': asks('%'), 'long-frames': asks(), 'cost': asks('party'),
     'third-parties': asks(), 'markers': asks(), 'coverage': asks(), 'hangs': asks(), 'ttfb': asks(), 'callers': asks('work'), 'trend': asks('work'), 'compare': asks('v1', 'v2'),
     'export': asks('--format', 'folded'), 'session list': asks(), 'session export': asks(session), 'sourcemap list': asks(),
     'report': asks('-o', path.join(dir, 'report.html')),

@@ -122,7 +122,7 @@ const needs = {
   compare_vitals: 'site=shop&before=r1&after=r2', trend: 'site=shop&by=function&key=outer&step=hour', change_point: 'site=shop&by=function&key=outer',
   function_by: 'site=shop&by=route&key=1', function_origin: 'site=shop&generated_resource=/app.js&generated_line=1&generated_column=1',
   histogram: 'site=shop&kind=measure&timing_name=render', cost_by: 'site=shop&by=host',
-  vitals_by: 'site=shop&dimension=release', vital_parts_by: 'site=shop&dimension=release', vital_elements: 'site=shop&vital=INP', interactions_by: 'site=shop&dimension=release',
+  vitals_by: 'site=shop&dimension=release', vital_parts_by: 'site=shop&dimension=release', vital_elements: 'site=shop&vital=INP', waits: 'site=shop&target=%25', interactions_by: 'site=shop&dimension=release',
   ttfb_parts_by: 'site=shop&dimension=release',
 };
 
@@ -258,6 +258,7 @@ test('each command asks what its answer shows', async () => {
     ['change_point?site=shop&by=vital&key=LCP', 'fleetprof trend --since-when --by vital --site shop LCP'],
     ['vital_elements?site=shop&vital=LCP', 'fleetprof vital-elements --site shop LCP'],
     ['vital_parts_by?site=shop&dimension=device', 'fleetprof vital-parts --by device --site shop'],
+    ['waits?site=shop&target=button.add', 'fleetprof waits --site shop button.add'],
     ['interactions_by?site=shop&dimension=device', 'fleetprof interactions --by device --site shop'],
     ['ttfb_parts_by?site=shop&dimension=route', 'fleetprof ttfb --by route --site shop'],
     ['vitals_by?site=shop&dimension=release', 'fleetprof vitals --by release --site shop'],

@@ -48,6 +48,7 @@ const factFunctions = {
   vital_parts_by: ["dimension => 'release'"],
   ttfb_parts: [''],
   ttfb_parts_by: ["dimension => 'release'"],
+  waits: ["target => '%'"],
   vital_elements: ["vital => 'LCP', top => null"],
   vital_hotspots: ["vital => 'INP', top => null"],
   interactions: [''],
