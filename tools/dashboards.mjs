@@ -292,6 +292,9 @@ where not is_agent` }, [toFunction([release, ...mix])]),
       sql: `select target, type, count, p75_ms, p98_ms, input_delay_share, processing_share, presentation_share, responses, response_p75_ms, response_p98_ms
 from fleetprof.interactions(${filters})
 limit 100` }),
+    table({ title: 'Waits', description: 'Where the time goes until the results of interactions show, of profiled page loads.', width: 24, height: 8,
+      sql: `select kind, name, ms, share, responses
+from fleetprof.waits('%', ${filters})` }),
     table({ title: 'Long frames', description: 'What blocked the page, by the browser\'s own account.', width: 12, height: 10,
       sql: `select invoker, function, script, count, p75_ms, blocking_ms, forced_layout_ms, forced_style_ms, forced_reflow_ms, style_ms, layout_ms\nfrom fleetprof.long_frames(${filters})\nlimit 100` }),
   ]);

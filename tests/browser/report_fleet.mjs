@@ -57,6 +57,7 @@ function agentVisit(release) {
   return {
     version: 1, page: { url: 'https://lab.example/' }, release, sampleInterval: interval, trace: trace.json(),
     measures: [{ name: 'work', entryType: 'measure', startTime: 0, duration: 200 }],
+    responses: [{ type: 'pointer', start: 0, duration: 300, target: 'button.wait', requests: [{ host: 'api.lab.example', start: 90, duration: 900 }] }],
     vitals: [{ name: 'INP', value: 600, target: 'button', start: 0, duration: 600 },
       { name: 'TTFB', value: 300, server: 120, cache: 'MISS' }, { name: 'TTFB', value: 40, server: 0, cache: release === '1' ? 'HIT' : 'MISS' }],
     leftOut: [{ what: 'measure', name: 'work', count: 1200 }, { what: 'profile' }],

@@ -79,6 +79,14 @@ const kindOf = ({ params }) => (params.kind === 'mark' ? 'mark' : 'measure');
 /** True for timings that are only windows for samples, such as (long frame). @param {import('../state.js').State} state */
 const isWindow = ({ item }) => item.startsWith('(');
 
+/** True for those of responses. @param {import('../state.js').State} state */
+const isResponse = ({ item }) => /^\(response\)/.test(item);
+
+/** Returns where the time of responses goes; null where none was profiled. @param {import('../api.js').Answer} answer */
+const waitsTable = ({ rows }) => (rows.length === 0 ? null : h('section', null, h('h3', null, 'Where the wait goes'),
+  h('p', { class: 'note' }, `Of ${count(rows[0].responses)} profiled. A host had a request in flight, which need not be the cause.`),
+  table({ caption: 'Waits', rows, onsort: () => {}, most: 100, columns: columnsOf('waits', { kind: {}, name: { cell: ({ name }) => visible(name ?? '', 120) }, ms: { bar: true }, share: {} }) })));
+
 /** @type {import('../main.js').View} */
 export const timing = {
   title: 'Timing',
@@ -91,6 +99,7 @@ export const timing = {
         ...trendAsks(state, kind),
         'bins?': question('histogram', state, { kind, timing_name: state.item }),
       },
+      ...isResponse(state) ? { 'waits?': question('waits', state, { target: state.item.slice('(response) '.length) || '%' }) } : {},
       'releases?': question('releases', state),
     };
   },
@@ -99,6 +108,7 @@ export const timing = {
     const before = h('div', null, h('h2', { class: 'name' }, name), rows && bins ? withoutMarker(state, 'values and the trend') : null,
       bins ? valuesChart(bins, name) : null,
       answers.trend?.rows.length > 0 ? trendSection(page, state, answers, { heading: 'Median, and where it lies with a probability of 95 %', label: `Median of ${name}`, caption: 'Median' }) : null,
+      answers.waits ? waitsTable(answers.waits) : null,
       rows ? h('h3', null, 'What ran inside it') : h('p', { class: 'note' }, 'A mark is a point in time: nothing runs inside it.'));
     if (!rows) {
       main.append(before);

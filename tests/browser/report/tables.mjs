@@ -129,4 +129,14 @@ test('hosts have a party and their responses; a guess is called one', async () =
   assert.deepEqual(complaints, []);
 });
 
+test('a response says where the wait goes', async () => {
+  await open(`/lab/timing/${encodeURIComponent('(response) button.wait')}?since=2d`);
+  const rows = await sql("kind, name, round((100 * share)::numeric)::integer as percent from fleetprof.waits('button.wait', 'lab', since => now() - interval '2 days')");
+  assert.ok(rows.length > 2);
+  const shown = await page.locator('table', { hasText: 'Waits' }).locator('tbody tr').evaluateAll((all) => all.map((row) => [...row.querySelectorAll('td, th')].map((cell) => cell.textContent)));
+  assert.deepEqual(shown.map(([kind, name]) => [kind, name]), rows.map(({ kind, name }) => [kind, name ?? '']));
+  for (const [i, [, , , share]] of shown.entries()) assert.ok(Math.abs(parseFloat(share ?? '') - rows[i].percent) <= 1, share ?? '');
+  assert.deepEqual(complaints, []);
+});
+
 // ---- keys ----
