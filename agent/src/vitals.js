@@ -139,7 +139,7 @@ function makeViews() {
   let views = [];
   const emptyLists = () => ({ vitals: [], interactions: [], responses: [], resources: [], frames: [] });
   /** @param {View} view */
-  const hasMore = ({ lists }) => Object.values(lists).some(({ length }) => length);
+  const hasMore = ({ lists }) => Object.values(lists).some(([first]) => first);
   const size = () => jsonSizeOf(views.filter(hasMore));
 
   /** @param {View} view */
@@ -324,8 +324,8 @@ function observeInteractions(views, onEntries, leaveOut) {
       if (!known) {
         recent.set(interactionId, event);
         if (recent.size > 10) recent.delete(/** @type {number} */ (recent.keys().next().value));
-        if (--left < 0) return leaveOut('interaction');
-        addToView(views, 'interactions', event);
+        if (--left < 0) leaveOut('interaction');
+        else addToView(views, 'interactions', event);
       } else if (Math.abs(known.start + known.duration - start - duration) <= 8) {
         const end = Math.max(known.start + known.duration, start + duration);
         known.start = Math.min(known.start, start);
@@ -367,8 +367,7 @@ function observeResults(views, onEntries, leaveOut) {
     if (last?.duration >= minInteractionMs) {
       if (--left < 0) leaveOut('interaction');
       else {
-        last.requests = views.requests.filter(({ start, duration }) => start < last.start + last.duration && start + duration > last.start);
-        addToView(views, 'responses', last);
+        addToView(views, 'responses', { ...last, requests: views.requests.filter(({ start, duration }) => start - last.start < last.duration && last.start - start < duration) });
       }
     }
     last = undefined;
@@ -445,7 +444,7 @@ function observeResources(views, onEntries, leaveOut, endpoint) {
     ({ name, initiatorType: kind, startTime, duration, transferSize, requestStart }) => {
       const host = /^https?:\/\/([^/?#]+)/.exec(name)?.[1];
       if (!host || name === ownUploads) return;
-      const key = `${kind} ${host}`;
+      const key = kind + host;
       if (--left < 0 || known.size >= maxHosts && !known.has(key)) return leaveOut('resource');
       known.add(key);
       views.requests.unshift({ host, start: startTime, duration });
