@@ -210,6 +210,18 @@ uint64_t fleetprof_key_number(struct fleetprof_slice key)
     return siphash(sample_key, key);
 }
 
+uint64_t fleetprof_arm_number(struct fleetprof_slice experiment, struct fleetprof_slice key)
+{
+    unsigned char arm_key[16] = {'a', 'r', 'm', ' ', 'd', 'r', 'a', 'w'};
+    uint64_t name = fleetprof_key_number(experiment);
+    size_t i;
+
+    for (i = 0; i < 8; i++) {
+        arm_key[8 + i] = (unsigned char)(name >> (8 * i) & 0xff);
+    }
+    return siphash(arm_key, key);
+}
+
 uint64_t fleetprof_random_number(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;

@@ -56,6 +56,13 @@ bool fleetprof_sampled(uint64_t number, uint32_t ppm);
 uint64_t fleetprof_key_number(struct fleetprof_slice key);
 
 /*
+ * Returns the number of a key in an experiment: SipHash-2-4 of its bytes under the 8 bytes "arm
+ * draw" and the number that fleetprof_key_number gives the experiment's name. So experiments draw
+ * independently of each other and of the sample. It never changes either.
+ */
+uint64_t fleetprof_arm_number(struct fleetprof_slice experiment, struct fleetprof_slice key);
+
+/*
  * Returns the next number of a random stream (SplitMix64): uniform over all 64 bits; each value
  * occurs exactly once in 2^64 steps. Seed `*state` from the operating system; use one state per
  * worker.
