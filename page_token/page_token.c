@@ -16,9 +16,10 @@
 #define TIME_MAX 99999999999 /* 11 digits: the year 5138 */
 #define NONCE_BYTES 12
 
-/* The longest token: version, key's name, site, 7 digits, 11 digits, nonce, MAC, six dots. */
-_Static_assert(2 + FLEETPROF_KEY_ID_LEN + FLEETPROF_TOKEN_SITE_MAX + 7 + 11 +
-                       FLEETPROF_TOKEN_NONCE_LEN + FLEETPROF_MAC_LEN + 6 <
+/* The longest token: version, key's name, site, arms, 7 digits, 11 digits, nonce, MAC, seven dots.
+ */
+_Static_assert(2 + FLEETPROF_KEY_ID_LEN + FLEETPROF_TOKEN_SITE_MAX + FLEETPROF_TOKEN_ARMS_MAX + 7 +
+                       11 + FLEETPROF_TOKEN_NONCE_LEN + FLEETPROF_MAC_LEN + 7 <
                    FLEETPROF_TOKEN_MAX,
                "a token and snprintf's NUL fit in FLEETPROF_TOKEN_MAX");
 
@@ -62,11 +63,18 @@ bool fleetprof_token_draw_nonce(char nonce[FLEETPROF_TOKEN_NONCE_LEN])
     return true;
 }
 
+/* True for an empty text, and for `NAME=ARM,NAME=ARM` as the servers write it. */
+static bool arms_are_valid(const char *arms, size_t len)
+{
+    return len <= FLEETPROF_TOKEN_ARMS_MAX && consists_of(arms, len, "=,_-");
+}
+
 static bool is_in_range(const struct fleetprof_token *token)
 {
-    return fleetprof_token_site_is_valid(token->site, token->site_len) && token->ppm > 0 &&
-           token->ppm <= PPM_MAX && token->time_s > 0 && token->time_s <= TIME_MAX &&
-           consists_of(token->nonce, FLEETPROF_TOKEN_NONCE_LEN, "_-");
+    return fleetprof_token_site_is_valid(token->site, token->site_len) &&
+           arms_are_valid(token->arms, token->arms_len) &&
+           (token->ppm > 0 || token->arms_len > 0) && token->ppm <= PPM_MAX && token->time_s > 0 &&
+           token->time_s <= TIME_MAX && consists_of(token->nonce, FLEETPROF_TOKEN_NONCE_LEN, "_-");
 }
 
 size_t fleetprof_token_make(const struct fleetprof_token_keys *keys,
@@ -78,9 +86,11 @@ size_t fleetprof_token_make(const struct fleetprof_token_keys *keys,
     if (!is_in_range(token)) {
         return 0;
     }
-    len = (size_t)snprintf(text, FLEETPROF_TOKEN_MAX, "v1.%.*s.%.*s.%u.%lld.%.*s",
-                           FLEETPROF_KEY_ID_LEN, fleetprof_key_id(key), (int)token->site_len,
-                           token->site, (unsigned)token->ppm, (long long)token->time_s,
+    len = (size_t)snprintf(text, FLEETPROF_TOKEN_MAX, "v%d.%.*s.%.*s.%.*s%s%u.%lld.%.*s",
+                           token->arms_len > 0 ? 2 : 1, FLEETPROF_KEY_ID_LEN, fleetprof_key_id(key),
+                           (int)token->site_len, token->site, (int)token->arms_len,
+                           token->arms_len > 0 ? token->arms : "", token->arms_len > 0 ? "." : "",
+                           (unsigned)token->ppm, (long long)token->time_s,
                            FLEETPROF_TOKEN_NONCE_LEN, token->nonce);
     if (!fleetprof_key_sign(key, text, len, text + len + 1)) {
         return 0;
@@ -90,6 +100,7 @@ size_t fleetprof_token_make(const struct fleetprof_token_keys *keys,
 }
 
 static const char field_start[] = "fleetprof;desc=\"";
+static const char unsampled_start[] = "fleetprof;desc=\"0.";
 
 /* Writes the unsigned value. Returns its length, or 0 when the time is out of range. */
 static size_t make_unsigned(const struct fleetprof_token *token, char text[FLEETPROF_TOKEN_MAX])
@@ -104,7 +115,9 @@ static size_t make_unsigned(const struct fleetprof_token *token, char text[FLEET
 size_t fleetprof_token_field(const struct fleetprof_token_keys *keys, struct fleetprof_token token,
                              char value[FLEETPROF_TOKEN_FIELD_MAX])
 {
-    const size_t start_len = sizeof(field_start) - 1;
+    const bool is_unsampled = keys != NULL && token.ppm == 0;
+    const char *start = is_unsampled ? unsampled_start : field_start;
+    const size_t start_len = strlen(start);
     size_t len;
 
     if (!fleetprof_token_draw_nonce(token.nonce)) {
@@ -115,7 +128,7 @@ size_t fleetprof_token_field(const struct fleetprof_token_keys *keys, struct fle
     if (len == 0) {
         return 0;
     }
-    memcpy(value, field_start, start_len);
+    memcpy(value, start, start_len);
     value[start_len + len] = '"';
     return start_len + len + 1;
 }
@@ -174,22 +187,48 @@ static bool read_number(struct token_field field, int64_t max, int64_t *number)
     return true;
 }
 
+/* Parses the rate. Only a token with arms may be of a load that is not sampled. */
+static bool read_ppm(struct token_field field, bool has_arms, uint32_t *ppm)
+{
+    int64_t value = 0;
+
+    if (!(has_arms && field.len == 1 && field.data[0] == '0') &&
+        !read_number(field, PPM_MAX, &value)) {
+        return false;
+    }
+    *ppm = (uint32_t)value;
+    return true;
+}
+
+/* Parses the arms, which stand between the site and the rate; none if the token has no such field.
+ */
+static bool take_arms(struct token_field *rest, bool has_arms, struct fleetprof_token *token)
+{
+    struct token_field arms = {NULL, 0};
+
+    if (has_arms &&
+        (!take_last(rest, &arms) || arms.len == 0 || !arms_are_valid(arms.data, arms.len))) {
+        return false;
+    }
+    token->arms = arms.data;
+    token->arms_len = arms.len;
+    return true;
+}
+
 /* Parses the fields between the key's name and the MAC. */
-static bool read_claims(struct token_field rest, struct fleetprof_token *token)
+static bool read_claims(struct token_field rest, bool has_arms, struct fleetprof_token *token)
 {
     struct token_field ppm;
     struct token_field time;
     struct token_field nonce;
-    int64_t ppm_value;
 
     if (!take_last(&rest, &nonce) || !take_last(&rest, &time) || !take_last(&rest, &ppm) ||
         nonce.len != FLEETPROF_TOKEN_NONCE_LEN || !consists_of(nonce.data, nonce.len, "_-") ||
-        !read_number(time, TIME_MAX, &token->time_s) || !read_number(ppm, PPM_MAX, &ppm_value) ||
-        !fleetprof_token_site_is_valid(rest.data, rest.len)) {
+        !read_number(time, TIME_MAX, &token->time_s) || !read_ppm(ppm, has_arms, &token->ppm) ||
+        !take_arms(&rest, has_arms, token) || !fleetprof_token_site_is_valid(rest.data, rest.len)) {
         return false;
     }
     memcpy(token->nonce, nonce.data, nonce.len);
-    token->ppm = (uint32_t)ppm_value;
     token->site = rest.data;
     token->site_len = rest.len;
     return true;
@@ -243,11 +282,13 @@ enum fleetprof_token_error fleetprof_token_check(const struct fleetprof_token_ke
     if (len > FLEETPROF_TOKEN_MAX || !take_first(&rest, &version)) {
         return FLEETPROF_TOKEN_MALFORMED;
     }
-    if (version.len != 2 || memcmp(version.data, "v1", 2) != 0) {
+    if (version.len != 2 || version.data[0] != 'v' ||
+        (version.data[1] != '1' && version.data[1] != '2')) {
         return FLEETPROF_TOKEN_VERSION;
     }
     if (!take_first(&rest, &key_id) || key_id.len != FLEETPROF_KEY_ID_LEN ||
-        !take_last(&rest, &mac) || mac.len != FLEETPROF_MAC_LEN || !read_claims(rest, &claims)) {
+        !take_last(&rest, &mac) || mac.len != FLEETPROF_MAC_LEN ||
+        !read_claims(rest, version.data[1] == '2', &claims)) {
         return FLEETPROF_TOKEN_MALFORMED;
     }
     error = check_mac(keys, key_id, (struct token_field){text, len - FLEETPROF_MAC_LEN - 1}, mac);
@@ -265,10 +306,10 @@ const char *fleetprof_token_error_text(enum fleetprof_token_error error)
     switch (error) {
     case FLEETPROF_TOKEN_MALFORMED:
         return "the token is not of the form v1.KEYID.SITE.PPM.TIME.NONCE.MAC; send the "
-               "description "
-               "of the page's Server-Timing entry \"fleetprof\" as it is";
+               "description of the page's Server-Timing entry \"fleetprof\" as it is, but without "
+               "a \"0.\" before it";
     case FLEETPROF_TOKEN_VERSION:
-        return "the token's version is not v1";
+        return "the token's version is neither v1 nor v2";
     case FLEETPROF_TOKEN_UNKNOWN_KEY:
         return "the token is signed with a key that is not known here";
     case FLEETPROF_TOKEN_FORGED:

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The token of a sampled page. The web server signs it, the agent carries it, and the collector
- * checks it to learn the site, the rate and the age of a page load that it never saw.
+ * The token of a sampled page, or of one with arms of experiments. The web server signs it, the
+ * agent carries it, and the collector checks it to learn the site, the rate, the arms and the age
+ * of a page load that it never saw.
  *
  *     v1.KEYID.SITE.PPM.TIME.NONCE.MAC       docs/page_token.md has every field
+ *     v2.KEYID.SITE.ARMS.PPM.TIME.NONCE.MAC
  *
  * A token limits invented uploads but proves nothing: whoever loads a sampled page has one. Keys
  * never change after they are read, so any thread may use them; the caller owns everything else.
@@ -29,8 +31,11 @@
 /* Length of a nonce: 96 random bits as base64url. Uploads are counted per nonce. */
 #define FLEETPROF_TOKEN_NONCE_LEN 16
 
+/* Maximum length of the arms, in bytes. */
+#define FLEETPROF_TOKEN_ARMS_MAX 135
+
 /* Maximum length of a token in bytes; it has no terminator. */
-#define FLEETPROF_TOKEN_MAX 160
+#define FLEETPROF_TOKEN_MAX 300
 
 /* Maximum size of a key file, in bytes. */
 #define FLEETPROF_KEY_FILE_MAX 16384
@@ -82,9 +87,12 @@ const char *fleetprof_key_error_text(enum fleetprof_key_error error);
 struct fleetprof_token {
     const char *site; /* not terminated; after a check it points into the checked text */
     size_t site_len;
-    uint32_t ppm;   /* the rate at which the page load was sampled: 1 to 1,000,000 */
+    uint32_t ppm;   /* the rate at which the page load was sampled: 1 to 1,000,000; with arms also
+                       0: it was not sampled */
     int64_t time_s; /* when the page was sent, seconds since 1970 */
     char nonce[FLEETPROF_TOKEN_NONCE_LEN];
+    const char *arms; /* `NAME=ARM,NAME=ARM`, in the same way */
+    size_t arms_len;  /* 0: none */
 };
 
 /* True if the text is valid as a site's name. */
@@ -102,15 +110,16 @@ FLEETPROF_TOKEN_MUST_CHECK size_t fleetprof_token_make(const struct fleetprof_to
                                                        char text[FLEETPROF_TOKEN_MAX]);
 
 /* Maximum length of fleetprof_token_field's value. */
-#define FLEETPROF_TOKEN_FIELD_MAX (FLEETPROF_TOKEN_MAX + 18)
+#define FLEETPROF_TOKEN_FIELD_MAX (FLEETPROF_TOKEN_MAX + 20)
 
 /* The value of Server-Timing that means: do not profile this page load. */
 #define FLEETPROF_TOKEN_NO_FIELD "fleetprof;desc=\"0\""
 
 /*
- * Writes the value of Server-Timing for a sampled page load, with a new nonce. With `keys` the
- * value carries a token. When `keys` is NULL it carries `1.TIME.NONCE`, which uses only
- * `token.time_s`. Returns its length, or 0 as fleetprof_token_make does.
+ * Writes the value of Server-Timing for a sampled page load or one with arms, with a new nonce.
+ * With `keys` the value carries a token, after `0.` if the load is not sampled. When `keys` is NULL
+ * it carries `1.TIME.NONCE`, which uses only `token.time_s`. Returns its length, or 0 as
+ * fleetprof_token_make does.
  */
 FLEETPROF_TOKEN_MUST_CHECK size_t fleetprof_token_field(const struct fleetprof_token_keys *keys,
                                                         struct fleetprof_token token,

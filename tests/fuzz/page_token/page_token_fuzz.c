@@ -37,13 +37,14 @@ static void fuzz_token(const char *text, size_t len)
 
     check(fleetprof_token_error_text(error) != NULL);
     if (error == FLEETPROF_TOKEN_OK) {
-        check(token.site_len == strlen(SITE) && token.ppm > 0 && len <= FLEETPROF_TOKEN_MAX);
+        check(token.site_len == strlen(SITE) && (token.ppm > 0 || token.arms_len > 0) &&
+              len <= FLEETPROF_TOKEN_MAX);
     }
 }
 
 static void fuzz_key_file(const char *text, size_t len)
 {
-    struct fleetprof_token token = {SITE, strlen(SITE), 1, NOW_S, "AAAAAAAAAAAAAAA"};
+    struct fleetprof_token token = {SITE, strlen(SITE), 1, NOW_S, "AAAAAAAAAAAAAAA", NULL, 0};
     struct fleetprof_token_keys *keys;
     struct fleetprof_key_result result = fleetprof_token_keys_parse(text, len, &keys);
     char made[FLEETPROF_TOKEN_MAX];
@@ -59,7 +60,7 @@ static void fuzz_key_file(const char *text, size_t len)
 
 static void fuzz_fields(const char *text, size_t len)
 {
-    struct fleetprof_token token = {NULL, 0, 0, 0, {0}};
+    struct fleetprof_token token = {NULL, 0, 0, 0, {0}, NULL, 0};
     struct fleetprof_token read;
     struct fleetprof_token_rules rules = {NULL, 0, 0, 0, 0};
     char made[FLEETPROF_TOKEN_MAX];
@@ -73,6 +74,9 @@ static void fuzz_fields(const char *text, size_t len)
     memcpy(token.nonce, text + 12, sizeof(token.nonce));
     token.site = text + 28;
     token.site_len = len - 28;
+    /* Half of the time the text is also the arms. */
+    token.arms = text + 28;
+    token.arms_len = token.ppm % 2 == 0 ? len - 28 : 0;
     made_len = fleetprof_token_make(fixed_keys(), &token, made);
     if (made_len == 0) {
         return;
@@ -82,6 +86,8 @@ static void fuzz_fields(const char *text, size_t len)
     rules.now_s = token.time_s;
     check(fleetprof_token_check(fixed_keys(), made, made_len, &rules, &read) == FLEETPROF_TOKEN_OK);
     check(read.ppm == token.ppm && read.time_s == token.time_s);
+    check(read.arms_len == token.arms_len &&
+          (read.arms_len == 0 || memcmp(read.arms, token.arms, read.arms_len) == 0));
     check(memcmp(read.nonce, token.nonce, sizeof(token.nonce)) == 0);
     check(memchr(made, '"', made_len) == NULL && memchr(made, '\\', made_len) == NULL);
 }

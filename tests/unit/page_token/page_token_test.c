@@ -16,6 +16,22 @@
     "v1.9dfbd8d2.ssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssss.1000000."        \
     "99999999999.----------------.nxuM9_0hoqMWyB09HGuyeF4FdV1_5SNVZB_MT8wxjDg"
 
+/* Signed with another HMAC (Node's), too. */
+#define ARMS_MAX                                                                                   \
+    "a222222222222222=AAAAAAAAAAAAAAAA,b222222222222222=AAAAAAAAAAAAAAAA,c22222222222"             \
+    "2222=AAAAAAAAAAAAAAAA,d222222222222222=AAAAAAAAAAAAAAAA"
+static const char token_with_arms[] =
+    "v2.9dfbd8d2.shop.chat=off,hero=B-1.500.1767225600.AAECAwQFBgcICQoL.KTjA2A2Ccmdjq"
+    "DW-CgiXXvFIPjGU6ixubZvVnJ_C-j0";
+static const char token_of_the_unsampled[] =
+    "v2.9dfbd8d2.a.b.chat=off.0.1767225600.AAECAwQFBgcICQoL.m_8lGaA5YXifIBQxiVOPEoTfq"
+    "6If8JmR2ydHa2BeD_Q";
+static const char longest_token_with_arms[] =
+    "v2.9dfbd8d2.ssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssss.a22"
+    "2222222222222=AAAAAAAAAAAAAAAA,b222222222222222=AAAAAAAAAAAAAAAA,c22222222222222"
+    "2=AAAAAAAAAAAAAAAA,d222222222222222=AAAAAAAAAAAAAAAA.1000000.99999999999.-------"
+    "---------.HHkxVtZYUHKvBKkznT3jNej6GWydgV_r30pwp0SGy1E";
+
 #define SITE_64 "ssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssss"
 #define TIME_A 1767225600
 
@@ -42,7 +58,7 @@ static int tear_down(void **state)
 static struct fleetprof_token token_of(const char *site, uint32_t ppm, int64_t time_s,
                                        const char *nonce)
 {
-    struct fleetprof_token token = {site, strlen(site), ppm, time_s, {0}};
+    struct fleetprof_token token = {site, strlen(site), ppm, time_s, {0}, NULL, 0};
 
     memcpy(token.nonce, nonce, sizeof(token.nonce));
     return token;
@@ -102,6 +118,66 @@ static void a_token_is_read_back(void **state)
         FLEETPROF_TOKEN_OK);
 }
 
+static struct fleetprof_token armed(struct fleetprof_token token, const char *arms)
+{
+    token.arms = arms;
+    token.arms_len = strlen(arms);
+    return token;
+}
+
+static void tokens_with_arms_are_written_and_read_back(void **state)
+{
+    struct fleetprof_token a =
+        armed(token_of("shop", 500, TIME_A, "AAECAwQFBgcICQoL"), "chat=off,hero=B-1");
+    struct fleetprof_token unsampled =
+        armed(token_of("a.b", 0, TIME_A, "AAECAwQFBgcICQoL"), "chat=off");
+    struct fleetprof_token longest =
+        armed(token_of(SITE_64, 1000000, TIME_MAX, "----------------"), ARMS_MAX);
+    struct fleetprof_token_rules rules = rules_of("a.b", TIME_A);
+    struct fleetprof_token token;
+
+    assert_made(*state, &a, token_with_arms);
+    assert_made(*state, &unsampled, token_of_the_unsampled);
+    assert_made(*state, &longest, longest_token_with_arms);
+    assert_int_equal(fleetprof_token_check(*state, token_of_the_unsampled,
+                                           strlen(token_of_the_unsampled), &rules, &token),
+                     FLEETPROF_TOKEN_OK);
+    assert_int_equal(token.ppm, 0);
+    assert_int_equal(token.site_len, 3);
+    assert_int_equal(token.arms_len, 8);
+    assert_memory_equal(token.arms, "chat=off", 8);
+    rules = rules_of("shop", TIME_A);
+    assert_int_equal(
+        fleetprof_token_check(*state, token_with_arms, strlen(token_with_arms), &rules, &token),
+        FLEETPROF_TOKEN_OK);
+    assert_int_equal(token.ppm, 500);
+    assert_memory_equal(token.arms, "chat=off,hero=B-1", token.arms_len);
+    assert_int_equal(fleetprof_token_check(*state, TOKEN_A, strlen(TOKEN_A), &rules, &token),
+                     FLEETPROF_TOKEN_OK);
+    assert_int_equal(token.arms_len, 0);
+}
+
+static void no_arm_can_be_changed_added_or_taken_away(void **state)
+{
+    char text[sizeof(token_with_arms)];
+
+    for (size_t i = 0; i < sizeof(text) - 1; i++) {
+        for (int bit = 0; bit < 8; bit++) {
+            memcpy(text, token_with_arms, sizeof(text));
+            text[i] = (char)(text[i] ^ 1 << bit);
+            assert_int_not_equal(check(*state, text), FLEETPROF_TOKEN_OK);
+        }
+    }
+    assert_int_equal(
+        check(*state, "v2.9dfbd8d2.shop.500.1767225600.AAECAwQFBgcICQoL.qmBM2gSomIaTNbIOiPddzEDGC"
+                      "Vo5ZsymcZpcwrrKKDc"),
+        FLEETPROF_TOKEN_MALFORMED);
+    assert_int_equal(
+        check(*state, "v1.9dfbd8d2.shop.chat=off.500.1767225600.AAECAwQFBgcICQoL.qmBM2gSomIaTNbIO"
+                      "iPddzEDGCVo5ZsymcZpcwrrKKDc"),
+        FLEETPROF_TOKEN_MALFORMED);
+}
+
 static void fields_out_of_range_are_not_signed(void **state)
 {
     static const char nonce[] = "AAECAwQFBgcICQoL";
@@ -119,6 +195,10 @@ static void fields_out_of_range_are_not_signed(void **state)
         token_of("shop", 1, TIME_MAX + 1, nonce),
         token_of("shop", 1, 1, "AAECAwQFBgcICQo."),
         token_of("shop", 1, 1, "AAECAwQFBgcICQo\0"),
+        armed(token_of("shop", 1, 1, nonce), "chat=o.n"),
+        armed(token_of("shop", 1, 1, nonce), "chat=\""),
+        armed(token_of("shop", 1, 1, nonce), ARMS_MAX "A"),
+        armed(token_of("shop", PPM_MAX + 1, 1, nonce), "chat=on"),
     };
     char text[FLEETPROF_TOKEN_MAX];
 
@@ -164,7 +244,7 @@ static void refuses_malformed_tokens(void **state)
     for (size_t i = 0; i < COUNT(texts); i++) {
         assert_int_equal(check(*state, texts[i]), FLEETPROF_TOKEN_MALFORMED);
     }
-    assert_int_equal(check(*state, "v2." SITE_64), FLEETPROF_TOKEN_VERSION);
+    assert_int_equal(check(*state, "v3." SITE_64), FLEETPROF_TOKEN_VERSION);
     assert_int_equal(check(*state, "V1." SITE_64), FLEETPROF_TOKEN_VERSION);
     assert_int_equal(check(*state, "." TOKEN_A), FLEETPROF_TOKEN_VERSION);
 }
@@ -190,7 +270,7 @@ static void no_byte_can_be_changed(void **state)
 static void a_failed_check_leaves_the_token_alone(void **state)
 {
     struct fleetprof_token_rules rules = rules_of("shop", TIME_A + 100000);
-    struct fleetprof_token token = {NULL, 7, 7, 7, "untouched"};
+    struct fleetprof_token token = {NULL, 7, 7, 7, "untouched", NULL, 7};
     struct fleetprof_token before = token;
 
     assert_int_equal(fleetprof_token_check(*state, TOKEN_A, strlen(TOKEN_A), &rules, &token),
@@ -258,7 +338,7 @@ static void nonces_are_base64url_and_differ(void **state)
 
 static void a_field_carries_a_token_that_is_good(void **state)
 {
-    struct fleetprof_token token = {SITE_64, 64, 1000000, TIME_MAX, {0}};
+    struct fleetprof_token token = {SITE_64, 64, 1000000, TIME_MAX, {0}, NULL, 0};
     struct fleetprof_token_rules rules = rules_of(SITE_64, TIME_MAX);
     char value[FLEETPROF_TOKEN_FIELD_MAX];
     size_t len = fleetprof_token_field(*state, token, value);
@@ -272,11 +352,26 @@ static void a_field_carries_a_token_that_is_good(void **state)
     assert_int_equal(fleetprof_token_field(*state, token, value), 0);
 }
 
+static void a_field_of_an_unsampled_load_says_no_before_its_token(void **state)
+{
+    struct fleetprof_token token = armed(token_of("shop", 0, TIME_A, "AAECAwQFBgcICQoL"), "a=b");
+    struct fleetprof_token_rules rules = rules_of("shop", TIME_A);
+    char value[FLEETPROF_TOKEN_FIELD_MAX];
+    size_t len = fleetprof_token_field(*state, token, value);
+
+    assert_memory_equal(value, "fleetprof;desc=\"0.v2.", 21);
+    assert_int_equal(value[len - 1], '"');
+    assert_int_equal(fleetprof_token_check(*state, value + 18, len - 19, &rules, &token),
+                     FLEETPROF_TOKEN_OK);
+    token = armed(token_of(SITE_64, 0, TIME_MAX, "----------------"), ARMS_MAX);
+    assert_in_range(fleetprof_token_field(*state, token, value), 1, FLEETPROF_TOKEN_FIELD_MAX);
+}
+
 static void a_field_without_a_key_carries_time_and_nonce(void **state)
 {
     static const char start[] = "fleetprof;desc=\"1.1767225600.";
     const size_t start_len = sizeof(start) - 1;
-    struct fleetprof_token token = {NULL, 0, 0, TIME_A, {0}};
+    struct fleetprof_token token = {NULL, 0, 0, TIME_A, {0}, NULL, 0};
     char value[2][FLEETPROF_TOKEN_FIELD_MAX];
 
     for (size_t i = 0; i < 2; i++) {
@@ -312,6 +407,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens_are_those_of_the_manual),
         cmocka_unit_test(a_token_is_read_back),
+        cmocka_unit_test(tokens_with_arms_are_written_and_read_back),
+        cmocka_unit_test(no_arm_can_be_changed_added_or_taken_away),
+        cmocka_unit_test(a_field_of_an_unsampled_load_says_no_before_its_token),
         cmocka_unit_test(fields_out_of_range_are_not_signed),
         cmocka_unit_test(refuses_malformed_tokens),
         cmocka_unit_test(no_byte_can_be_changed),
