@@ -15,6 +15,8 @@
 
 static ngx_int_t ngx_http_fleetprof_compile(ngx_conf_t *cf, ngx_str_t *text,
     ngx_http_complex_value_t *value);
+static ngx_http_complex_value_t *ngx_http_fleetprof_key(ngx_conf_t *cf,
+    ngx_str_t *parameter);
 static const char *ngx_http_fleetprof_check_origin(ngx_str_t *value,
     ngx_uint_t nelts);
 static const char *ngx_http_fleetprof_check_type(ngx_str_t *value,
@@ -71,7 +73,7 @@ ngx_http_fleetprof_sample(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_http_fleetprof_loc_conf_t  *flcf = conf;
 
-    ngx_str_t                    *value, key;
+    ngx_str_t                    *value;
     enum fleetprof_rate_error     error;
     ngx_http_fleetprof_sample_t  *sample;
 
@@ -108,20 +110,115 @@ ngx_http_fleetprof_sample(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                        "\"key=$cookie_visitor\"");
         }
 
-        key.data = value[2].data + 4;
-        key.len = value[2].len - 4;
+        sample->key = ngx_http_fleetprof_key(cf, &value[2]);
 
-        sample->key = ngx_palloc(cf->pool, sizeof(ngx_http_complex_value_t));
         if (sample->key == NULL) {
-            return NGX_CONF_ERROR;
-        }
-
-        if (ngx_http_fleetprof_compile(cf, &key, sample->key) != NGX_OK) {
             return NGX_CONF_ERROR;
         }
     }
 
     flcf->sample = sample;
+
+    return NGX_CONF_OK;
+}
+
+
+/* compiles what stands behind "key="; NULL: it is invalid, and that is logged */
+
+static ngx_http_complex_value_t *
+ngx_http_fleetprof_key(ngx_conf_t *cf, ngx_str_t *parameter)
+{
+    ngx_str_t                  key;
+    ngx_http_complex_value_t  *value;
+
+    key.data = parameter->data + 4;
+    key.len = parameter->len - 4;
+
+    value = ngx_palloc(cf->pool, sizeof(ngx_http_complex_value_t));
+
+    if (value == NULL || ngx_http_fleetprof_compile(cf, &key, value) != NGX_OK)
+    {
+        return NULL;
+    }
+
+    return value;
+}
+
+
+/* adds one parameter to the arms: an experiment or the key */
+
+static char *
+ngx_http_fleetprof_add_arms(ngx_conf_t *cf, ngx_http_fleetprof_arms_t *arms,
+    ngx_str_t *parameter)
+{
+    enum fleetprof_arms_error   error;
+    struct fleetprof_arms      *all = &arms->experiments;
+
+    if (ngx_strncmp(parameter->data, "key=", 4) == 0) {
+
+        if (parameter->len == 4 || arms->key != NULL) {
+            return ngx_http_fleetprof_invalid(cf, parameter, 0,
+                       "write one key, for example \"key=$cookie_visitor\"");
+        }
+
+        arms->key = ngx_http_fleetprof_key(cf, parameter);
+
+        return arms->key != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+    }
+
+    error = fleetprof_arms_add(all, ngx_http_fleetprof_slice(parameter));
+
+    if (error != FLEETPROF_ARMS_OK) {
+        return ngx_http_fleetprof_invalid(cf, parameter, 0,
+                                          fleetprof_arms_error_text(error));
+    }
+
+    return ngx_http_fleetprof_add_arm_variable(cf,
+                                        &all->experiment[all->count - 1].name)
+           == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+
+char *
+ngx_http_fleetprof_arms(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_fleetprof_loc_conf_t  *flcf = conf;
+
+    char                       *result;
+    ngx_str_t                  *value;
+    ngx_uint_t                  i;
+    ngx_http_fleetprof_arms_t  *arms;
+
+    if (flcf->arms != NGX_CONF_UNSET_PTR) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (cf->args->nelts == 2 && ngx_strcmp(value[1].data, "off") == 0) {
+        flcf->arms = NULL;
+        return NGX_CONF_OK;
+    }
+
+    arms = ngx_pcalloc(cf->pool, sizeof(ngx_http_fleetprof_arms_t));
+    if (arms == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    for (i = 1; i < cf->args->nelts; i++) {
+        result = ngx_http_fleetprof_add_arms(cf, arms, &value[i]);
+
+        if (result != NGX_CONF_OK) {
+            return result;
+        }
+    }
+
+    if (arms->experiments.count == 0) {
+        return ngx_http_fleetprof_invalid(cf, &value[1], 0,
+                   fleetprof_arms_error_text(FLEETPROF_ARMS_SYNTAX));
+    }
+
+    flcf->arms = arms;
 
     return NGX_CONF_OK;
 }

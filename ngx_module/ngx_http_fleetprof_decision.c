@@ -14,6 +14,10 @@ static ngx_int_t ngx_http_fleetprof_rate(ngx_http_request_t *r,
     ngx_http_fleetprof_sample_t *sample, uint32_t *ppm);
 static uint64_t ngx_http_fleetprof_number(ngx_http_request_t *r,
     ngx_http_fleetprof_sample_t *sample);
+static void ngx_http_fleetprof_draw_arms(ngx_http_request_t *r,
+    ngx_http_fleetprof_arms_t *arms, ngx_http_fleetprof_ctx_t *ctx);
+static ngx_int_t ngx_http_fleetprof_arm_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data);
 static ngx_int_t ngx_http_fleetprof_sampled_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
 static ngx_int_t ngx_http_fleetprof_rate_variable(ngx_http_request_t *r,
@@ -180,6 +184,10 @@ ngx_http_fleetprof_decide(ngx_http_request_t *r,
         ctx->reason = ctx->decision;
     }
 
+    if (flcf->arms != NULL) {
+        ngx_http_fleetprof_draw_arms(r, flcf->arms, ctx);
+    }
+
     ngx_log_debug2(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
                    "fleetprof decision: %V, rate: %uDppm",
                    ngx_http_fleetprof_reason_text(ctx->decision), ctx->ppm);
@@ -239,6 +247,39 @@ ngx_http_fleetprof_number(ngx_http_request_t *r,
 }
 
 
+static void
+ngx_http_fleetprof_draw_arms(ngx_http_request_t *r,
+    ngx_http_fleetprof_arms_t *arms, ngx_http_fleetprof_ctx_t *ctx)
+{
+    uint64_t                         number;
+    ngx_str_t                        key;
+    ngx_uint_t                       i;
+    struct fleetprof_experiment     *experiment;
+    ngx_http_fleetprof_main_conf_t  *fmcf;
+
+    fmcf = ngx_http_get_module_main_conf(r, ngx_http_fleetprof_module);
+
+    if (arms->key == NULL
+        || ngx_http_complex_value(r, arms->key, &key) != NGX_OK)
+    {
+        key.len = 0;
+    }
+
+    for (i = 0; i < arms->experiments.count; i++) {
+        experiment = &arms->experiments.experiment[i];
+
+        number = key.len != 0
+                 ? fleetprof_arm_number(experiment->name,
+                                        ngx_http_fleetprof_slice(&key))
+                 : fleetprof_random_number(&fmcf->random);
+
+        ctx->drawn[i] = (u_char) fleetprof_arm_draw(experiment, number);
+    }
+
+    ctx->arms = arms;
+}
+
+
 ngx_uint_t
 ngx_http_fleetprof_may_log(ngx_http_request_t *r)
 {
@@ -272,6 +313,35 @@ ngx_http_fleetprof_add_variables(ngx_conf_t *cf)
         var->get_handler = v->get_handler;
         var->data = v->data;
     }
+
+    return NGX_OK;
+}
+
+
+/* several places may name the same experiment: its variable stays changeable */
+
+ngx_int_t
+ngx_http_fleetprof_add_arm_variable(ngx_conf_t *cf,
+    struct fleetprof_slice *experiment)
+{
+    u_char                data[sizeof("fleetprof_arm_") - 1
+                               + FLEETPROF_ARM_NAME_MAX];
+    ngx_str_t             name;
+    ngx_http_variable_t  *var;
+
+    name.data = data;
+    name.len = ngx_snprintf(data, sizeof(data), "fleetprof_arm_%*s",
+                            experiment->len, experiment->data)
+               - data;
+
+    var = ngx_http_add_variable(cf, &name, NGX_HTTP_VAR_CHANGEABLE
+                                           |NGX_HTTP_VAR_NOCACHEABLE);
+    if (var == NULL) {
+        return NGX_ERROR;
+    }
+
+    var->get_handler = ngx_http_fleetprof_arm_variable;
+    var->data = (uintptr_t) experiment;
 
     return NGX_OK;
 }
@@ -381,4 +451,35 @@ ngx_http_fleetprof_reason_variable(ngx_http_request_t *r,
                                                 : NGX_HTTP_FLEETPROF_OFF);
 
     return ngx_http_fleetprof_text(v, reason->data, reason->len);
+}
+
+
+/* data is the experiment's name: another place may have it at another index */
+
+static ngx_int_t
+ngx_http_fleetprof_arm_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data)
+{
+    ngx_uint_t                    i;
+    struct fleetprof_slice       *name = (struct fleetprof_slice *) data;
+    struct fleetprof_slice        arm;
+    ngx_http_fleetprof_ctx_t     *ctx;
+    struct fleetprof_experiment  *experiment;
+
+    ctx = ngx_http_fleetprof_variable_ctx(r);
+
+    if (ctx != NULL && ctx->arms != NULL) {
+
+        for (i = 0; i < ctx->arms->experiments.count; i++) {
+            experiment = &ctx->arms->experiments.experiment[i];
+
+            if (fleetprof_slice_equal(experiment->name, *name)) {
+                arm = experiment->arm[ctx->drawn[i]].name;
+
+                return ngx_http_fleetprof_text(v, (u_char *) arm.data, arm.len);
+            }
+        }
+    }
+
+    return ngx_http_fleetprof_text(v, (u_char *) "", 0);
 }

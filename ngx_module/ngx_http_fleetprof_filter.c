@@ -18,8 +18,11 @@ static ngx_int_t ngx_http_fleetprof_merge_policy(ngx_http_request_t *r,
     uint32_t lengths);
 static ngx_int_t ngx_http_fleetprof_set_endpoint(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, uint32_t lengths);
+static void ngx_http_fleetprof_withdraw_arms(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx);
 static void ngx_http_fleetprof_drop_validators(ngx_http_request_t *r,
-    ngx_http_fleetprof_loc_conf_t *flcf, uint32_t lengths);
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
+    uint32_t lengths);
 static ngx_int_t ngx_http_fleetprof_replace(ngx_http_request_t *r,
     uint32_t lengths, ngx_str_t *name, struct fleetprof_slice value);
 static ngx_int_t ngx_http_fleetprof_set_origins(ngx_http_request_t *r,
@@ -109,6 +112,7 @@ ngx_http_fleetprof_header_filter(ngx_http_request_t *r)
     if (ctx != NULL) {
         ctx->header_made = 1;
         ctx->reason = NGX_HTTP_FLEETPROF_OFF;
+        ctx->arms = NULL;
     }
 
     return ngx_http_next_header_filter(r);
@@ -290,30 +294,41 @@ ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
 
     if (!ngx_http_fleetprof_has_status(r, flcf)) {
         ctx->reason = NGX_HTTP_FLEETPROF_STATUS;
+        ctx->arms = NULL;
         return NGX_OK;
     }
 
     if (!ngx_http_fleetprof_has_policy(r, flcf)) {
         ctx->reason = NGX_HTTP_FLEETPROF_TYPE;
+        ctx->arms = NULL;
         return NGX_OK;
     }
 
     ngx_http_fleetprof_decide(r, flcf, ctx);
     ctx->reason = ctx->decision;
 
-    if (ctx->decision == NGX_HTTP_FLEETPROF_SAMPLED
+    if ((ctx->decision == NGX_HTTP_FLEETPROF_SAMPLED || ctx->arms != NULL)
         && !flcf->cacheable
         && ngx_http_fleetprof_cacheable(r))
     {
-        ctx->reason = NGX_HTTP_FLEETPROF_CACHEABLE;
+        ctx->arms = NULL;
+
+        if (ctx->decision == NGX_HTTP_FLEETPROF_SAMPLED) {
+            ctx->reason = NGX_HTTP_FLEETPROF_CACHEABLE;
+        }
     }
 
     if (ngx_http_fleetprof_merge_policy(r, flcf, ctx, lengths) != NGX_OK) {
         return NGX_ERROR;
     }
 
+    ngx_http_fleetprof_withdraw_arms(r, flcf, ctx);
+
+    if (ctx->reason == NGX_HTTP_FLEETPROF_SAMPLED || ctx->arms != NULL) {
+        ngx_http_fleetprof_drop_validators(r, flcf, ctx, lengths);
+    }
+
     if (ctx->reason == NGX_HTTP_FLEETPROF_SAMPLED) {
-        ngx_http_fleetprof_drop_validators(r, flcf, lengths);
 
         if (flcf->trial->len != 0
             && ngx_http_fleetprof_add(r, &ngx_http_fleetprof_trial, flcf->trial)
@@ -334,19 +349,43 @@ ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
 
 
 /*
+ * Withdraws arms that the response cannot carry: a 304 leaves the stored page
+ * in force, whose arm may be another, and upstream's own yes its Server-Timing.
+ */
+
+static void
+ngx_http_fleetprof_withdraw_arms(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx)
+{
+    if (r->headers_out.status == NGX_HTTP_NOT_MODIFIED
+        || flcf->keys == NULL
+        || (ctx->reason == NGX_HTTP_FLEETPROF_UPSTREAM && ctx->upstream_yes))
+    {
+        ctx->arms = NULL;
+    }
+}
+
+
+/*
  * A sampled page must not be revalidated by a 304 without a policy, which would
  * keep the yes alive.  So it is sent without validators if its 304 would come
- * from upstream, or if the configuration leaves 304s untouched.
+ * from upstream, or if the configuration leaves 304s untouched.  No 304 can say
+ * which arm a stored page has, so a page with an arm never has validators.
  */
 
 static void
 ngx_http_fleetprof_drop_validators(ngx_http_request_t *r,
-    ngx_http_fleetprof_loc_conf_t *flcf, uint32_t lengths)
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
+    uint32_t lengths)
 {
-    if (r->headers_out.status == NGX_HTTP_NOT_MODIFIED
-        || flcf->not_modified == NGX_HTTP_FLEETPROF_304_SEND
-        || (flcf->not_modified == NGX_HTTP_FLEETPROF_304_AUTO
-            && !ngx_http_fleetprof_proxied(r)))
+    if (r->headers_out.status == NGX_HTTP_NOT_MODIFIED) {
+        return;
+    }
+
+    if (ctx->arms == NULL
+        && (flcf->not_modified == NGX_HTTP_FLEETPROF_304_SEND
+            || (flcf->not_modified == NGX_HTTP_FLEETPROF_304_AUTO
+                && !ngx_http_fleetprof_proxied(r))))
     {
         return;
     }

@@ -69,6 +69,13 @@ static ngx_command_t  ngx_http_fleetprof_commands[] = {
       0,
       NULL },
 
+    { ngx_string("fleetprof_arms"),
+      NGX_HTTP_FLEETPROF_CONTEXTS|NGX_CONF_1MORE,
+      ngx_http_fleetprof_arms,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("fleetprof_policy"),
       NGX_HTTP_FLEETPROF_CONTEXTS|NGX_CONF_1MORE,
       ngx_http_fleetprof_policy,
@@ -224,6 +231,7 @@ ngx_http_fleetprof_create_loc_conf(ngx_conf_t *cf)
     ngx_str_null(&flcf->enable_file);
     flcf->enable_line = 0;
     flcf->sample = NGX_CONF_UNSET_PTR;
+    flcf->arms = NGX_CONF_UNSET_PTR;
     flcf->policy = NGX_CONF_UNSET_PTR;
     flcf->types = NGX_CONF_UNSET_PTR;
     flcf->unsampled = NGX_CONF_UNSET_UINT;
@@ -255,6 +263,7 @@ ngx_http_fleetprof_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
 
     ngx_conf_merge_ptr_value(conf->enable, prev->enable, NULL);
     ngx_conf_merge_ptr_value(conf->sample, prev->sample, NULL);
+    ngx_conf_merge_ptr_value(conf->arms, prev->arms, NULL);
     ngx_conf_merge_ptr_value(conf->policy, prev->policy,
                              &ngx_http_fleetprof_default_policy);
     ngx_conf_merge_ptr_value(conf->types, prev->types,
@@ -312,6 +321,15 @@ ngx_http_fleetprof_check_loc_conf(ngx_conf_t *cf,
                            "\"fleetprof_token_key\" needs \"fleetprof_site\" "
                            "at the same level or above it; name the site as "
                            "the collector's configuration does");
+        return NGX_CONF_ERROR;
+    }
+
+    if (conf->arms != NULL && conf->keys == NULL) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "\"fleetprof_arms\" needs \"fleetprof_token_key\" where "
+                      "the module is on, as in %V:%ui: the collector believes "
+                      "only arms that are signed",
+                      &conf->enable_file, conf->enable_line);
         return NGX_CONF_ERROR;
     }
 

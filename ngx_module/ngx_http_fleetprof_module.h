@@ -17,6 +17,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "arms.h"
 #include "document_policy.h"
 #include "origin_trial.h"
 #include "page_token.h"
@@ -50,6 +51,12 @@ typedef struct {
 
 
 typedef struct {
+    struct fleetprof_arms      experiments;
+    ngx_http_complex_value_t  *key;         /* NULL: draw at random */
+} ngx_http_fleetprof_arms_t;
+
+
+typedef struct {
     ngx_str_t                  members;     /* one dictionary */
     unsigned                   says_yes:1;
 } ngx_http_fleetprof_policy_t;
@@ -73,6 +80,7 @@ typedef struct {
     ngx_str_t                     enable_file;   /* where the directive is */
     ngx_uint_t                    enable_line;
     ngx_http_fleetprof_sample_t  *sample;        /* NULL only if off */
+    ngx_http_fleetprof_arms_t    *arms;          /* NULL: none */
     ngx_http_fleetprof_policy_t  *policy;
     ngx_str_t                    *members;       /* of it, and for reports */
     const struct fleetprof_types *types;
@@ -120,6 +128,9 @@ typedef struct {
     unsigned                     header_made:1;
     unsigned                     upstream_yes:1;  /* reason UPSTREAM: it lets
                                                      browsers profile */
+    ngx_http_fleetprof_arms_t   *arms;            /* drawn, and not withdrawn;
+                                                     NULL: none */
+    u_char                       drawn[FLEETPROF_EXPERIMENTS_MAX];
 } ngx_http_fleetprof_ctx_t;
 
 
@@ -128,6 +139,8 @@ typedef struct {
 char *ngx_http_fleetprof_enable(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_fleetprof_sample(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_fleetprof_arms(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_fleetprof_policy(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
@@ -197,6 +210,10 @@ ngx_str_t *ngx_http_fleetprof_reason_text(ngx_http_fleetprof_reason_e reason);
 
 /* adds $fleetprof_sampled, $fleetprof_rate and $fleetprof_reason */
 ngx_int_t ngx_http_fleetprof_add_variables(ngx_conf_t *cf);
+
+/* adds $fleetprof_arm_NAME; its name must outlive the configuration */
+ngx_int_t ngx_http_fleetprof_add_arm_variable(ngx_conf_t *cf,
+    struct fleetprof_slice *experiment);
 
 /* true at most once per second and worker */
 ngx_uint_t ngx_http_fleetprof_may_log(ngx_http_request_t *r);

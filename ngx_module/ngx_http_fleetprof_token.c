@@ -9,10 +9,15 @@
 #include "ngx_http_fleetprof_module.h"
 
 
+#if (FLEETPROF_ARMS_TEXT_MAX > FLEETPROF_TOKEN_ARMS_MAX)
+#error "a token has no room for the arms"
+#endif
+
+
 static void ngx_http_fleetprof_free_keys(void *data);
-static ngx_int_t ngx_http_fleetprof_sampled_timing(ngx_http_request_t *r,
+static ngx_int_t ngx_http_fleetprof_signed_timing(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
-    ngx_str_t *value);
+    ngx_uint_t may_profile, ngx_str_t *value);
 static ngx_int_t ngx_http_fleetprof_add_share(ngx_http_request_t *r,
     ngx_str_t *value);
 
@@ -117,7 +122,8 @@ ngx_http_fleetprof_set_timing(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
     uint32_t lengths)
 {
-    ngx_str_t  value, sampled;
+    ngx_str_t   value, sampled;
+    ngx_uint_t  may_profile;
 
     if (ctx->reason == NGX_HTTP_FLEETPROF_NOT_MODIFIED
         || (ctx->reason == NGX_HTTP_FLEETPROF_UPSTREAM && ctx->upstream_yes))
@@ -126,10 +132,13 @@ ngx_http_fleetprof_set_timing(ngx_http_request_t *r,
     }
 
     value = ngx_http_fleetprof_unsampled_timing;
+    may_profile = ctx->reason == NGX_HTTP_FLEETPROF_SAMPLED
+                  && flcf->policy->says_yes;
 
-    if (ctx->reason == NGX_HTTP_FLEETPROF_SAMPLED && flcf->policy->says_yes) {
+    if (may_profile || ctx->arms != NULL) {
 
-        if (ngx_http_fleetprof_sampled_timing(r, flcf, ctx, &sampled)
+        if (ngx_http_fleetprof_signed_timing(r, flcf, ctx, may_profile,
+                                             &sampled)
             != NGX_OK)
         {
             return NGX_ERROR;
@@ -244,18 +253,27 @@ ngx_http_fleetprof_add_share(ngx_http_request_t *r, ngx_str_t *value)
 }
 
 
-/* makes the metric of a sampled document; empty if libcrypto failed */
+/*
+ * Makes the metric of a document that is sampled or has arms; empty, and no
+ * arms, if libcrypto failed.
+ */
 
 static ngx_int_t
-ngx_http_fleetprof_sampled_timing(ngx_http_request_t *r,
+ngx_http_fleetprof_signed_timing(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
-    ngx_str_t *value)
+    ngx_uint_t may_profile, ngx_str_t *value)
 {
+    char                    arms[FLEETPROF_ARMS_TEXT_MAX];
     struct fleetprof_token  token;
+
+    token.arms = arms;
+    token.arms_len = ctx->arms == NULL ? 0
+                     : fleetprof_arms_format(&ctx->arms->experiments,
+                                             ctx->drawn, arms);
 
     token.site = (char *) flcf->site.data;
     token.site_len = flcf->site.len;
-    token.ppm = ctx->ppm;
+    token.ppm = may_profile ? ctx->ppm : 0;
     token.time_s = ngx_time();
 
     value->data = ngx_pnalloc(r->pool, FLEETPROF_TOKEN_FIELD_MAX);
@@ -266,9 +284,13 @@ ngx_http_fleetprof_sampled_timing(ngx_http_request_t *r,
     value->len = fleetprof_token_field(flcf->keys, token,
                                        (char *) value->data);
 
-    if (value->len == 0 && ngx_http_fleetprof_may_log(r)) {
-        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
-                      "no token for a sampled page, libcrypto failed");
+    if (value->len == 0) {
+        ctx->arms = NULL;
+
+        if (ngx_http_fleetprof_may_log(r)) {
+            ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                          "no token for a sampled page, libcrypto failed");
+        }
     }
 
     return NGX_OK;

@@ -30,6 +30,7 @@
  * @property {[sampled: string, rate: string, reason: string]} [log] expected values of the variables
  * @property {Pick<Case, 'policy' | 'origins' | 'serverTiming' | 'fields' | 'log'>} [httpd] what httpd is expected to say instead
  */
+import { arms } from './cases/arms.mjs';
 import { caching } from './cases/caching.mjs';
 import { choices } from './cases/choices.mjs';
 import { conditional, serviceWorkers } from './cases/conditional.mjs';
@@ -45,4 +46,4 @@ import { trials } from './cases/trials.mjs';
 
 /** @type {Case[]} */
 export const cases = [...merging, ...sampling, ...kinds, ...caching, ...conditional, ...serviceWorkers, ...choices, ...reporting, ...timing, ...tokenCases, ...timingCases,
-  ...inheritance, ...trials, ...shares];
+  ...inheritance, ...trials, ...shares, ...arms];

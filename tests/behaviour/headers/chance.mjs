@@ -47,6 +47,23 @@ export async function assertChance(draw, rate) {
   assert.equal(second.length, 0, `hits, trials: ${JSON.stringify([first, second])}`);
 }
 
+/**
+ * Fails if arms, `off` in one load of ten, are not drawn by weight and independently of the sample. Twice, as above.
+ * @param {() => Promise<(Lot & { arm: string | undefined })[]>} draw
+ * @param {number} rate at which loads are sampled
+ */
+export async function assertArms(draw, rate) {
+  const counts = [];
+  for (let i = 0; i < 2; i++) {
+    const lots = await draw();
+    const off = lots.filter(({ arm }) => arm === 'off');
+    assert.ok(lots.every(({ arm }) => arm === 'on' || arm === 'off'));
+    counts.push([off.length, lots.length, off.filter(({ yes }) => yes).length]);
+    if (likelihood(off.length, lots.length, 0.1) > 0.001 && likelihood(counts[i][2], off.length, rate) > 0.001) return;
+  }
+  assert.fail(`off, loads, off and sampled: ${JSON.stringify(counts)}`);
+}
+
 const mask = (1n << 64n) - 1n;
 const rotate = (/** @type {bigint} */ x, /** @type {bigint} */ bits) => ((x << bits) | (x >> (64n - bits))) & mask;
 
@@ -76,6 +93,24 @@ function siphash(/** @type {Buffer} */ key, /** @type {Buffer} */ text) {
   v[2] ^= 0xffn;
   for (let i = 0; i < 4; i++) sipRound(v);
   return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+const le64 = (/** @type {bigint} */ number) => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(number);
+  return bytes;
+};
+
+/**
+ * The index of the arm that a visitor with this key gets, as docs/headers.md has it.
+ * @param {string} experiment @param {number[]} weights @param {string} key
+ */
+export function armOf(experiment, weights, key) {
+  const name = siphash(Buffer.from('fleetprof sample'), Buffer.from(experiment));
+  const number = siphash(Buffer.concat([Buffer.from('arm draw'), le64(name)]), Buffer.from(key));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  let point = Number(number / (mask / BigInt(sum) + 1n));
+  return weights.findIndex((weight) => (point -= weight) < 0);
 }
 
 /** Is a visitor with this key one of the sampled, as docs/headers.md has it? */

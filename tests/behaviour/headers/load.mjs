@@ -13,7 +13,8 @@ const perConnection = 1000;
  * @param {number} port
  * @param {string} host
  * @param {string[]} paths
- * @returns {Promise<{ yes: boolean, worker: string }[]>} for each, in order; worker is what `X-Worker` says
+ * @returns {Promise<{ yes: boolean, worker: string, arm: string | undefined }[]>} for each, in order; worker is what `X-Worker`
+ *   says, arm that of chat in the token
  */
 async function askOnce(port, host, paths) {
   const socket = net.connect(port, '127.0.0.1');
@@ -26,7 +27,8 @@ async function askOnce(port, host, paths) {
   const said = [...text.matchAll(/^document-policy: (.*)\r$/gim)].map(([, value]) => value);
   assert.equal(said.length, paths.length);
   assert.ok(said.every((value) => value === yes || value === no));
-  return said.map((value) => ({ yes: value === yes, worker }));
+  const arms = [...text.matchAll(/^server-timing: (?:.*\bchat=(\w+))?/gim)].map(([, arm]) => arm);
+  return said.map((value, i) => ({ yes: value === yes, worker, arm: arms[i] }));
 }
 
 /**
@@ -38,7 +40,7 @@ async function askOnce(port, host, paths) {
 export async function ask(port, host, paths) {
   const batches = Array.from({ length: Math.ceil(paths.length / perConnection) },
     (_, i) => paths.slice(i * perConnection, (i + 1) * perConnection));
-  /** @type {{ yes: boolean, worker: string }[][]} */
+  /** @type {{ yes: boolean, worker: string, arm: string | undefined }[][]} */
   const answers = [];
   let next = 0;
   await Promise.all(Array.from({ length: 4 }, async () => {

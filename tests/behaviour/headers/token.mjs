@@ -38,16 +38,16 @@ function isFresh(/** @type {string} */ time, /** @type {string} */ nonce) {
 }
 
 /**
- * A line of Server-Timing with each good token in it written as `<SITE PPM>`, and the plain word of a sampled page
+ * A line of Server-Timing with each good token in it written as `<SITE PPM>` or `<SITE ARMS PPM>`, and the plain word of a sampled page
  * without a key as `<1>`. One that is forged, old or has a nonce that another had is left as it is, and so is not
  * what a case expects. The server's share of a slow answer is written as `<slow>`, that of another as `<fast>`.
  * @param {string} line
  */
 export function shown(line) {
   return line.replace(/(?<=fleetprof-server;dur=)\d+/g, (ms) => (Number(ms) < slowMs ? '<fast>' : '<slow>'))
-    .replace(/"1\.(\d+)\.([\w-]{16})"/g, (text, time, nonce) => (isFresh(time, nonce) ? '"<1>"' : text)).replace(/"(v1\.([0-9a-f]{8})\.([\w.-]{1,64})\.(\d+)\.(\d+)\.([\w-]{16}))\.([\w-]{43})"/g,
-    (text, signed, id, site, ppm, time, nonce, mac) => {
+    .replace(/"1\.(\d+)\.([\w-]{16})"/g, (text, time, nonce) => (isFresh(time, nonce) ? '"<1>"' : text)).replace(/"(0\.)?((?:v1|v2(?=.*=))\.([0-9a-f]{8})\.([\w.-]{1,64}?)(?:\.([\w=,-]*=[\w=,-]*))?\.(\d+)\.(\d+)\.([\w-]{16}))\.([\w-]{43})"/g,
+    (text, no = '', signed, id, site, arms, ppm, time, nonce, mac) => {
       const isGood = isFresh(time, nonce) && id === keyId && mac === hmac(signed).digest('base64url');
-      return isGood ? `"<${site} ${ppm}>"` : text;
+      return isGood ? `"${no}<${[site, arms, ppm].filter(Boolean).join(' ')}>"` : text;
     });
 }

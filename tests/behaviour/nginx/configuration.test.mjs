@@ -34,6 +34,7 @@ ${lines}
 const member = 'it is not a structured-field dictionary member (RFC 9651); write a lower-case key, alone or with a '
   + 'value such as "?1", "lazy", "2.5" or "(a b)"';
 const rate = 'it is not a rate; write a percentage such as "1%" or "0.05%", or a fraction such as "1/2000"';
+const experiment = 'it is not an experiment; write its name and its arms with their weights, such as "chat=on:99,off:1"';
 const noPath = 'an origin ends before the path; leave out everything from the first "/" after the host';
 const alone = 'it must be the only parameter; remove it or the others';
 const randomKey = 'make one with "openssl rand -hex 32"';
@@ -76,6 +77,21 @@ const mistakes = [
     + 'write for example "key=$cookie_visitor"'],
   ['fleetprof_sample $nosuch', 'unknown "nosuch" variable'],
   ['fleetprof_sample 1%; fleetprof_sample 2%', '"fleetprof_sample" directive is duplicate'],
+  ['fleetprof_arms', 'invalid number of arguments in "fleetprof_arms" directive'],
+  ['fleetprof_arms chat', `invalid parameter "chat" in "fleetprof_arms": ${experiment}`],
+  ['fleetprof_arms key=$remote_addr', `invalid parameter "key=$remote_addr" in "fleetprof_arms": ${experiment}`],
+  ['fleetprof_arms chat=on:1,off:1 off', `invalid parameter "off" in "fleetprof_arms": ${experiment}`],
+  ['fleetprof_arms Chat=on:1,off:1', 'invalid parameter "Chat=on:1,off:1" in "fleetprof_arms": the experiment\'s name is not 1 to 16 of a-z 0-9 _'],
+  ['fleetprof_arms chat=on:0,off:1', 'invalid parameter "chat=on:0,off:1" in "fleetprof_arms": a weight is not a whole number from 1 to 10000'],
+  ['fleetprof_arms chat=on:1', 'in "fleetprof_arms": there is only one arm; write at least two, such as "chat=on:99,off:1"'],
+  ['fleetprof_arms x=a:1,a:2', 'in "fleetprof_arms": an arm is there twice; keep one'],
+  ['fleetprof_arms x=a:1,b:1 x=a:1,b:1', 'in "fleetprof_arms": the experiment is there twice; keep one'],
+  ['fleetprof_arms a=x:1,y:1 b=x:1,y:1 c=x:1,y:1 d=x:1,y:1 e=x:1,y:1', 'invalid parameter "e=x:1,y:1" in "fleetprof_arms": there are more than 4 experiments'],
+  ['fleetprof_arms a=x:1,y:1 key=', 'invalid parameter "key=" in "fleetprof_arms": write one key, for example "key=$cookie_visitor"'],
+  ['fleetprof_arms a=x:1,y:1 key=$nosuch', 'unknown "nosuch" variable'],
+  ['fleetprof_arms off; fleetprof_arms off', '"fleetprof_arms" directive is duplicate'],
+  ['fleetprof_arms chat=on:1,off:1; set $x $fleetprof_arm_chta', 'unknown "fleetprof_arm_chta" variable'],
+  ['fleetprof on; fleetprof_sample 1%; fleetprof_arms chat=on:1,off:1', `"fleetprof_arms" needs "fleetprof_token_key" where the module is on, as in ${dir}/nginx.conf:7: the collector believes only arms that are signed`],
   ['fleetprof_policy', 'invalid number of arguments in "fleetprof_policy" directive'],
   ['fleetprof_policy JS-Profiling', `invalid parameter "JS-Profiling" in "fleetprof_policy": ${member}`],
   ['fleetprof_policy js-profiling, a', `invalid parameter "js-profiling," in "fleetprof_policy": ${member}`],
@@ -175,7 +191,7 @@ describe('mistakes', () => {
 const everything = `fleetprof on; fleetprof_sample 1/2000 key=$remote_addr; fleetprof_policy js-profiling;
 fleetprof_unsampled omit; fleetprof_conflict local; fleetprof_not_modified omit; fleetprof_cacheable on; fleetprof_always on;
 fleetprof_types Text/HTML image/svg+xml; fleetprof_site shop; fleetprof_token_key good.key;
-fleetprof_reports /v1/reports/pk;
+fleetprof_reports /v1/reports/pk; fleetprof_arms chat=on:99,off:1 hero=a:1,b:1 key=$remote_addr;
 timing_allow_origin https://a.example null;`;
 
 test('every directive may stand in every context', () => {

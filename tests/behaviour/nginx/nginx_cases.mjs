@@ -15,6 +15,7 @@
  * @typedef {{ port: number, dir: string, files: string, proxy: string, root: string }} Given
  *   proxy and root are directives: pass the request to upstream, or serve what is in the folder files
  */
+import { armOf } from '../headers/chance.mjs';
 import { fileTime, html, no, pageWith, yes } from '../headers/cases/words.mjs';
 import { slowMs, withKeyFile } from '../headers/token.mjs';
 
@@ -100,6 +101,33 @@ const variables = [
   { name: 'a_decision_does_not_count_where_the_module_is_off', log: ['', '1', 'off'],
     nginx: ({ files }) => `location / { ${on} set $early $fleetprof_sampled; rewrite ^ /off/page.html; }
       location /off/ { alias ${files}/; }` },
+];
+
+const chat = ['on', 'off'][armOf('chat', [1, 1], 'visitor-1')];
+const signed = `fleetprof;desc="0.<shop chat=${chat} 0>"`;
+const arms = `fleetprof on; fleetprof_sample 0%; ${tokens} fleetprof_arms chat=on:1,off:1 key=$arg_v;`;
+
+/** @type {NginxCase[]} */
+const armCases = [
+  { name: 'arms: conditions_and_fields_read_them', path: '/page.html?v=visitor-1', policy: [no], serverTiming: [signed],
+    fields: { 'x-arm': [`${chat} ${chat}`] },
+    nginx: ({ root }) => `location / { ${arms} ${root} set $seen no; if ($fleetprof_arm_chat = ${chat}) { set $seen $fleetprof_arm_chat; }
+      add_header X-Arm "$seen $fleetprof_arm_chat"; }` },
+  { name: 'arms: what_is_no_page_has_an_empty_one_in_the_end', path: '/app.js?v=visitor-1', fields: { 'x-arm': [chat] },
+    nginx: ({ root }) => `location / { ${arms} ${root} add_header X-Arm $fleetprof_arm_chat; }` },
+  { name: 'arms: an_experiment_of_another_place_is_empty', policy: [no], fields: { 'x-arm': [] },
+    nginx: ({ root }) => `location /other/ { fleetprof_arms hero=a:1,b:1; }
+      location / { ${arms} ${root} add_header X-Arm $fleetprof_arm_hero; }`, path: '/page.html?v=visitor-1', serverTiming: [signed] },
+  { name: 'arms: the_place_that_decides_draws', path: '/page.html?v=visitor-1', policy: [no], serverTiming: [signed],
+    nginx: ({ files }) => `${arms} location / { set $early $fleetprof_arm_chat; rewrite ^ /in/page.html; }
+      location /in/ { internal; fleetprof_arms hero=a:1,b:1; alias ${files}/; }` },
+  { name: 'arms: a_place_without_a_key_has_none', path: '/page.html?v=visitor-1', policy: [no], serverTiming: ['fleetprof;desc="0"'],
+    nginx: ({ files }) => `${arms} location / { set $early $fleetprof_arm_chat; rewrite ^ /in/page.html; }
+      location /in/ { internal; fleetprof_arms off; fleetprof_token_key off; alias ${files}/; }` },
+  { name: 'arms: a_hit_of_our_cache_gets_its_own', path: '/page.html?v=visitor-1', first: { path: '/page.html?v=other' },
+    answer: pageWith(), policy: [no], serverTiming: [signed], fields: { 'x-hit': ['HIT'], etag: [] },
+    nginx: ({ proxy }) => `location / { ${arms} proxy_cache pages; proxy_cache_key $server_name; proxy_cache_valid 200 1h;
+      add_header X-Hit $upstream_cache_status; ${proxy} }` },
 ];
 
 /** @type {NginxCase[]} */
@@ -306,4 +334,4 @@ const odd = [
     nginx: ({ proxy }) => `location / { fleetprof on; fleetprof_sample 0%; gzip on; gzip_proxied any; ${proxy} }` },
 ];
 
-export const nginxCases = [...scope, ...variables, ...redirects, ...subrequests, ...shares, ...caches, ...odd];
+export const nginxCases = [...scope, ...variables, ...armCases, ...redirects, ...subrequests, ...shares, ...caches, ...odd];
