@@ -140,8 +140,8 @@ static const char *set_rate(cmd_parms *cmd, mod_fleetprof_sample *sample,
 }
 
 /* Compiles a key: always an expression; a plain word is its own value. */
-static const char *set_key(cmd_parms *cmd, mod_fleetprof_sample *sample,
-                           const char *value)
+static const char *set_key(cmd_parms *cmd, const char *value,
+                           ap_expr_info_t **compiled)
 {
     const char *key = value + strlen("key=");
     const char *expression;
@@ -154,7 +154,7 @@ static const char *set_key(cmd_parms *cmd, mod_fleetprof_sample *sample,
     expression = expression_in(key);
 
     return compile(cmd, expression ? expression : key,
-                   AP_EXPR_FLAG_STRING_RESULT, &sample->key);
+                   AP_EXPR_FLAG_STRING_RESULT, compiled);
 }
 
 static const char *set_sample(cmd_parms *cmd, void *data, const char *rate,
@@ -165,11 +165,62 @@ static const char *set_sample(cmd_parms *cmd, void *data, const char *rate,
     const char *error = set_rate(cmd, sample, rate);
 
     if (error == NULL && key != NULL) {
-        error = set_key(cmd, sample, key);
+        error = set_key(cmd, key, &sample->key);
     }
     conf->sample = sample;
 
     return error;
+}
+
+/* Adds one parameter to the arms: an experiment or the key. */
+static const char *add_arms(cmd_parms *cmd, mod_fleetprof_arms *arms,
+                            const char *parameter)
+{
+    enum fleetprof_arms_error error;
+
+    if (strncmp(parameter, "key=", strlen("key=")) == 0) {
+        return arms->key == NULL
+                   ? set_key(cmd, parameter, &arms->key)
+                   : invalid(cmd, parameter, "write one key, for example "
+                             "\"key=%{reqenv:VISITOR}\"");
+    }
+
+    error = fleetprof_arms_add(&arms->experiments,
+                               mod_fleetprof_slice(parameter));
+
+    return error == FLEETPROF_ARMS_OK
+               ? NULL
+               : invalid(cmd, parameter, fleetprof_arms_error_text(error));
+}
+
+static const char *set_arms(cmd_parms *cmd, void *data, int argc,
+                            char *const argv[])
+{
+    mod_fleetprof_conf *conf = data;
+    mod_fleetprof_arms *arms = apr_pcalloc(cmd->pool, sizeof(*arms));
+    int i;
+
+    if (argc == 0) {
+        return too_few(cmd);
+    }
+
+    conf->arms = arms;
+    if (argc == 1 && strcasecmp(argv[0], "off") == 0) {
+        return NULL;
+    }
+
+    for (i = 0; i < argc; i++) {
+        const char *error = add_arms(cmd, arms, argv[i]);
+
+        if (error != NULL) {
+            return error;
+        }
+    }
+
+    return arms->experiments.count > 0
+               ? NULL
+               : invalid(cmd, argv[0],
+                         fleetprof_arms_error_text(FLEETPROF_ARMS_SYNTAX));
 }
 
 static const char *set_policy(cmd_parms *cmd, void *data, int argc,
@@ -424,6 +475,9 @@ const command_rec mod_fleetprof_directives[] = {
     AP_INIT_TAKE12("FleetProfSample", set_sample, NULL, OR_FILEINFO,
                    "a rate such as \"1%\", \"1/2000\" or "
                    "\"expr=EXPRESSION\", and perhaps \"key=EXPRESSION\""),
+    AP_INIT_TAKE_ARGV("FleetProfArms", set_arms, NULL, OR_FILEINFO,
+                      "takes \"off\", or one or more experiments such as "
+                      "\"chat=on:99,off:1\" and perhaps \"key=EXPRESSION\""),
     AP_INIT_TAKE_ARGV("FleetProfPolicy", set_policy, NULL, OR_FILEINFO,
                       "takes one or more members of Document-Policy"),
     AP_INIT_TAKE1("FleetProfUnsampled", set_choice, (void *) &unsampled,

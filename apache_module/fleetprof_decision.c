@@ -184,6 +184,47 @@ static mod_fleetprof_reason draw(request_rec *r,
                ? MOD_FLEETPROF_SAMPLED : MOD_FLEETPROF_RATE;
 }
 
+/*
+ * Draws the arms.  A section may lack the key that signs them, which is known
+ * only when the sections are merged for a request: then there are none.
+ */
+static void draw_arms(request_rec *r, const mod_fleetprof_conf *conf,
+                      mod_fleetprof_decision *decision)
+{
+    const mod_fleetprof_arms *arms = conf->arms;
+    const char *key = NULL;
+    size_t i;
+
+    if (arms == NULL || arms->experiments.count == 0) {
+        return;
+    }
+    if (!mod_fleetprof_has_keys(conf) || conf->site == NULL) {
+        if (mod_fleetprof_may_log()) {
+            ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
+                          "no arms for a page, \"FleetProfArms\" also needs "
+                          "\"FleetProfTokenKey\" and \"FleetProfSite\"");
+        }
+        return;
+    }
+
+    if (arms->key != NULL) {
+        key = evaluate(r, arms->key, "FleetProfArms");
+    }
+    for (i = 0; i < arms->experiments.count; i++) {
+        const struct fleetprof_experiment *experiment =
+            &arms->experiments.experiment[i];
+        uint64_t number =
+            key != NULL && *key != '\0'
+                ? fleetprof_arm_number(experiment->name,
+                                       mod_fleetprof_slice(key))
+                : random_number();
+
+        decision->drawn[i] =
+            (unsigned char) fleetprof_arm_draw(experiment, number);
+    }
+    decision->arms = arms;
+}
+
 mod_fleetprof_decision *mod_fleetprof_decide(request_rec *r,
                                              const mod_fleetprof_conf *conf)
 {
@@ -193,6 +234,7 @@ mod_fleetprof_decision *mod_fleetprof_decide(request_rec *r,
         decision->decided = 1;
         decision->decision = draw(r, conf->sample, &decision->ppm);
         decision->reason = decision->decision;
+        draw_arms(r, conf, decision);
         ap_log_rerror(APLOG_MARK, APLOG_TRACE1, 0, r,
                       "decision: %s, rate: %u ppm",
                       reasons[decision->decision], decision->ppm);
@@ -216,6 +258,30 @@ static void set_variable(request_rec *r, const char *name, const char *value)
     }
 }
 
+/* Sets FLEETPROF_ARM_NAME, or unsets it once the arms are withdrawn. */
+static void set_arms_env(request_rec *r, const mod_fleetprof_decision *decision)
+{
+    size_t i;
+
+    if (decision->arms == NULL) {
+        return;
+    }
+
+    for (i = 0; i < decision->arms->experiments.count; i++) {
+        const struct fleetprof_experiment *experiment =
+            &decision->arms->experiments.experiment[i];
+        struct fleetprof_slice arm = experiment->arm[decision->drawn[i]].name;
+        char *name = apr_psprintf(r->pool, "FLEETPROF_ARM_%.*s",
+                                  (int) experiment->name.len,
+                                  experiment->name.data);
+
+        ap_str_toupper(name);
+        set_variable(r, name, mod_fleetprof_has_arms(decision)
+                                  ? apr_pstrmemdup(r->pool, arm.data, arm.len)
+                                  : NULL);
+    }
+}
+
 void mod_fleetprof_set_env(request_rec *r,
                            const mod_fleetprof_decision *decision)
 {
@@ -234,4 +300,5 @@ void mod_fleetprof_set_env(request_rec *r,
     set_variable(r, "FLEETPROF_SAMPLED", sampled);
     set_variable(r, "FLEETPROF_RATE", rate);
     set_variable(r, "FLEETPROF_REASON", reasons[decision->reason]);
+    set_arms_env(r, decision);
 }

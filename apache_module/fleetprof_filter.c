@@ -182,17 +182,37 @@ int mod_fleetprof_is_cacheable(request_rec *r)
 }
 
 /*
- * A sampled page must not be revalidated by a 304 without a policy, such as
- * that of an upstream server: it would keep the yes alive.
+ * Withdraws arms that the response cannot carry: a 304 leaves the stored page
+ * in force, whose arm may be another, and upstream's own yes its
+ * Server-Timing; the place that answers may have no key.
  */
-static void drop_validators(request_rec *r, const mod_fleetprof_conf *conf)
+static void withdraw_arms(request_rec *r, const mod_fleetprof_conf *conf,
+                          mod_fleetprof_decision *decision,
+                          mod_fleetprof_reason reason)
 {
     if (r->status == HTTP_NOT_MODIFIED
-        || conf->not_modified == MOD_FLEETPROF_304_SEND) {
+        || !mod_fleetprof_has_keys(conf) || conf->site == NULL
+        || (reason == MOD_FLEETPROF_UPSTREAM && decision->upstream_yes)) {
+        decision->are_arms_withdrawn = 1;
+    }
+}
+
+/*
+ * A sampled page must not be revalidated by a 304 without a policy, such as
+ * that of an upstream server: it would keep the yes alive.  No 304 can say
+ * which arm a stored page has, so a page with an arm never has validators.
+ */
+static void drop_validators(request_rec *r, const mod_fleetprof_conf *conf,
+                            const mod_fleetprof_decision *decision)
+{
+    if (r->status == HTTP_NOT_MODIFIED) {
         return;
     }
 
-    if (conf->not_modified == MOD_FLEETPROF_304_OMIT || mod_fleetprof_is_proxied(r)) {
+    if (mod_fleetprof_has_arms(decision)
+        || conf->not_modified == MOD_FLEETPROF_304_OMIT
+        || (conf->not_modified != MOD_FLEETPROF_304_SEND
+            && mod_fleetprof_is_proxied(r))) {
         remove_field(r, "ETag");
         remove_field(r, "Last-Modified");
     }
@@ -319,7 +339,7 @@ static void set_endpoint(request_rec *r, const mod_fleetprof_conf *conf)
 
 static mod_fleetprof_reason set_policy(request_rec *r,
                                        const mod_fleetprof_conf *conf,
-                                       int *upstream_yes)
+                                       mod_fleetprof_decision *decision)
 {
     mod_fleetprof_reason reason;
 
@@ -331,14 +351,20 @@ static mod_fleetprof_reason set_policy(request_rec *r,
     }
 
     reason = mod_fleetprof_decide(r, conf)->decision;
-    if (reason == MOD_FLEETPROF_SAMPLED
+    if ((reason == MOD_FLEETPROF_SAMPLED || mod_fleetprof_has_arms(decision))
         && conf->cacheable != MOD_FLEETPROF_ON && mod_fleetprof_is_cacheable(r)) {
-        reason = MOD_FLEETPROF_CACHEABLE;
+        decision->are_arms_withdrawn = 1;
+        if (reason == MOD_FLEETPROF_SAMPLED) {
+            reason = MOD_FLEETPROF_CACHEABLE;
+        }
     }
 
-    reason = merge_policy(r, conf, reason, upstream_yes);
+    reason = merge_policy(r, conf, reason, &decision->upstream_yes);
+    withdraw_arms(r, conf, decision, reason);
+    if (reason == MOD_FLEETPROF_SAMPLED || mod_fleetprof_has_arms(decision)) {
+        drop_validators(r, conf, decision);
+    }
     if (reason == MOD_FLEETPROF_SAMPLED) {
-        drop_validators(r, conf);
         if (conf->trial != NULL && *conf->trial != '\0') {
             apr_table_addn(r->headers_out, "Origin-Trial", conf->trial);
         }
@@ -404,9 +430,12 @@ static apr_status_t fleetprof_filter(ap_filter_t *f, apr_bucket_brigade *bb)
     if (mod_fleetprof_enabled(r, conf)) {
         mod_fleetprof_decision *decision = mod_fleetprof_decision_of(r);
 
-        decision->reason = set_policy(r, conf, &decision->upstream_yes);
+        decision->reason = set_policy(r, conf, decision);
         if (decision->reason < MOD_FLEETPROF_NOT_MODIFIED) {
             mod_fleetprof_set_timing(r, conf, decision);
+        }
+        else {
+            decision->are_arms_withdrawn = 1;
         }
         mod_fleetprof_set_env(r, decision);
         ap_log_rerror(APLOG_MARK, APLOG_TRACE1, 0, r, "header: %s",

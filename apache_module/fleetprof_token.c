@@ -57,11 +57,20 @@ static void log_token(request_rec *r, const char *reason)
     }
 }
 
-/* Returns the metric of a sampled page; NULL if libcrypto failed. */
-static const char *sampled_timing(request_rec *r,
-                                  const mod_fleetprof_conf *conf,
-                                  apr_uint32_t ppm)
+#if FLEETPROF_ARMS_TEXT_MAX > FLEETPROF_TOKEN_ARMS_MAX
+#error "a token has no room for the arms"
+#endif
+
+/*
+ * Returns the metric of a page that is sampled, at the rate of ppm, or has
+ * arms; NULL if libcrypto failed.
+ */
+static const char *signed_timing(request_rec *r,
+                                 const mod_fleetprof_conf *conf,
+                                 const mod_fleetprof_decision *decision,
+                                 apr_uint32_t ppm)
 {
+    char arms[FLEETPROF_ARMS_TEXT_MAX];
     const struct fleetprof_token_keys *keys = conf->keys ? conf->keys->keys
                                                          : NULL;
     char value[FLEETPROF_TOKEN_FIELD_MAX];
@@ -76,6 +85,11 @@ static const char *sampled_timing(request_rec *r,
         token.site = conf->site;
         token.site_len = strlen(conf->site);
         token.ppm = ppm;
+        if (mod_fleetprof_has_arms(decision)) {
+            token.arms = arms;
+            token.arms_len = fleetprof_arms_format(
+                &decision->arms->experiments, decision->drawn, arms);
+        }
     }
     token.time_s = apr_time_sec(apr_time_now());
 
@@ -138,19 +152,22 @@ static const char *with_share(request_rec *r, const mod_fleetprof_conf *conf,
  * profiling, its Server-Timing stays: it may have this module.
  */
 void mod_fleetprof_set_timing(request_rec *r, const mod_fleetprof_conf *conf,
-                              const mod_fleetprof_decision *decision)
+                              mod_fleetprof_decision *decision)
 {
     const char *value = NULL;
+    int may_profile = decision->reason == MOD_FLEETPROF_SAMPLED
+                      && (conf->policy == NULL
+                          || fleetprof_document_policy_says_yes(
+                                 mod_fleetprof_slice(conf->policy)));
 
     if (decision->reason == MOD_FLEETPROF_UPSTREAM && decision->upstream_yes) {
         return;
     }
 
-    if (decision->reason == MOD_FLEETPROF_SAMPLED
-        && (conf->policy == NULL
-            || fleetprof_document_policy_says_yes(
-                   mod_fleetprof_slice(conf->policy)))) {
-        value = sampled_timing(r, conf, decision->ppm);
+    if (may_profile || mod_fleetprof_has_arms(decision)) {
+        value = signed_timing(r, conf, decision,
+                              may_profile ? decision->ppm : 0);
+        decision->are_arms_withdrawn |= value == NULL;
     }
 
     add_timing(r, with_share(r, conf, value ? value

@@ -30,6 +30,7 @@ static void *merge_conf(apr_pool_t *p, void *parent, void *child)
     INHERIT(enabled);
     conf->condition = inner->enabled ? inner->condition : outer->condition;
     INHERIT(sample);
+    INHERIT(arms);
     INHERIT(policy);
     INHERIT(unsampled);
     INHERIT(conflict);
@@ -110,6 +111,15 @@ static int check_conf(apr_pool_t *p, apr_pool_t *plog, apr_pool_t *ptemp,
                          "\"FleetProfTokenKey\" needs \"FleetProfSite\" at "
                          "the same level or above it; name the site as the "
                          "collector's configuration does");
+            return HTTP_INTERNAL_SERVER_ERROR;
+        }
+        if (conf->arms != NULL && conf->arms->experiments.count > 0
+            && !mod_fleetprof_has_keys(conf)) {
+            ap_log_error(APLOG_MARK, APLOG_EMERG, 0, s,
+                         "\"FleetProfArms\" needs \"FleetProfTokenKey\" "
+                         "where the module is on, as in %s: the collector "
+                         "believes only arms that are signed",
+                         place_of(ptemp, s));
             return HTTP_INTERNAL_SERVER_ERROR;
         }
     }

@@ -15,6 +15,7 @@
 #include "http_log.h"
 #include "ap_expr.h"
 
+#include "arms.h"
 #include "document_policy.h"
 #include "origin_trial.h"
 #include "page_token.h"
@@ -56,6 +57,11 @@ typedef struct {
 } mod_fleetprof_sample;
 
 typedef struct {
+    struct fleetprof_arms experiments;
+    ap_expr_info_t *key;        /* NULL: draw at random */
+} mod_fleetprof_arms;
+
+typedef struct {
     struct fleetprof_token_keys *keys;  /* the pool's; NULL: off */
 } mod_fleetprof_keys;
 
@@ -63,6 +69,7 @@ typedef struct {
     int enabled;                /* ON, OFF, EXPRESSION */
     ap_expr_info_t *condition;
     const mod_fleetprof_sample *sample;
+    const mod_fleetprof_arms *arms;     /* without experiments: off */
     const char *policy;         /* one dictionary */
     int unsampled;              /* UNSAMPLED_NEGATIVE, UNSAMPLED_OMIT */
     int conflict;               /* UPSTREAM_WINS, LOCAL_WINS */
@@ -105,6 +112,9 @@ typedef struct {
     mod_fleetprof_reason decision;
     mod_fleetprof_reason reason;
     int upstream_yes;           /* reason UPSTREAM: it lets browsers profile */
+    const mod_fleetprof_arms *arms;     /* drawn */
+    int are_arms_withdrawn;     /* the response cannot carry them */
+    unsigned char drawn[FLEETPROF_EXPERIMENTS_MAX];
 } mod_fleetprof_decision;
 
 /* The directives: see docs/headers.md. */
@@ -148,9 +158,19 @@ int mod_fleetprof_is_proxied(request_rec *r);
 /* True if shared caches may store the response. */
 int mod_fleetprof_is_cacheable(request_rec *r);
 
-/* Writes the outcome of the decision into Server-Timing. */
+/* True if the response carries drawn arms. */
+static APR_INLINE int
+mod_fleetprof_has_arms(const mod_fleetprof_decision *decision)
+{
+    return decision->arms != NULL && !decision->are_arms_withdrawn;
+}
+
+/*
+ * Writes the outcome of the decision into Server-Timing.  Withdraws arms that
+ * cannot be signed.
+ */
 void mod_fleetprof_set_timing(request_rec *r, const mod_fleetprof_conf *conf,
-                              const mod_fleetprof_decision *decision);
+                              mod_fleetprof_decision *decision);
 
 /* Registers the output filter, and the hooks that put it in the chain. */
 void mod_fleetprof_register_filter(apr_pool_t *p);

@@ -38,6 +38,7 @@ function check(lines) {
 const member = 'it is not a structured-field dictionary member (RFC 9651); write a lower-case key, alone or with a '
   + 'value such as "?1", "lazy", "2.5" or "(a b)"';
 const rate = 'it is not a rate; write a percentage such as "1%" or "0.05%", or a fraction such as "1/2000"';
+const experiment = 'it is not an experiment; write its name and its arms with their weights, such as "chat=on:99,off:1"';
 const alone = 'it must be the only parameter; remove it or the others';
 const noExpression = 'an expression would let the request choose its own answer; write the origins out';
 const notAKey = 'it is not a key; write for example "key=%{reqenv:VISITOR}"';
@@ -67,6 +68,15 @@ const mistakes = [
   ['FleetProfSample 1% key=expr=', 'in "FleetProfSample": an expression must not be empty; leave it out, or write one'],
   ['FleetProfSample expr=', 'in "FleetProfSample": an expression must not be empty; leave it out, or write one'],
   ['FleetProfSample 1% "key=%{nosuch:x}"', 'in "FleetProfSample": Function \'nosuch\' does not exist'],
+  ['FleetProfArms', 'FleetProfArms takes "off", or one or more experiments such as "chat=on:99,off:1" and perhaps "key=EXPRESSION"'],
+  ['FleetProfArms chat', invalid('chat', 'FleetProfArms', experiment)],
+  ['FleetProfArms key=%{REMOTE_ADDR}', invalid('key=%{REMOTE_ADDR}', 'FleetProfArms', experiment)],
+  ['FleetProfArms chat=on:1,off:1 off', invalid('off', 'FleetProfArms', experiment)],
+  ['FleetProfArms chat=on:1,off:x', invalid('chat=on:1,off:x', 'FleetProfArms', 'a weight is not a whole number from 1 to 10000; '
+    + 'write for example "chat=on:99,off:1"')],
+  ['FleetProfArms x=a:1,a:2', invalid('x=a:1,a:2', 'FleetProfArms', 'an arm is there twice; keep one')],
+  ['FleetProfArms x=a:1,b:1 key=a key=b', invalid('key=b', 'FleetProfArms', 'write one key, for example "key=%{reqenv:VISITOR}"')],
+  ['FleetProfArms x=a:1,b:1 "key=%{nosuch:x}"', 'in "FleetProfArms": Function \'nosuch\' does not exist'],
   ['FleetProfPolicy', 'FleetProfPolicy takes one or more members of Document-Policy'],
   ['FleetProfPolicy JS-Profiling', invalid('JS-Profiling', 'FleetProfPolicy', member)],
   ['FleetProfPolicy js-profiling, a', invalid('js-profiling,', 'FleetProfPolicy', member)],
@@ -152,6 +162,12 @@ describe('mistakes', () => {
     });
   }
 
+  test('arms without a key', () => {
+    const { ok, says } = check(`<VirtualHost *:1>\nFleetProf on\nFleetProfSample 1%\nFleetProfArms chat=on:1,off:1\n</VirtualHost>`);
+    assert.equal(ok, false, says);
+    assert.match(says, /"FleetProfArms" needs "FleetProfTokenKey" where the module is on, as in the virtual host at \S+httpd\.conf:\d+: the /);
+  });
+
   test('a key without a site', () => {
     const { ok, says } = check(`<VirtualHost *:1>\nFleetProf on\nFleetProfSample 1%\nFleetProfTokenKey ${goodKey}\n</VirtualHost>`);
     assert.equal(ok, false, says);
@@ -160,6 +176,7 @@ describe('mistakes', () => {
 });
 
 const everything = `FleetProf on
+FleetProfArms chat=on:99,off:1 hero=a:1,b:1 key=%{REMOTE_ADDR}
 FleetProfSample 1/2000 key=%{REMOTE_ADDR}
 FleetProfPolicy js-profiling
 FleetProfUnsampled omit

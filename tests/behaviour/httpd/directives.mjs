@@ -7,6 +7,7 @@ import { withKeyFile } from '../headers/token.mjs';
 export const names = {
   fleetprof: 'FleetProf',
   fleetprof_sample: 'FleetProfSample',
+  fleetprof_arms: 'FleetProfArms',
   fleetprof_policy: 'FleetProfPolicy',
   fleetprof_unsampled: 'FleetProfUnsampled',
   fleetprof_conflict: 'FleetProfConflict',

@@ -19,7 +19,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
+import { armOf } from '../headers/chance.mjs';
 import { fileTime, html, no, pageWith, yes } from '../headers/cases/words.mjs';
+import { withKeyFile } from '../headers/token.mjs';
 
 const a = 'https://a.example';
 const on = 'FleetProf on\nFleetProfSample 100%';
@@ -47,6 +49,7 @@ TimingAllowOrigin *
 export function addFiles(/** @type {string} */ root) {
   const files = {
     'parts.shtml': 'before<!--#include virtual="/part.html" -->after',
+    'arm.shtml': '<!--#if expr="v(\'FLEETPROF_ARM_CHAT\') == \'on\'" -->chat is on<!--#else -->chat is off<!--#endif -->',
     'said.shtml': '<!--#echo var="FLEETPROF_SAMPLED" --> <!--#echo var="FLEETPROF_RATE" --> '
       + '<!--#echo var="FLEETPROF_REASON" -->',
     'htaccess/.htaccess': `FleetProf on\nFleetProfSample 0%\nFleetProfUnsampled negative\nTimingAllowOrigin ${a}\n`,
@@ -159,6 +162,35 @@ const expressions = [
     vhost: () => 'FleetProf on\nFleetProfSample 1/2 key=visitor-1' },
 ];
 
+const chat = ['on', 'off'][armOf('chat', [1, 1], 'visitor-1')];
+const signed = `fleetprof;desc="0.<shop chat=${chat} 0>"`;
+const arms = withKeyFile('FleetProf on\nFleetProfSample 0%\nFleetProfSite shop\nFleetProfTokenKey KEY_FILE')
+  + '\nFleetProfArms chat=on:1,off:1 key=%{req:X-Visitor}';
+
+/** @type {[string, string][]} */
+const visitor1 = [['X-Visitor', 'visitor-1']];
+
+/** @type {HttpdCase[]} */
+const armCases = [
+  { name: 'arms: conditions_and_fields_read_them', ask: visitor1, policy: [no], serverTiming: [signed],
+    fields: { 'x-arm': [chat], 'x-same': ['yes'] },
+    vhost: () => `${arms}\nHeader set X-Arm %{fleetprof_arm_chat}e
+      Header set X-Same yes "expr=%{reqenv:FLEETPROF_ARM_CHAT} == '${chat}'"` },
+  { name: 'arms: ssi_reads_them', version: '1.0', path: '/arm.shtml', ask: visitor1, policy: [no], serverTiming: [signed], body: `chat is ${chat}`,
+    vhost: () => arms },
+  { name: 'arms: upstream_can_be_told', ask: visitor1, policy: [no], answers: { [chat]: pageWith() }, serverTiming: [signed],
+    vhost: ({ proxy }) => `${arms}\nRequestHeader set X-Sampled "%{FLEETPROF_ARM_CHAT}e"\n${proxy}` },
+  { name: 'arms: a_section_without_a_key_has_none', ask: visitor1, policy: [no], serverTiming: ['fleetprof;desc="0"'],
+    vhost: () => `${arms}\n<Location />\nFleetProfTokenKey off\nHeader set X-Arm no "expr=-z reqenv('FLEETPROF_ARM_CHAT')"\n</Location>`,
+    fields: { 'x-arm': ['no'] } },
+  { name: 'arms: an_error_document_of_a_section_without_a_key_has_none', path: '/nowhere', status: 404, ask: visitor1, policy: [no],
+    serverTiming: ['fleetprof;desc="0"'],
+    vhost: () => `${arms}\nFleetProfAlways on\nErrorDocument 404 /page.html\n<Location /page.html>\nFleetProfTokenKey off\n</Location>` },
+  { name: 'arms: a_hit_of_our_cache_gets_its_own', first: {}, ask: visitor1, policy: [no],
+    serverTiming: [signed], answer: { fields: [html, ['ETag', '"v1"'], ['Last-Modified', fileTime]] }, fields: { etag: [], 'last-modified': [] },
+    vhost: ({ proxy }) => `${arms}\nCacheEnable disk /\n${proxy}` },
+];
+
 /** @type {HttpdCase[]} */
 const redirects = [
   { name: 'index', path: '/', policy: [yes], log: ['1', '1', 'sampled'], vhost: () => on },
@@ -264,4 +296,4 @@ const odd = [
     vhost: ({ proxy }) => `FleetProf on\nFleetProfSample 0%\nSetOutputFilter DEFLATE\n${proxy}` },
 ];
 
-export const httpdCases = [...scope, ...rateless, ...timings, ...expressions, ...redirects, ...subrequests, ...caches, ...odd];
+export const httpdCases = [...scope, ...rateless, ...timings, ...expressions, ...armCases, ...redirects, ...subrequests, ...caches, ...odd];

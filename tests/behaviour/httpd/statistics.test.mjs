@@ -4,14 +4,17 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 
-import { assertChance, isSampled } from '../headers/chance.mjs';
+import { assertArms, assertChance, armOf, isSampled } from '../headers/chance.mjs';
 import { ask } from '../headers/load.mjs';
+import { withKeyFile } from '../headers/token.mjs';
 import { long, makeFiles } from '../nginx/nginx.mjs';
 import { waitFor } from '../stack.mjs';
 import { startHttpd } from './httpd.mjs';
 
 const requests = long ? 200_000 : 20_000;
 const rates = [['percent', '1%', 1 / 100], ['fraction', '1/2000', 1 / 2000]];
+
+const arms = withKeyFile('\nFleetProfSite shop\nFleetProfTokenKey KEY_FILE\nFleetProfArms chat=on:9,off:1');
 
 const twoChildren = {
   event: 'ServerLimit 2\nThreadsPerChild 8\nMaxRequestWorkers 16\nMinSpareThreads 1\nMaxSpareThreads 16',
@@ -31,7 +34,8 @@ for (const [mpm, children] of Object.entries(twoChildren)) {
           MaxKeepAliveRequests 0
           LogFormat "%P %{FLEETPROF_SAMPLED}e" lots
           SetEnvIfExpr "%{QUERY_STRING} =~ /visitor=(.*)/" VISITOR=$1
-          ${[...rates, ['half', '50%'], ['sticky', '1/20 key=%{reqenv:VISITOR}']].map(([name, rate]) => `<VirtualHost 127.0.0.1:${port}>
+          ${[...rates, ['half', '50%'], ['sticky', '1/20 key=%{reqenv:VISITOR}'],
+            ['arms', `1/20${arms}`], ['sticky-arms', `1/20${arms} key=%{reqenv:VISITOR}`]].map(([name, rate]) => `<VirtualHost 127.0.0.1:${port}>
             ServerName ${name}\nDocumentRoot ${root}\nFleetProf on\nFleetProfSample ${rate}
             CustomLog ${dir}/${name}.log lots\n</VirtualHost>`).join('\n')}`,
       });
@@ -72,6 +76,17 @@ for (const [mpm, children] of Object.entries(twoChildren)) {
       const visitors = Array.from({ length: 5000 }, (_, i) => String(i));
       const lots = await ask(httpd.port, 'sticky', visitors.map((visitor) => `/page.html?visitor=${visitor}`));
       assert.deepEqual(lots.map(({ yes }) => yes), visitors.map((visitor) => isSampled(visitor, 50_000)));
+    });
+
+    test('arms are drawn by weight, whoever is sampled', async () => {
+      const paths = Array.from({ length: long ? 100_000 : 20_000 }, () => '/page.html');
+      await assertArms(() => ask(httpd.port, 'arms', paths), 1 / 20);
+    });
+
+    test('visitors get the arms that their keys say, as on nginx', async () => {
+      const visitors = Array.from({ length: 2000 }, (_, i) => String(i));
+      const lots = await ask(httpd.port, 'sticky-arms', visitors.map((visitor) => `/page.html?visitor=${visitor}`));
+      assert.deepEqual(lots.map(({ arm }) => arm), visitors.map((visitor) => ['on', 'off'][armOf('chat', [9, 1], visitor)]));
     });
   });
 }
