@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Token: takes the rate from an upload's own token and signs a new one.
+ * Token: takes the rate and the arms from an upload's own token and signs a new one.
  */
 #include "cli/feed/token.h"
 
@@ -9,7 +9,9 @@
 
 enum { PPM = 1000000 };
 
-static uint32_t rate_ppm(const struct fp_site *site, struct fp_str own, int64_t now_s)
+/* Sets what the upload's own token says of its page load, however old it is, if it is good. */
+static void copy_claims(const struct fp_site *site, struct fp_str own, int64_t now_s,
+                        struct fleetprof_token *renewed)
 {
     const struct fleetprof_token_rules any_age = {
         .site = site->name.ptr,
@@ -20,9 +22,12 @@ static uint32_t rate_ppm(const struct fp_site *site, struct fp_str own, int64_t 
     struct fleetprof_token token;
     for (size_t i = 0; i < site->token_key_files.count; i++)
         if (fleetprof_token_check(site->token_keys[i], own.ptr, own.len, &any_age, &token) ==
-            FLEETPROF_TOKEN_OK)
-            return token.ppm;
-    return PPM;
+            FLEETPROF_TOKEN_OK) {
+            renewed->ppm = token.ppm;
+            renewed->arms = token.arms;
+            renewed->arms_len = token.arms_len;
+            return;
+        }
 }
 
 bool fp_token_renew(const struct fp_site *site, struct fp_str own, char text[FP_TOKEN_SIZE])
@@ -31,9 +36,10 @@ bool fp_token_renew(const struct fp_site *site, struct fp_str own, char text[FP_
     struct fleetprof_token token = {
         .site = site->name.ptr,
         .site_len = site->name.len,
-        .ppm = rate_ppm(site, own, now_s),
+        .ppm = PPM,
         .time_s = now_s,
     };
+    copy_claims(site, own, now_s, &token);
     size_t len = fleetprof_token_draw_nonce(token.nonce)
                      ? fleetprof_token_make(site->token_keys[0], &token, text)
                      : 0;

@@ -12,6 +12,7 @@
 #include "collector/ingest/multipart.h"
 #include "collector/ingest/pack.h"
 #include "collector/ingest/token.h"
+#include "collector/ingest/variant.h"
 #include "collector/profile/fold/fold.h"
 #include "collector/rollup/ids.h"
 #include "collector/rollup/record.h"
@@ -95,17 +96,38 @@ static bool inflate(struct fp_preparation *work, struct fp_str body, struct fp_s
     return false;
 }
 
-/* True if the upload's token admits it; sets the sample rate that the token verifies. */
-static bool admit_token(struct fp_preparation *work, struct fp_str token, uint32_t *rate_ppm)
+/* True if the upload, with all its views, has samples. */
+static bool has_samples(const struct fp_profile *profile)
 {
+    bool has = profile->sample_count > 0;
+    for (profile = profile->next; profile != NULL && profile->is_view; profile = profile->next)
+        has |= profile->sample_count > 0;
+    return has;
+}
+
+/* Makes the proven arms part of the variant. */
+static bool join_variant(struct fp_preparation *work, struct fp_profile *profile)
+{
+    if (work->upload->site->token_key_files.count == 0 ||
+        fp_variant_join(work->proof.arms, profile->variant, work->arena, &profile->variant))
+        return true;
+    set_memory_problem(work);
+    return false;
+}
+
+/* True if the upload's token admits it; keeps what the token proves. */
+static bool admit_token(struct fp_preparation *work, const struct fp_profile *profile)
+{
+    const struct fp_upload *upload = work->upload;
     const struct fp_token_claim claim = {
-        .site = work->upload->site,
-        .token = token,
+        .site = upload->site,
+        .token = upload->token.len > 0 ? upload->token : profile->token,
+        .has_samples = has_samples(profile),
         .now_us = work->received_us,
         .metrics = work->metrics,
-        .trial = work->upload->is_dry_run ? &work->trial : NULL,
+        .trial = upload->is_dry_run ? &work->trial : NULL,
     };
-    return fp_token_admit(&claim, rate_ppm, work->problem);
+    return fp_token_admit(&claim, &work->proof, work->problem);
 }
 
 /* Copies what the request says about an upload: an id, unless the upload has its own, and its place
@@ -321,8 +343,7 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
         return false;
     }
     name_upload(work, piece->is_single, profile);
-    if (!profile->is_view &&
-        !admit_token(work, upload->token.len > 0 ? upload->token : profile->token, &work->rate_ppm))
+    if ((!profile->is_view && !admit_token(work, profile)) || !join_variant(work, profile))
         return false;
 
     const struct fp_fold_context context = {
@@ -338,7 +359,7 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
         .referer = upload->referer,
         .user_agent = upload->user_agent,
         .traffic = traffic_of(work, profile),
-        .rate_ppm = work->rate_ppm,
+        .rate_ppm = work->proof.rate_ppm,
         .measures = upload->rules->measures,
         .received_us = work->received_us,
         .body_bytes = (uint32_t)piece->body_bytes,              /* at most limits.max_body, 1 GiB */

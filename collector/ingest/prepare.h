@@ -32,7 +32,7 @@ struct fp_preparation {
     int64_t received_us;  /* epoch */
     size_t inflated_left; /* what is left of limits.max_inflated, for all parts together */
     size_t upload_count;
-    uint32_t rate_ppm;            /* what the last token verifies, 0: nothing */
+    struct fp_token_proof proof;  /* what the last token proves */
     struct fp_token_trial trial;  /* of a dry run */
     struct fp_kept_charge charge; /* taken back on failure */
     struct fp_not_kept not_kept;

@@ -25,6 +25,9 @@ static const struct verdict missing = {
     FP_METRIC_PAGE_TOKENS_MISSING, FP_REFUSAL_TOKEN_MISSING,
     "the upload has no page token, and this site requires one; send the description of the page's "
     "Server-Timing entry \"fleetprof\" as token"};
+static const struct verdict unsampled = {
+    FP_METRIC_PAGE_TOKENS_FORGED, FP_REFUSAL_TOKEN_FORGED,
+    "the token is of a page load that was not sampled, but the upload has a profile"};
 static const struct verdict used_up = {FP_METRIC_PAGE_TOKENS_USED_UP, FP_REFUSAL_TOKEN_USED_UP,
                                        "the token is used up: its page load has sent as many "
                                        "uploads as the site's token_uploads says"};
@@ -104,7 +107,7 @@ static enum fp_nonce_verdict claim_nonce(const struct fp_token_claim *claim,
     return fp_nonce_table_peek(claim->site->nonces, token->nonce, expires_s, uses_max, uses_before);
 }
 
-static struct verdict judge(const struct fp_token_claim *claim, uint32_t *rate_ppm)
+static struct verdict judge(const struct fp_token_claim *claim, struct fp_token_proof *proof)
 {
     int64_t max_age_s = claim->site->token_max_age_us / FP_US_PER_S;
     struct fleetprof_token token;
@@ -113,20 +116,22 @@ static struct verdict judge(const struct fp_token_claim *claim, uint32_t *rate_p
     enum fleetprof_token_error error = check(claim, max_age_s, &token);
     if (error != FLEETPROF_TOKEN_OK)
         return judge_error(error);
+    if (token.ppm == 0 && claim->has_samples)
+        return unsampled;
     enum fp_nonce_verdict nonce =
         claim_nonce(claim, &token, token.time_s + max_age_s + FP_TOKEN_SKEW_S);
     if (nonce == FP_NONCE_FINE)
-        *rate_ppm = token.ppm;
+        *proof = (struct fp_token_proof){token.ppm, {token.arms, token.arms_len}};
     return judge_nonce(nonce);
 }
 
-bool fp_token_admit(const struct fp_token_claim *claim, uint32_t *rate_ppm,
+bool fp_token_admit(const struct fp_token_claim *claim, struct fp_token_proof *proof,
                     struct fp_problem *problem)
 {
-    *rate_ppm = 0;
+    *proof = (struct fp_token_proof){0, {"", 0}};
     if (claim->site->token_key_files.count == 0)
         return true;
-    struct verdict verdict = judge(claim, rate_ppm);
+    struct verdict verdict = judge(claim, proof);
     if (claim->trial == NULL)
         fp_metrics_add(claim->metrics, verdict.metric, 1);
     else if (verdict.metric != FP_METRIC_PAGE_TOKENS_GOOD && claim->trial->trouble == NULL)

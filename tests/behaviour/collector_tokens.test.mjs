@@ -40,12 +40,12 @@ function keyFile(keys, file = path.join(keyDir, `${++files}.key`)) {
 /**
  * A token, as docs/page_token.md describes it.
  * @param {Buffer} key
- * @param {{ version?: string, site?: string, ppm?: number | string, time?: number, nonce?: string }} [claims]
+ * @param {{ arms?: string[], version?: string, site?: string, ppm?: number | string, time?: number, nonce?: string }} [claims]
  */
-function newToken(key, { version = 'v1', site = 'shop', ppm = 10_000, time = now(), nonce } = {}) {
+function newToken(key, { arms = [], version = arms.length > 0 ? 'v2' : 'v1', site = 'shop', ppm = 10_000, time = now(), nonce } = {}) {
   const hmac = (/** @type {string} */ text) => crypto.createHmac('sha256', key).update(text);
   const keyId = hmac('fleetprof key id').digest('hex').slice(0, 8);
-  const signed = [version, keyId, site, ppm, time, nonce ?? crypto.randomBytes(12).toString('base64url')].join('.');
+  const signed = [version, keyId, site, ...arms.length > 0 ? [arms.join(',')] : [], ppm, time, nonce ?? crypto.randomBytes(12).toString('base64url')].join('.');
   return `${signed}.${hmac(signed).digest('base64url')}`;
 }
 
@@ -103,7 +103,14 @@ function badTokens(key, site) {
     [newToken(key, { site, ppm: 1_000_001 }), 'forged', /not of the form/],
     [newToken(key, { site, ppm: '0500' }), 'forged', /not of the form/],
     [newToken(key, { site, nonce: 'short' }), 'forged', /not of the form/],
-    [newToken(key, { site, version: 'v2' }), 'forged', /version is not v1/],
+    [newToken(key, { site, version: 'v2' }), 'forged', /not of the form/],
+    [newToken(key, { site, version: 'v3' }), 'forged', /version is neither v1 nor v2/],
+    [newToken(newKey(), { site, arms: ['chat=off'] }), 'forged', /not known here/],
+    [newToken(key, { site, arms: ['chat=on'] }).replace('=on', '=of'), 'forged', /signature is wrong/],
+    [`0.${newToken(key, { site, arms: ['chat=on'], ppm: 0 })}`, 'forged', /version is neither/],
+    [newToken(key, { site, arms: ['chat=o"'] }), 'forged', /not of the form/],
+    [newToken(key, { site, arms: ['chat=on'], ppm: 0 }), 'forged', /was not sampled, but the upload has a profile/],
+    [newToken(key, { site, arms: ['chat=off'], time: 1 }), 'expired', /has expired/],
     [newToken(newKey(), { site }), 'forged', /not known here/],
     [good.slice(0, -2) + other + good.at(-1), 'forged', /signature is wrong/],
     [good.replace('.10000.', '.1000000.'), 'forged', /signature is wrong/],
@@ -160,6 +167,34 @@ test('a site that does not demand tokens takes all uploads, and believes the rat
   assert.equal(await verdicts(collector, 'missing'), 2);
   await flushed(collector);
   assert.deepEqual(await rates(site), [[0.000001, 1], [0.0005, 2], [1, 1], [null, bad.length]]);
+  await collector.stop();
+});
+
+test('arms that a token proves are the variant, and no page can claim one', async () => {
+  const key = newKey();
+  const site = newSite({ token_keys: [keyFile([key])] });
+  const collector = await start({ sites: [site] });
+  const claim = { version: 1, variant: 'chat=off' };
+  const arms = ['chat=on', 'hero=B-1'];
+  const sent = [
+    { token: newToken(key, { site: site.name, arms }) },
+    { token: newToken(key, { site: site.name, arms, ppm: 0 }), variant: 'blue', trace: undefined, coverage: 'not-sampled' },
+    { token: newToken(key, { site: site.name, arms, ppm: 0 }), variant: 'blue' }, // has a profile, so the token is not of its page load
+    { token: newToken(key, { site: site.name }), ...claim },
+    { token: newToken(newKey(), { site: site.name, arms: ['chat=off'] }), ...claim },
+    { token: newToken(key, { site: site.name, arms }).replace('chat=on', 'chat=off') },
+    { variant: 'chat=off' },
+  ];
+  for (const members of sent) {
+    const reply = await send(ingest(collector, site), { body: envelope(members) });
+    assert.equal(reply.status, 204, JSON.stringify(reply.problem));
+  }
+  await flushed(collector);
+  const rows = await postgres.sql(`select segment.variant, segment.sample_rate as rate, count(*) as uploads
+    from fleetprof.upload_log join fleetprof.segment using (segment_id) where upload_log.site = '${site.name}' group by 1, 2 order by 1, 2`);
+  assert.deepEqual(rows.map(({ variant, rate, uploads }) => [variant, rate, uploads]), [
+    ['', null, 1], ['blue', null, 1], ['chat:off', 0.01, 1], ['chat:off', null, 2],
+    ['chat=on,hero=B-1', 0.01, 1], ['chat=on,hero=B-1,blue', null, 1]]);
   await collector.stop();
 });
 
@@ -295,7 +330,7 @@ test('a token in the header lets any format in, and goes before the envelope\'s'
   await collector.stop();
 });
 
-test('fleetprof import signs tokens for a site that demands them, with the rate of a page\'s own', async () => {
+test('fleetprof import signs tokens for a site that demands them, with the rate and the arms of a page\'s own', async () => {
   const [key, oldKey] = [newKey(), newKey()];
   const site = newSite({ require_token: true, token_keys: [keyFile([key, oldKey])], token_uploads: 1 });
   const collector = await start({ sites: [site] });
@@ -305,15 +340,17 @@ test('fleetprof import signs tokens for a site that demands them, with the rate 
     'rotated.json': envelope({ release: 'r', token: newToken(oldKey, { site: site.name, time: 1, ppm: 20_000 }) }),
     'forged.json': envelope({ token: newToken(newKey(), { site: site.name, ppm: 30_000 }) }),
     'other.json': envelope({ token: newToken(key, { site: 'other', ppm: 30_000 }) }),
+    'armed.json': envelope({ token: newToken(key, { site: site.name, time: 1, ppm: 40_000, arms: ['chat=off'] }) }),
   }).map(([name, content]) => {
     const file = path.join(keyDir, name);
     fs.writeFileSync(file, content);
     return file;
   });
   const { code, stdout, stderr } = await run([path.join(binDir, 'fleetprof'), 'import', '-c', collector.file, ...files]);
-  assert.deepEqual([code, stdout.split('\n').at(-2), stderr], [0, 'imported 5 of 5 files', '']);
+  assert.deepEqual([code, stdout.split('\n').at(-2), stderr], [0, 'imported 6 of 6 files', '']);
   await flushed(collector);
-  assert.deepEqual(await rates(site), [[0.02, 2], [1, 3]]);
+  assert.deepEqual(await rates(site), [[0.02, 2], [0.04, 1], [1, 3]]);
+  assert.deepEqual(await postgres.sql(`select variant from fleetprof.segment where site = '${site.name}' and sample_rate = 0.04`), [{ variant: 'chat=off' }]);
   await collector.stop();
 });
 

@@ -75,7 +75,9 @@ static struct made make(const char *key, const char *site_name, int64_t time_s)
 }
 
 static struct fp_problem problem;
-static uint32_t rate_ppm;
+static struct fp_token_proof proof;
+
+static bool has_samples;
 
 static bool admit(const char *text, size_t len)
 {
@@ -84,9 +86,10 @@ static bool admit(const char *text, size_t len)
         .token = {text, len},
         .now_us = NOW_S * FP_US_PER_S + 999999,
         .metrics = metrics,
+        .has_samples = has_samples,
     };
-    rate_ppm = 77;
-    return fp_token_admit(&claim, &rate_ppm, &problem);
+    proof = (struct fp_token_proof){77, FP_STR("x=1")};
+    return fp_token_admit(&claim, &proof, &problem);
 }
 
 static bool admit_made(struct made made)
@@ -103,12 +106,57 @@ static void a_good_token_of_any_key_verifies_the_rate(void **state)
 {
     (void)state;
     assert_true(admit_made(make(KEY_A, "shop", NOW_S)));
-    assert_int_equal(rate_ppm, PPM);
+    assert_int_equal(proof.rate_ppm, PPM);
     assert_true(admit_made(make(KEY_B, "shop", NOW_S)));
-    assert_int_equal(rate_ppm, PPM);
+    assert_int_equal(proof.rate_ppm, PPM);
     assert_true(admit_made(make(KEY_C, "shop", NOW_S)));
-    assert_int_equal(rate_ppm, PPM);
+    assert_int_equal(proof.rate_ppm, PPM);
     assert_int_equal(counted(FP_METRIC_PAGE_TOKENS_GOOD), 3);
+}
+
+static struct made make_with_arms(uint32_t ppm)
+{
+    struct fleetprof_token token = {
+        .site = "shop", .site_len = 4, .ppm = ppm, .time_s = NOW_S, .arms = "x=1", .arms_len = 3};
+    struct made made;
+    assert_true(fleetprof_token_draw_nonce(token.nonce));
+    made.len = fleetprof_token_make(files[0], &token, made.text);
+    assert_true(made.len > 0);
+    return made;
+}
+
+static void assert_proven(const char *arms, uint32_t ppm)
+{
+    assert_true(fp_str_equal(proof.arms, fp_str_of(arms)));
+    assert_int_equal(proof.rate_ppm, ppm);
+}
+
+static void a_good_token_proves_its_arms(void **state)
+{
+    (void)state;
+    const struct made sampled = make_with_arms(PPM);
+    const struct made plain = make_with_arms(0);
+    assert_true(admit(sampled.text, sampled.len));
+    assert_proven("x=1", PPM);
+    assert_true(admit(plain.text, plain.len));
+    assert_proven("x=1", 0);
+    assert_true(admit_made(make(KEY_A, "shop", NOW_S)));
+    assert_proven("", PPM);
+}
+
+/* Otherwise anybody could make profiles out of the tokens of all pages. */
+static void a_token_of_an_unsampled_load_admits_no_profile(void **state)
+{
+    (void)state;
+    const struct made plain = make_with_arms(0);
+    has_samples = true;
+    assert_false(admit(plain.text, plain.len));
+    assert_non_null(strstr(problem.detail, "was not sampled, but"));
+    site.require_token = false;
+    assert_true(admit(plain.text, plain.len));
+    assert_proven("", 0);
+    site.require_token = true;
+    has_samples = false;
 }
 
 static void age_has_its_bounds_and_an_allowance(void **state)
@@ -131,12 +179,12 @@ static void assert_bad(const char *text, size_t len, enum fp_ingest_metric metri
     assert_false(admit(text, len));
     assert_int_equal(problem.status, 403);
     assert_int_equal(problem.retry_s, 0);
-    assert_int_equal(rate_ppm, 0);
+    assert_int_equal(proof.rate_ppm, 0);
     if (strstr(problem.detail, words) == NULL)
         fail_msg("\"%s\" does not say \"%s\"", problem.detail, words);
     site.require_token = false;
     assert_true(admit(text, len));
-    assert_int_equal(rate_ppm, 0);
+    assert_int_equal(proof.rate_ppm, 0);
     assert_int_equal(counted(metric), before + 2);
     site.require_token = true;
 }
@@ -166,7 +214,7 @@ static void a_token_is_good_for_so_many_uploads(void **state)
     struct made made = make(KEY_A, "shop", NOW_S);
     assert_true(admit_made(made));
     assert_true(admit_made(made));
-    assert_int_equal(rate_ppm, PPM);
+    assert_int_equal(proof.rate_ppm, PPM);
     assert_bad(made.text, made.len, FP_METRIC_PAGE_TOKENS_USED_UP, "used up");
     assert_true(admit_made(make(KEY_A, "shop", NOW_S)));
 }
@@ -202,7 +250,7 @@ static void a_site_without_keys_looks_at_no_token(void **state)
     site.token_key_files.count = 0;
     site.require_token = false;
     assert_true(admit("nonsense", 8));
-    assert_int_equal(rate_ppm, 0);
+    assert_int_equal(proof.rate_ppm, 0);
     assert_true(admit("", 0));
     for (enum fp_ingest_metric i = FP_METRIC_PAGE_TOKENS_GOOD; i <= FP_METRIC_PAGE_TOKENS_UNCHECKED;
          i++)
@@ -221,6 +269,8 @@ int main(void)
 #define WITH_SITE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         WITH_SITE(a_good_token_of_any_key_verifies_the_rate),
+        WITH_SITE(a_good_token_proves_its_arms),
+        WITH_SITE(a_token_of_an_unsampled_load_admits_no_profile),
         WITH_SITE(age_has_its_bounds_and_an_allowance),
         WITH_SITE(a_bad_token_is_refused_only_where_one_is_demanded),
         WITH_SITE(a_token_is_good_for_so_many_uploads),
