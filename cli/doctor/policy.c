@@ -115,22 +115,25 @@ static bool read_number(struct fp_str text, size_t digits_max, int64_t *number)
     return text.len > 0;
 }
 
-/* Reads what is left of "v1.KEYID.SITE.PPM" in front of the time. */
+/* Reads what is left of "v1.KEYID.SITE.PPM" or "v2.KEYID.SITE.ARMS.PPM" in front of the time. */
 static bool read_token(struct fp_str text, struct fp_decision *decision)
 {
-    struct fp_str ppm;
+    struct fp_str ppm, arms;
     int64_t number;
-    if (!take_last(&text, &ppm) || !read_number(ppm, 7, &number) || text.len < 13)
+    const bool has_arms = fp_str_has_prefix(text, FP_STR("v2."));
+    if (!take_last(&text, &ppm) || !read_number(ppm, 7, &number) ||
+        (has_arms && !take_last(&text, &arms)) || text.len < 13)
         return false;
     decision->ppm = (uint32_t)number;
     decision->site = fp_str_skip(text, 12); /* "v1." and eight digits and "." */
-    return text.ptr[11] == '.' && number >= 1 && number <= 1000000;
+    return text.ptr[11] == '.' && number >= (has_arms ? 0 : 1) && number <= 1000000;
 }
 
 static enum fp_decision_state read_yes(struct fp_decision *decision)
 {
     struct fp_str text = decision->text, time;
-    const bool is_signed = fp_str_has_prefix(text, FP_STR("v1."));
+    const bool is_signed =
+        fp_str_has_prefix(text, FP_STR("v1.")) || fp_str_has_prefix(text, FP_STR("v2."));
     struct fp_str mac;
     if (is_signed && (!take_last(&text, &mac) || mac.len != 43))
         return FP_DECISION_UNKNOWN;
@@ -150,7 +153,8 @@ struct fp_decision fp_decision_judge(const char *value)
         decision.text = description_of(metric);
     if (decision.text.ptr == NULL)
         decision.state = FP_DECISION_ABSENT;
-    else if (fp_str_equal(decision.text, FP_STR("0")))
+    else if (fp_str_equal(decision.text, FP_STR("0")) ||
+             fp_str_has_prefix(decision.text, FP_STR("0.v2.")))
         decision.state = FP_DECISION_NO;
     else
         decision.state = read_yes(&decision);

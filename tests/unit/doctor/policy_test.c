@@ -59,6 +59,10 @@ static void judges_the_forms_of_a_decision(void **state)
          FP_DECISION_SIGNED},
         {"fleetprof;desc=\"v1.9dfbd8d2.a.b-c.500.1767225600." NONCE "." MAC "\"",
          FP_DECISION_SIGNED},
+        {"fleetprof;desc=\"v2.9dfbd8d2.a.b.x=1,y=2.500.1767225600." NONCE "." MAC "\"",
+         FP_DECISION_SIGNED},
+        {"fleetprof;desc=\"0.v2.9dfbd8d2.a.b.x=1.0.1767225600." NONCE "." MAC "\"", FP_DECISION_NO},
+        {"fleetprof;desc=\"0.v1.9dfbd8d2\"", FP_DECISION_UNKNOWN},
         {"fleetprof", FP_DECISION_UNKNOWN},
         {"fleetprof;desc=\"\"", FP_DECISION_UNKNOWN},
         {"fleetprof;desc=\"", FP_DECISION_UNKNOWN},
@@ -85,6 +89,10 @@ static void reads_the_fields_of_a_token(void **state)
     assert_true(fp_str_equal(decision.nonce, FP_STR(NONCE)));
     assert_int_equal(decision.ppm, 500);
     assert_int_equal(decision.time_s, 1767225600);
+    const struct fp_decision armed = fp_decision_judge(
+        "fleetprof;desc=\"v2.9dfbd8d2.a.b-c.x=1.500.1767225600." NONCE "." MAC "\"");
+    assert_true(fp_str_equal(armed.site, FP_STR("a.b-c")));
+    assert_int_equal(armed.ppm, 500);
 }
 
 int main(void)
