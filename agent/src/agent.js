@@ -7,7 +7,7 @@
  * writes an error to the visitor's console and sends a violation report.
  * Nothing here may throw into the page, or write to its console unless `debug` is on.
  */
-import { refusal, serverDecision } from './decision.js';
+import { isNo, refusal, serverDecision } from './decision.js';
 import { isOn, openLoad } from './load.js';
 import { outside } from './natives.js';
 import { version } from './version.js';
@@ -80,7 +80,7 @@ export function install(startExtra) {
     // Only a profiled page starts a worker.
     let reason = WORKER ? undefined : refusal(decision, policy);
     /** Whether to report it to the collector. */
-    const isCovered = reason ? decision === '0' && coverage === 'all' : coverage !== 'off';
+    const isCovered = reason ? isNo(decision) && coverage === 'all' : coverage !== 'off';
     if (`${profile}` === 'false') reason ??= ['disabled', DEBUG ? 'the page has turned profiling off' : ''];
     try {
       if (!reason) load.begin();

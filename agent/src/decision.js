@@ -14,9 +14,13 @@ const maxUsed = 200;
 export const serverDecision = () => /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'))[0]
   ?.serverTiming?.find(({ name }) => name === 'fleetprof')?.description;
 
+/** True for a decision not to profile. @param {string | undefined} decision */
+export const isNo = (decision) => /^0/.test(/** @type {string} */ (decision));
+
 /**
  * Returns the decision's reason not to profile.
- * @param {string | undefined} decision `0`, or a yes: `1.TIME.NONCE`, signed `v1.KEYID.SITE.PPM.TIME.NONCE.MAC`
+ * @param {string | undefined} decision `0`, with arms `0.TOKEN`, or a yes: `1.TIME.NONCE`, signed the token
+ *   `v1.KEYID.SITE.PPM.TIME.NONCE.MAC` or `v2.KEYID.SITE.ARMS.PPM.TIME.NONCE.MAC`
  * @param {string | undefined} policy the option
  * @returns {[import('../fleetprof.js').Status, string] | undefined} undefined for a yes
  */
@@ -26,8 +30,8 @@ export function refusal(decision, policy) {
     return ['no-decision', DEBUG ? 'no Server-Timing entry fleetprof: is fleetprof on in the web server? '
       + 'Where another server sets the Document-Policy, say data-policy="try"' : ''];
   }
-  if (decision === '0') return ['not-sampled', DEBUG ? 'the server did not pick this page load' : ''];
-  const [, time, mark] = /^(?:1|v1\..+)\.(\d{1,11})\.([\w-]{4})[\w-]{12}(?:\.[\w-]{43})?$/.exec(decision) ?? [];
+  if (isNo(decision)) return ['not-sampled', DEBUG ? 'the server did not pick this page load' : ''];
+  const [, time, mark] = /^(?:1|v[12]\..+)\.(\d{1,11})\.([\w-]{4})[\w-]{12}(?:\.[\w-]{43})?$/.exec(decision) ?? [];
   if (!mark) return ['no-decision', DEBUG ? `the server's decision is in no known form: ${decision}` : decision];
   const age = performance.timeOrigin - Number(time) * 1000;
   if (age > maxDecisionAgeMs) {

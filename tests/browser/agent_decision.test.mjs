@@ -153,13 +153,27 @@ test('a try profiles where another server sets the policy, and obeys a decision 
 
 test('a decision in another form than the documented ones is none', async () => {
   const fresh = unsignedYes();
-  for (const text of ['', '1', 'yes', fresh.slice(0, -1), `2.${fresh}`, `v2.${fresh}`, `${fresh} `, 'v1.first']) {
+  for (const text of ['', '1', 'yes', fresh.slice(0, -1), `2.${fresh}`, `v3.${fresh}`, `${fresh} `, 'v1.first']) {
     site.headers['/page'] = () => decision(text);
     assert.equal(await statusAt(), 'no-decision', text);
   }
   site.headers['/page'] = () => ({ 'Server-Timing': 'fleetprof' });
   assert.equal(await statusAt(), 'no-decision', 'no description');
   assert.deepEqual(site.uploads, []);
+});
+
+test('a decision with arms is obeyed and sent on, of a sampled page load and of any other', async () => {
+  const token = signedYes().replace(/^v1\.(.*?\.my\.shop)\.500/, 'v2.$1.chat=off,hero=B-1.500');
+  site.headers['/page'] = () => decision(token);
+  assert.equal(await statusAt(), 'sent');
+  assert.deepEqual(new Set(site.uploads.map(({ envelope }) => envelope.token)), new Set([token]));
+  site.uploads = [];
+  const unsampled = token.replace('.500.', '.0.');
+  site.pages['/unsampled'] = tag({ coverage: 'all' });
+  site.headers['/unsampled'] = () => decision(`0.${unsampled}`);
+  assert.equal(await statusAt(`${site.origin}/unsampled`), 'not-sampled');
+  await waitFor(() => site.uploads.length > 0, { what: 'coverage' });
+  assert.deepEqual(site.uploads.map(({ envelope }) => [envelope.token, envelope.coverage, envelope.trace]), [[unsampled, 'not-sampled', undefined]]);
 });
 
 test('the decision is there before the rest of a slow page, over HTTP/1.1 and HTTP/2', async () => {
