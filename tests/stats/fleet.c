@@ -438,6 +438,12 @@ static void draw_timings(struct fleet *fleet, struct fp_arena *arena, struct fp_
     draw_vitals(fleet, arena, profile);
 }
 
+static struct fp_str variant_of_arm(unsigned arm)
+{
+    static const char *const arms[] = {"", "tag=on", "tag=off"};
+    return fp_str_of(arms[arm % 3]);
+}
+
 static const char *user_agent(const struct fleet *fleet)
 {
     static const char *const agents[2][2] = {
@@ -474,6 +480,7 @@ void fleet_draw(struct fleet *fleet, struct fp_arena *arena, struct fleet_upload
                     .environment = FP_STR("production"),
                     .machine = fleet->machine,
                     .release = fp_str_of(fleet->side.release),
+                    .variant = variant_of_arm(fleet->side.arm),
                     .resources = fleet->bundle.resources,
                     .resource_count = fleet->bundle.resource_count,
                     .frames = fleet->bundle.frames,

@@ -75,6 +75,7 @@ struct fleet_side {
     double cold;        /* share of page loads with a cold cache: half of the functions cost more */
     double new_browser; /* share of a browser in which each function costs up to 6 % more or less */
     double heavy;       /* share of heavy products: up to twice as dear, by function */
+    unsigned arm;       /* of an experiment, with others in the same hours; 0: none */
     const char *release;
 };
 

@@ -164,6 +164,14 @@ export class Fleet {
     return rows;
   }
 
+  /** Arms of the same hours; functions without what calls them all. @param {'releases' | 'timings' | 'vitals'} kind @returns {Promise<Compared[]>} */
+  async compareArms(kind) {
+    await this.connected;
+    const { rows } = await this.client.query(
+      `select * from fleetprof.compare_${kind}($1, before_variant => 'tag=off%', after_variant => 'tag=on%')`, [`site${this.sites}`]);
+    return rows.filter((row) => kind !== 'releases' || /^function[0-9]+$/.test(row.function));
+  }
+
   /** Measures, or vitals. @param {'timings' | 'vitals'} kind @param {number} before @param {number} after releases @returns {Promise<(Compared & { name: string, percentile: number, fleet_change: number | null })[]>} */
   async compareKind(kind, before, after) {
     await this.connected;

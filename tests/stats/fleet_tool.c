@@ -167,6 +167,7 @@ static void set_option(struct fleet_side *side, const char *name, double value)
         {"visitor", &side->visitor},
         {"visitor_hours", &side->visitor_hours},
         {"addresses", &side->addresses},
+        {"arm", &side->arm},
     };
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         if (strcmp(name, numbers[i].name) == 0) {

@@ -10,7 +10,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { Fleet } from './fleet.mjs';
-import { hiddenSlowdown, worlds } from './worlds.mjs';
+import { hiddenSlowdown, mostByChance, worlds } from './worlds.mjs';
 
 const isLong = Boolean(process.env.FLEETPROF_LONG);
 const firstRun = Number(process.env.FLEETPROF_STATS_FIRST ?? 0);
@@ -21,19 +21,6 @@ const isFound = (/** @type {{ verdict: string }} */ { verdict }) => ['slower', '
 
 /** @param {import('./worlds.mjs').World} world */
 const runsOf = ({ after: { uploads } }) => Number(process.env.FLEETPROF_STATS_RUNS ?? (isLong ? (uploads > manyUploads ? 20 : 100) : 1));
-
-/** The most of `all` that chance makes of a true rate, except in one of 100 cases. @param {number} all @param {number} rate */
-function mostByChance(all, rate) {
-  let term = (1 - rate) ** all;
-  let sum = term;
-  let count = 0;
-  while (sum < 0.99 && count < all) {
-    term *= (all - count) / (count + 1) * (rate / (1 - rate));
-    count += 1;
-    sum += term;
-  }
-  return count;
-}
 
 class Coverage {
   held = 0;
