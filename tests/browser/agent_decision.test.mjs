@@ -153,7 +153,7 @@ test('a try profiles where another server sets the policy, and obeys a decision 
 
 test('a decision in another form than the documented ones is none', async () => {
   const fresh = unsignedYes();
-  for (const text of ['', '1', 'yes', fresh.slice(0, -1), `2.${fresh}`, `v3.${fresh}`, `${fresh} `, 'v1.first']) {
+  for (const text of ['', '1', 'yes', fresh.slice(0, -1), `2.${fresh}`, `w1.${fresh}`, `${fresh} `, 'v1.first']) {
     site.headers['/page'] = () => decision(text);
     assert.equal(await statusAt(), 'no-decision', text);
   }

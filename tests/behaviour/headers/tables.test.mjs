@@ -31,7 +31,7 @@ const servers = [
   {
     server: 'nginx', column: 0, cases: [...cases, ...nginxCases],
     reasons: textsOf('ngx_module/ngx_http_fleetprof_decision.c', 'ngx_http_fleetprof_reasons[]'),
-    variables: textsOf('ngx_module/ngx_http_fleetprof_decision.c', 'ngx_http_fleetprof_vars[]').map((name) => `$${name}`),
+    variables: [...textsOf('ngx_module/ngx_http_fleetprof_decision.c', 'ngx_http_fleetprof_vars[]'), 'fleetprof_arm_NAME'].map((name) => `$${name}`),
     directives: textsOf('ngx_module/ngx_http_fleetprof_module.c', 'ngx_http_fleetprof_commands[]'),
     known: Object.keys(names),
   },
@@ -39,7 +39,7 @@ const servers = [
     // Where it is off, httpd has no reason, and the cases have nginx's word for it.
     server: 'httpd', column: 1, cases: [...cases.map((c) => ({ ...c, ...c.httpd })), ...httpdCases].map(({ log }) => ({ log: log?.at(-1) === 'off' ? undefined : log })),
     reasons: textsOf('apache_module/fleetprof_decision.c', 'reasons[]'),
-    variables: [...read('apache_module/fleetprof_decision.c').matchAll(/"(FLEETPROF_[A-Z]+)"/g)].map(([, name]) => name),
+    variables: [...read('apache_module/fleetprof_decision.c').matchAll(/"(FLEETPROF_[A-Z_]+)(%[^"]+)?"/g)].map(([, name, rest]) => (rest ? `${name}NAME` : name)),
     directives: [...read('apache_module/fleetprof_conf.c').matchAll(/AP_INIT_\w+\("(\w+)"/g)].map(([, name]) => name),
     known: Object.values(names),
   },

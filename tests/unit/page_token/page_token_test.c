@@ -16,7 +16,7 @@
     "v1.9dfbd8d2.ssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssss.1000000."        \
     "99999999999.----------------.nxuM9_0hoqMWyB09HGuyeF4FdV1_5SNVZB_MT8wxjDg"
 
-/* Signed with another HMAC (Node's), too. */
+/* Also signed with another HMAC (Node's). */
 #define ARMS_MAX                                                                                   \
     "a222222222222222=AAAAAAAAAAAAAAAA,b222222222222222=AAAAAAAAAAAAAAAA,c22222222222"             \
     "2222=AAAAAAAAAAAAAAAA,d222222222222222=AAAAAAAAAAAAAAAA"
