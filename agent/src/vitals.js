@@ -166,7 +166,7 @@ function makeViews() {
      * @param {number} [softTime] when that began
      * @returns {View}
      */
-    at: (time, softTime = -1) => views.find(({ start, soft }) => start <= time || soft === softTime) ?? views[views.length - 1],
+    at: (time, softTime = -1) => views.find(({ start, soft }) => start <= time || soft === softTime) ?? /** @type {View} */ (views.at(-1)),
     /** Begins a view. @param {Labels} [labels] @param {string} [navigationType] by default, as the last view has it */
     enter(labels = views[0].labels, navigationType = views[0]?.navigationType) {
       views.unshift({ start: views[0] ? performance.now() : 0, labels, navigationType, lists: emptyLists(), rows: new Map() });
@@ -215,12 +215,12 @@ function split(lists) {
     if (name === 'frames' && jsonSizeOf(lists) > maxSmallSize) room = 0;
     for (const element of list) {
       const size = jsonSizeOf(element);
-      if (size > room || pieces.length === 0) {
+      if (size > room || !pieces[0]) {
         pieces.push({});
         room = maxPieceSize;
       }
       room -= size;
-      (pieces[pieces.length - 1][name] ??= []).push(element);
+      (/** @type {Record<string, object[]>} */ (pieces.at(-1))[name] ??= []).push(element);
     }
   }
   return pieces;
@@ -251,7 +251,7 @@ function observeVitals(views, leaveOut) {
   /** The sent values, by the metric's id. A changed value is sent again. @type {Map<string, number>} */
   const reported = new Map();
   let left = maxVitals;
-  const [navigation] = /** @type {any[]} */ (performance.getEntriesByType('navigation'));
+  const navigation = /** @type {any} */ (performance.getEntriesByType('navigation')[0]);
   /** @param {any} metric a metric with its attribution */
   const report = ({ id, name, value, navigationType, navigationStartTime, entries, attribution }) => {
     const { target, url, interactionTarget, interactionTime, largestShiftTarget, largestShiftTime } = attribution;
@@ -327,9 +327,9 @@ function observeInteractions(views, onEntries, leaveOut) {
         if (--left < 0) leaveOut('interaction');
         else addToView(views, 'interactions', event);
       } else if (Math.abs(known.start + known.duration - start - duration) <= 8) {
-        const end = Math.max(known.start + known.duration, start + duration);
+        duration = Math.max(known.start + known.duration, start + duration);
         known.start = Math.min(known.start, start);
-        known.duration = end - known.start;
+        known.duration = duration - known.start;
         known.processingStart = Math.min(known.processingStart, event.processingStart);
         known.processingEnd = Math.max(known.processingEnd, event.processingEnd);
       } else if (duration > known.duration) Object.assign(known, event);
@@ -360,7 +360,8 @@ function observeResults(views, onEntries, leaveOut) {
   });
   /** The last interaction's, which may still grow. @type {any} */
   let last;
-  let lastId = 0;
+  /** @type {number | undefined} */
+  let lastId;
   /** Nobody waits for what is painted after the page was hidden. */
   let hiddenAt = 0;
   const end = () => {
