@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Notification: the table of formats, and what the writers share.
+ */
+#include "cli/ask/notification.h"
+
+#include "cli/kit/memory.h"
+#include "cli/kit/message.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAX_LEN ((size_t)16 * 1024 * 1024)
+
+static void write_json(const struct fp_notification *notification, struct fp_buf *out)
+{
+    fp_buf_addf(out, "{\"findings\": [");
+    for (size_t i = 0; i < notification->count; i++)
+        fp_buf_addf(out, "%s%s", i > 0 ? ", " : "", notification->findings[i].json);
+    fp_buf_addf(out, "]}\n");
+}
+
+static const struct format {
+    const char *name;
+    void (*write)(const struct fp_notification *notification, struct fp_buf *out);
+} formats[] = {
+    [FP_NOTIFICATION_JSON] = {"json", write_json},
+    [FP_NOTIFICATION_MARKDOWN] = {"markdown", fp_notification_markdown},
+    [FP_NOTIFICATION_GITHUB] = {"github", fp_notification_github},
+    [FP_NOTIFICATION_GITLAB] = {"gitlab", fp_notification_gitlab},
+    [FP_NOTIFICATION_SLACK] = {"slack", fp_notification_slack},
+    [FP_NOTIFICATION_TEAMS] = {"teams", fp_notification_teams},
+    [FP_NOTIFICATION_ALERTMANAGER] = {"alertmanager", fp_notification_alertmanager},
+    [FP_NOTIFICATION_PAGERDUTY] = {"pagerduty", fp_notification_pagerduty},
+};
+
+enum fp_notification_format fp_notification_read(const char *name, const char *arg,
+                                                 struct argp_state *state)
+{
+    for (size_t i = 1; i < FP_COUNT(formats); i++)
+        if (strcmp(formats[i].name, arg) == 0)
+            return (enum fp_notification_format)i;
+    argp_error(state,
+               "--%s takes json, markdown, github, gitlab, slack, teams, alertmanager or "
+               "pagerduty, not \"%s\"",
+               name, arg);
+    return FP_NOTIFICATION_NONE;
+}
+
+const char *fp_notification_name(enum fp_notification_format format)
+{
+    return formats[format].name;
+}
+
+bool fp_notification_is_single(enum fp_notification_format format)
+{
+    return format == FP_NOTIFICATION_PAGERDUTY;
+}
+
+const char *fp_notification_routing_key(void)
+{
+    const char *key = getenv("PAGERDUTY_ROUTING_KEY");
+    if (key != NULL && key[0] != '\0')
+        return key;
+    fp_message_error("PagerDuty's events need the key of an integration");
+    fp_message_hint("Set PAGERDUTY_ROUTING_KEY to the key of an Events API v2 integration.");
+    return NULL;
+}
+
+void fp_notification_write(enum fp_notification_format format,
+                           const struct fp_notification *notification, struct fp_buf *out)
+{
+    formats[format].write(notification, out);
+}
+
+/* Appends the summary of a job of GitHub Actions, if this is one. */
+static bool write_summary(const struct fp_notification *notification, struct fp_buf *out)
+{
+    const char *name = getenv("GITHUB_STEP_SUMMARY");
+    if (name == NULL || name[0] == '\0')
+        return true;
+    fp_buf_clear(out);
+    fp_notification_markdown(notification, out);
+    FILE *file = fopen(name, "ae");
+    bool fine = file != NULL && fputs(fp_memory_text(out), file) >= 0;
+    if (file != NULL)
+        fine = fclose(file) == 0 && fine;
+    if (!fine)
+        fp_message_error("could not write %s: %s", name, strerror(errno));
+    return fine;
+}
+
+bool fp_notification_print(enum fp_notification_format format,
+                           const struct fp_notification *notification)
+{
+    struct fp_buf out;
+    fp_buf_init(&out, MAX_LEN);
+    fp_notification_write(format, notification, &out);
+    (void)fputs(fp_memory_text(&out), stdout);
+    const bool fine = format != FP_NOTIFICATION_GITHUB || write_summary(notification, &out);
+    fp_buf_release(&out);
+    return fine;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Notification text: cuts strangers' texts, and writes what several formats have.
+ */
+#include "cli/ask/notification_text.h"
+
+#include "cli/kit/memory.h"
+#include "cli/kit/message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Returns the length of the text's first bytes, whole characters of UTF-8, that fit. */
+static size_t fitting_len(const char *text, size_t max)
+{
+    size_t len = strnlen(text, max + 1);
+    if (len <= max)
+        return len;
+    for (len = max; len > 0 && ((unsigned char)text[len] & 0xC0) == 0x80;)
+        len--;
+    return len;
+}
+
+struct fp_notification_text fp_notification_cut(const char *text)
+{
+    enum { MAX = 200 };
+    struct fp_notification_text cut = {""};
+    const size_t len = fitting_len(text, MAX);
+    (void)snprintf(cut.text, sizeof(cut.text), "%.*s%s", (int)len, text,
+                   text[len] != '\0' ? "…" : "");
+    (void)fp_message_make_plain(cut.text);
+    return cut;
+}
+
+void fp_notification_title(const struct fp_notification *notification, struct fp_buf *out,
+                           void (*put)(struct fp_buf *out, const char *text))
+{
+    if (notification->is_judged)
+        fp_buf_addf(out, "%zu finding%s", notification->count, notification->count == 1 ? "" : "s");
+    else
+        fp_buf_addf(out, "Nothing could be judged");
+    for (size_t i = 0; notification->title[i] != NULL; i++)
+        if (i % 2 == 0)
+            fp_buf_addf(out, "%s", notification->title[i]);
+        else
+            put(out, notification->title[i]);
+}
+
+void fp_notification_put(struct fp_buf *out, const char *text)
+{
+    fp_buf_addf(out, "%s", fp_notification_cut(text).text);
+}
+
+void fp_notification_add(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *name,
+                         const char *text)
+{
+    if (text != NULL && text[0] != '\0')
+        (void)yyjson_mut_obj_add_strcpy(doc, object, name, text);
+}
+
+void fp_notification_add_cut(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *name,
+                             const char *text)
+{
+    fp_notification_add(doc, object, name, fp_notification_cut(text).text);
+}
+
+yyjson_mut_doc *fp_notification_begin(void)
+{
+    return fp_memory_need(yyjson_mut_doc_new(NULL));
+}
+
+void fp_notification_end(yyjson_mut_doc *doc, yyjson_mut_val *root, struct fp_buf *out)
+{
+    yyjson_mut_doc_set_root(doc, root);
+    char *text = fp_memory_need(yyjson_mut_write(doc, YYJSON_WRITE_NOFLAG, NULL));
+    fp_buf_addf(out, "%s\n", text);
+    free(text);
+    yyjson_mut_doc_free(doc);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Notification text: what the writers of notifications share: strangers' texts, titles, JSON.
+ *
+ * One thread.
+ */
+#ifndef FP_CLI_ASK_NOTIFICATION_TEXT_H
+#define FP_CLI_ASK_NOTIFICATION_TEXT_H
+
+#include "cli/ask/notification.h"
+
+#include <yyjson.h>
+
+/* A stranger's text without control characters, cut to what a message has room for. */
+struct fp_notification_text {
+    char text[208];
+};
+struct fp_notification_text fp_notification_cut(const char *text);
+
+/* Appends the title, which says how many; each of the strangers' texts as put says. */
+void fp_notification_title(const struct fp_notification *notification, struct fp_buf *out,
+                           void (*put)(struct fp_buf *out, const char *text));
+
+/* Appends a stranger's text as it is. */
+void fp_notification_put(struct fp_buf *out, const char *text);
+
+/* Adds a copy of a text, unless there is none. */
+void fp_notification_add(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *name,
+                         const char *text);
+
+/* Adds a stranger's text, cut, unless there is none. */
+void fp_notification_add_cut(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *name,
+                             const char *text);
+
+/* Starts a document; ends the process when memory runs out. */
+yyjson_mut_doc *fp_notification_begin(void);
+
+/* Appends the document as one line, and frees it. */
+void fp_notification_end(yyjson_mut_doc *doc, yyjson_mut_val *root, struct fp_buf *out);
+
+#endif
