@@ -4,7 +4,7 @@
  */
 #include "cli/ask/comparison.h"
 #include "cli/ask/empty_answer.h"
-#include "cli/ask/webhook.h"
+#include "cli/ask/posting.h"
 #include "cli/kit/command.h"
 #include "cli/kit/memory.h"
 #include "cli/kit/message.h"
@@ -14,12 +14,7 @@ enum {
     OPTION_FAIL_ON = FP_OPTION_FIRST,
     OPTION_LAST,
     OPTION_LEAST_CHANGE,
-    OPTION_WEBHOOK,
-    OPTION_WEBHOOK_FILE,
-    OPTION_STATE,
 };
-
-#define MAX_BODY_LEN ((size_t)16 * 1024 * 1024)
 
 struct regressions_options {
     struct fp_comparison comparison;
@@ -28,10 +23,8 @@ struct regressions_options {
     bool fail_on_slower;
     bool fail_on_new;
     bool fail_on_early;
-    char least_change[32];    /* a share, "" for SQL's default */
-    const char *webhook;      /* NULL: none */
-    const char *webhook_file; /* its first line is the webhook; NULL: none */
-    const char *state;        /* NULL: the usual file */
+    char least_change[32]; /* a share, "" for SQL's default */
+    struct fp_posting posting;
 };
 
 static const struct argp_option options[] = {
@@ -46,16 +39,6 @@ static const struct argp_option options[] = {
      0},
     {"least-change", OPTION_LEAST_CHANGE, "PERCENT", 0,
      "leave out what became slower by less of its own, however certain (default: 3)", 0},
-    {"webhook", OPTION_WEBHOOK, "URL", 0, "post findings as JSON to this address, each one once",
-     0},
-    {"webhook-file", OPTION_WEBHOOK_FILE, "FILE", 0,
-     "as --webhook, with the URL in the first line of FILE: the URL of a chat is a secret, and "
-     "`ps' shows arguments to all users",
-     0},
-    {"state", OPTION_STATE, "FILE", 0,
-     "where the webhook remembers what it has posted (default: fleetprof/posted in $XDG_STATE_HOME "
-     "or ~/.local/state)",
-     0},
     {0},
 };
 
@@ -126,8 +109,8 @@ static bool has_window(const struct regressions_options *given)
 static void check_options(const struct regressions_options *given, struct argp_state *state)
 {
     const char *const *values = given->comparison.filters.values;
-    if (given->webhook != NULL && given->webhook_file != NULL)
-        argp_error(state, "--webhook and --webhook-file exclude each other");
+    if (given->posting.format != FP_NOTIFICATION_NONE && given->comparison.form != FP_FORM_PEOPLE)
+        argp_error(state, "--format, --json and --csv exclude each other");
     if (has_window(given) && given->release != NULL)
         argp_error(state, "--last judges all releases: leave out \"%s\"", given->release);
     if (has_window(given) && (values[FP_FILTER_SINCE] != NULL || values[FP_FILTER_UNTIL] != NULL))
@@ -141,6 +124,7 @@ static error_t parse_regressions(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &given->comparison;
         state->child_inputs[1] = &given->comparison.form;
+        state->child_inputs[2] = &given->posting;
         return 0;
     case OPTION_FAIL_ON:
         read_fail_on(given, arg, state);
@@ -150,15 +134,6 @@ static error_t parse_regressions(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_LEAST_CHANGE:
         read_least_change(given, arg, state);
-        return 0;
-    case OPTION_WEBHOOK:
-        given->webhook = arg;
-        return 0;
-    case OPTION_WEBHOOK_FILE:
-        given->webhook_file = arg;
-        return 0;
-    case OPTION_STATE:
-        given->state = arg;
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num > 0)
@@ -176,6 +151,7 @@ static error_t parse_regressions(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {
     {&fp_comparison_of_releases_argp, 0, NULL, 0},
     {&fp_form_argp, 0, NULL, 0},
+    {&fp_posting_argp, 0, "Telling others:", 2},
     {0},
 };
 
@@ -192,13 +168,57 @@ static const struct argp regressions_argp = {
 /* ---- questions ---- */
 
 /* The first columns of a row, before those of the table. */
-enum { KEY, OLD_KEY, FINDING, VERDICT, BEFORE_HOURS, TABLE };
+enum {
+    KEY,
+    OLD_KEY,
+    FINDING,
+    VERDICT,
+    BEFORE_HOURS,
+    FUNCTION,
+    FUNCTION_KEY,
+    FACT,
+    PLACE,
+    SOURCE,
+    SOURCE_LINE,
+    SOURCE_LINK,
+    CHANGE,
+    BETWEEN,
+    BEFORE_MS,
+    AFTER_MS,
+    TABLE
+};
 
 /* The window's releases are null, so its key has a week. */
 #define KEY_OF(weeks_ago)                                                                          \
     "concat_ws(E'\\n', $1::text, before_release, after_release, function_key, verdict, "           \
     "case when after_release is null then floor(extract(epoch from now()) / 604800) - " weeks_ago  \
     " end)"
+
+#define MS(value) "coalesce(to_char(" value ", 'FM999990.0') || ' ms', '')"
+#define OWN_CHANGE "coalesce(" FP_COMPARISON_CHANGE("own_change") ", '')"
+#define OWN_BETWEEN                                                                                \
+    "coalesce(" FP_COMPARISON_CHANGE("own_low") " || ' and ' || " FP_COMPARISON_CHANGE(            \
+        "own_high") ", '')"
+
+/* The columns from FUNCTION on, for messages. Only a path that a function table gives is
+ * one of a repository. */
+static const char told[] =
+    "function, function_key, 'is ' || verdict || coalesce(': ' || "
+    "nullif(" OWN_CHANGE ", '') || ' (95 % between ' || " OWN_BETWEEN
+    " || ')', '') || case when before_self_ms is null then ': ' else ', ' "
+    "|| " MS("before_self_ms") " || ' to ' end || " MS(
+        "after_self_ms") " || ' per page load', "
+                         "coalesce(resource, '') || coalesce(':' || line, "
+                         "''), "
+                         "case when resource is distinct from "
+                         "generated_resource then coalesce(resource, '') "
+                         "else '' "
+                         "end, coalesce(line::text, ''), "
+                         "coalesce(fleetprof.source_link($1::text, "
+                         "generated_resource, "
+                         "generated_line, generated_column, after_release), "
+                         "''), " OWN_CHANGE ", " OWN_BETWEEN
+                         ", " MS("before_self_ms") ", " MS("after_self_ms") ", ";
 
 static PGresult *ask(const struct regressions_options *given)
 {
@@ -207,6 +227,7 @@ static PGresult *ask(const struct regressions_options *given)
                             "1") ", "
                                  "jsonb_build_object('site', $1::text) || to_jsonb(finding), "
                                  "verdict, " FP_COMPARISON_HOURS("before_hours") ", ");
+    fp_sql_add(&query, told);
     query.values[query.value_count++] = given->comparison.filters.values[FP_FILTER_SITE];
     fp_comparison_select(&query);
     fp_sql_add(&query, " from fleetprof.regressions(");
@@ -258,49 +279,99 @@ static PGresult *ask_known(const struct regressions_options *given)
     return answer;
 }
 
-/* ---- webhook ---- */
+/* ---- telling others ---- */
 
-struct posted {
-    size_t count;    /* findings of the post */
-    bool is_renewed; /* one was posted in the week before */
+/* The releases that are compared, or NULL. */
+struct sides {
+    const char *before;
+    const char *after;
 };
 
-/* Appends the findings that were not posted before to the body, and notes them. */
-static struct posted add_findings(struct fp_webhook *webhook, const PGresult *answer,
-                                  struct fp_buf *body)
+/* Returns the findings of an answer (NULL: none). The caller frees them with free_findings. */
+static struct fp_notification_finding *list_findings(const struct regressions_options *given,
+                                                     const PGresult *answer, int count)
 {
-    struct posted posted = {0};
-    for (int i = 0; i < PQntuples(answer); i++) {
-        const char *key = PQgetvalue(answer, i, KEY);
-        if (fp_webhook_knows(webhook, key))
-            continue;
-        fp_webhook_note(webhook, key);
-        if (fp_webhook_knows(webhook, PQgetvalue(answer, i, OLD_KEY)))
-            posted.is_renewed = true;
-        else
-            fp_buf_addf(body, "%s%s", posted.count++ > 0 ? ", " : "",
-                        PQgetvalue(answer, i, FINDING));
-    }
-    return posted;
+    const char *site = given->comparison.filters.values[FP_FILTER_SITE];
+    struct fp_notification_finding *findings =
+        fp_memory_need(calloc((size_t)count + 1, sizeof(*findings)));
+    for (int i = 0; i < count; i++)
+        findings[i] = (struct fp_notification_finding){
+            .key = PQgetvalue(answer, i, KEY),
+            .old_key = PQgetvalue(answer, i, OLD_KEY),
+            .json = PQgetvalue(answer, i, FINDING),
+            .verdict = PQgetvalue(answer, i, VERDICT),
+            .fact = PQgetvalue(answer, i, FACT),
+            .name = PQgetvalue(answer, i, FUNCTION),
+            .place = PQgetvalue(answer, i, PLACE),
+            .source = PQgetvalue(answer, i, SOURCE),
+            .line = PQgetvalue(answer, i, SOURCE_LINE),
+            .source_link = PQgetvalue(answer, i, SOURCE_LINK),
+            .link = fp_posting_link(&given->posting, site, "function",
+                                    PQgetvalue(answer, i, FUNCTION_KEY), ""),
+            .cells = {PQgetvalue(answer, i, CHANGE), PQgetvalue(answer, i, BETWEEN),
+                      PQgetvalue(answer, i, BEFORE_MS), PQgetvalue(answer, i, AFTER_MS)},
+        };
+    return findings;
 }
 
-static bool post_findings(const struct regressions_options *given, const PGresult *answer)
+static void free_findings(struct fp_notification_finding *findings, int count)
 {
-    struct fp_webhook *webhook = fp_webhook_open(given->webhook, given->state);
-    if (webhook == NULL)
-        return false;
-    struct fp_buf body;
-    fp_buf_init(&body, MAX_BODY_LEN);
-    fp_buf_addf(&body, "{\"findings\": [");
-    const struct posted posted = add_findings(webhook, answer, &body);
-    fp_buf_addf(&body, "]}\n");
-    bool fine = true;
-    if (posted.count > 0)
-        fine = fp_webhook_post(webhook, fp_memory_text(&body));
-    else if (posted.is_renewed)
-        fine = fp_webhook_keep(webhook);
-    fp_buf_release(&body);
-    fp_webhook_close(webhook);
+    for (int i = 0; i < count; i++)
+        free(findings[i].link);
+    free(findings);
+}
+
+/* Returns the address of the comparison in the report, NULL without a report. */
+static char *link_of(const struct regressions_options *given, const struct sides *sides)
+{
+    const char *site = given->comparison.filters.values[FP_FILTER_SITE];
+    struct fp_buf parameters;
+    fp_buf_init(&parameters, (size_t)64 * 1024);
+    if (sides->before != NULL && sides->after != NULL) {
+        fp_buf_addf(&parameters, "before=");
+        fp_posting_encode(&parameters, sides->before);
+        fp_buf_addf(&parameters, "&after=");
+        fp_posting_encode(&parameters, sides->after);
+    }
+    char *link = fp_posting_link(&given->posting, site, "compare", "", fp_memory_text(&parameters));
+    fp_buf_release(&parameters);
+    return link;
+}
+
+/* Prints the findings in the wanted format, and posts them. answer: NULL for none. */
+static bool tell(const struct regressions_options *given, const PGresult *answer,
+                 const struct sides *sides, bool is_judged)
+{
+    const int count = answer != NULL ? PQntuples(answer) : 0;
+    struct fp_notification_finding *findings = list_findings(given, answer, count);
+    char *link = link_of(given, sides);
+    struct fp_notification notification = {
+        .alert = "FleetprofRegression",
+        .site = given->comparison.filters.values[FP_FILTER_SITE],
+        .is_judged = is_judged,
+        .title = {" of site ", given->comparison.filters.values[FP_FILTER_SITE],
+                  has_window(given) ? " in the last " : " in release "},
+        .headings = {"own change", "95 % between", "before", "after"},
+        .findings = findings,
+        .count = (size_t)count,
+        .link = link,
+    };
+    const char **rest = &notification.title[3];
+    if (has_window(given)) {
+        rest[0] = given->last_hours;
+        rest[1] = " hours.";
+    } else if (sides->before == NULL || sides->after == NULL) {
+        notification.title[2] = ".";
+    } else {
+        rest[0] = sides->after;
+        rest[1] = ", compared with ";
+        rest[2] = sides->before;
+        rest[3] = ".";
+    }
+    const bool is_printed = fp_posting_print(&given->posting, &notification);
+    const bool fine = fp_posting_post(&given->posting, &notification) && is_printed;
+    free_findings(findings, count);
+    free(link);
     return fine;
 }
 
@@ -378,12 +449,6 @@ static enum fp_exit explain_lone_release(const struct regressions_options *given
 /* The columns of ask_obstacle. */
 enum { OBSTACLE, BEFORE_UPLOADS, AFTER_UPLOADS, UNDECIDED, WAIT, HOURS };
 
-/* The releases that are compared, or NULL. */
-struct sides {
-    const char *before;
-    const char *after;
-};
-
 /* Appends the sides of compare_summary. */
 static void add_sides(const struct regressions_options *given, const struct sides *sides,
                       struct fp_sql_query *query)
@@ -423,7 +488,7 @@ static PGresult *ask_obstacle(const struct regressions_options *given, const str
 static void print_count(const struct regressions_options *given, int count,
                         const struct sides *sides, const char *before_hours)
 {
-    if (given->comparison.form != FP_FORM_PEOPLE)
+    if (given->comparison.form != FP_FORM_PEOPLE || given->posting.format != FP_NOTIFICATION_NONE)
         return;
     (void)printf("%s%d finding%s in ", count > 0 ? "\n" : "", count, count == 1 ? "" : "s");
     if (has_window(given)) {
@@ -478,8 +543,9 @@ static bool is_window_empty(const PGresult *answer)
            strcmp(PQgetvalue(answer, 0, AFTER_UPLOADS), "0") == 0;
 }
 
+/* *is_judged: functions were compared, and nothing was found. */
 static enum fp_exit explain_no_finding(const struct regressions_options *given,
-                                       const struct sides *sides)
+                                       const struct sides *sides, bool *is_judged)
 {
     PGresult *answer = ask_obstacle(given, sides);
     if (answer == NULL)
@@ -487,8 +553,15 @@ static enum fp_exit explain_no_finding(const struct regressions_options *given,
     const enum fp_exit code = has_window(given) && is_window_empty(answer)
                                   ? explain_no_release(given)
                                   : explain_judgement(given, answer, sides);
+    *is_judged = PQgetisnull(answer, 0, OBSTACLE) == 1;
     PQclear(answer);
     return code;
+}
+
+static void print_table(const struct regressions_options *given, const PGresult *answer)
+{
+    if (given->posting.format == FP_NOTIFICATION_NONE)
+        fp_comparison_print(&given->comparison, answer, TABLE);
 }
 
 static enum fp_exit print_regressions(const struct regressions_options *given,
@@ -498,13 +571,14 @@ static enum fp_exit print_regressions(const struct regressions_options *given,
     if (answer == NULL)
         return FP_EXIT_TROUBLE;
     const int count = PQntuples(answer);
-    fp_comparison_print(&given->comparison, answer, TABLE);
+    bool is_judged = true;
+    print_table(given, answer);
     enum fp_exit code = verdict_of(given, answer);
     if (count > 0)
         print_count(given, count, sides, PQgetvalue(answer, 0, BEFORE_HOURS));
     else
-        code = explain_no_finding(given, sides);
-    if (given->webhook != NULL && !post_findings(given, answer))
+        code = explain_no_finding(given, sides, &is_judged);
+    if (code != FP_EXIT_TROUBLE && !tell(given, answer, sides, is_judged))
         code = FP_EXIT_TROUBLE;
     PQclear(answer);
     return code;
@@ -516,11 +590,14 @@ static enum fp_exit find_of_release(const struct regressions_options *given)
     PGresult *releases = ask_releases(given);
     if (releases == NULL)
         return FP_EXIT_TROUBLE;
-    const struct sides sides = {PQgetvalue(releases, 0, 0), PQgetvalue(releases, 0, 1)};
+    struct sides sides = {PQgetvalue(releases, 0, 0), PQgetvalue(releases, 0, 1)};
     enum fp_exit code;
     if (PQgetisnull(releases, 0, 0) == 1) {
-        fp_comparison_print(&given->comparison, NULL, TABLE); /* no row */
+        sides.before = NULL;
+        print_table(given, NULL); /* no row */
         code = explain_lone_release(given, releases);
+        if (code != FP_EXIT_TROUBLE && !tell(given, NULL, &sides, false))
+            code = FP_EXIT_TROUBLE;
     } else {
         code = print_regressions(given, &sides);
     }
@@ -543,13 +620,8 @@ enum fp_exit fp_regressions_command(int argc, char **argv)
 {
     struct regressions_options given = {0};
     fp_command_parse(&regressions_argp, argc, argv, &given);
-    char *url = NULL;
-    if (given.webhook_file != NULL) {
-        given.webhook = url = fp_webhook_read_url(given.webhook_file);
-        if (url == NULL)
-            return FP_EXIT_TROUBLE;
-    }
-    const enum fp_exit code = find_regressions(&given);
-    free(url);
+    const enum fp_exit code =
+        fp_posting_open(&given.posting) ? find_regressions(&given) : FP_EXIT_TROUBLE;
+    fp_posting_close(&given.posting);
     return code;
 }

@@ -21,13 +21,14 @@
 
 enum {
     TIMEOUT_MS = 30 * 1000,
-    REPLY_MAX = 1024 * 1024, /* it is not read, but a small one leaves the connection whole */
+    REPLY_MAX = 1024 * 1024, /* a small one leaves the connection whole */
     MAX_FINDINGS = 10000,    /* older ones are forgotten, and may be posted again */
     URL_MAX = 4096,
 };
 
 struct fp_webhook {
     char *url;
+    char *format;
     char *file;
     char *next; /* what takes the file's place after the post */
     int lock;   /* the file's directory, locked so that two runs do not post the same; or -1 */
@@ -195,13 +196,14 @@ static bool keep_next(const struct fp_webhook *webhook)
 
 /* ---- findings ---- */
 
-struct fp_webhook *fp_webhook_open(const char *url, const char *state_file)
+struct fp_webhook *fp_webhook_open(const char *url, const char *format, const char *state_file)
 {
     char *file = state_file != NULL ? fp_memory_copy(state_file) : usual_file();
     if (file == NULL)
         return NULL;
     struct fp_webhook *webhook = fp_memory_need(calloc(1, sizeof(*webhook)));
     webhook->url = fp_memory_copy(url);
+    webhook->format = fp_memory_copy(format);
     webhook->file = file;
     webhook->next = fp_memory_print("%s.new", file);
     lock_directory(webhook);
@@ -214,6 +216,7 @@ struct fp_webhook *fp_webhook_open(const char *url, const char *state_file)
 void fp_webhook_close(struct fp_webhook *webhook)
 {
     free(webhook->url);
+    free(webhook->format);
     free(webhook->file);
     free(webhook->next);
     if (webhook->lock >= 0)
@@ -224,7 +227,9 @@ void fp_webhook_close(struct fp_webhook *webhook)
 
 static uint64_t hash_of(const struct fp_webhook *webhook, const char *key)
 {
-    char *text = fp_memory_print("%s\n%s", webhook->url, key);
+    const char *format = webhook->format;
+    char *text =
+        fp_memory_print("%s\n%s%s%s", webhook->url, format, format[0] != '\0' ? "\n" : "", key);
     uint64_t hash = fp_hash64(text, strlen(text));
     free(text);
     return hash;
@@ -264,6 +269,30 @@ static void post(const char *url, const char *json, struct fp_client_reply *repl
     fp_client_free(client);
 }
 
+/* True if the server will never take this body. Other answers are about the address, or pass. */
+static bool is_refused(const struct fp_client_reply *reply)
+{
+    return reply->status == 400 || reply->status == 413 || reply->status == 422;
+}
+
+/* Quotes what the server says about a body that it refuses: the services name the wrong member. */
+static void quote(struct fp_client_reply *reply)
+{
+    if (reply->body.len > 0 && !reply->body.failed)
+        fp_message_detail("The server answered with HTTP status %ld: %.300s", reply->status,
+                          fp_memory_text(&reply->body));
+    else
+        fp_message_detail("The server answered with HTTP status %ld.", reply->status);
+}
+
+static void complain_of_body(struct fp_client_reply *reply)
+{
+    fp_message_error("the server refused the findings");
+    quote(reply);
+    fp_message_hint("They are not posted again in this format: --webhook-format has what Slack and "
+                    "others take.");
+}
+
 static void complain(const struct fp_webhook *webhook, const struct fp_client_reply *reply)
 {
     (void)remove(webhook->next);
@@ -282,10 +311,13 @@ bool fp_webhook_post(struct fp_webhook *webhook, const char *json)
         return false;
     post(webhook->url, json, &reply);
     const bool is_taken = reply.status >= 200 && reply.status < 300;
-    if (!is_taken)
+    const bool is_kept = is_taken || is_refused(&reply);
+    if (is_kept && !is_taken)
+        complain_of_body(&reply);
+    else if (!is_taken)
         complain(webhook, &reply);
     fp_client_release(&reply);
-    return is_taken && keep_next(webhook);
+    return is_kept && keep_next(webhook) && is_taken;
 }
 
 bool fp_webhook_keep(const struct fp_webhook *webhook)

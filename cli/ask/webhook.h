@@ -19,10 +19,12 @@ struct fp_webhook; /* what was posted to one URL */
 char *fp_webhook_read_url(const char *file) FP_MUST_CHECK;
 
 /*
- * Reads what was posted before. state_file: NULL for the usual one, below $XDG_STATE_HOME or
+ * Reads what was posted before in this format; "" is the first one that there was. state_file: NULL
+ * for the usual one, below $XDG_STATE_HOME or
  * ~/.local/state. Prints an error and returns NULL on failure. The caller calls fp_webhook_close.
  */
-struct fp_webhook *fp_webhook_open(const char *url, const char *state_file) FP_MUST_CHECK;
+struct fp_webhook *fp_webhook_open(const char *url, const char *format,
+                                   const char *state_file) FP_MUST_CHECK;
 void fp_webhook_close(struct fp_webhook *webhook);
 
 /* True if a finding of this key was posted to this URL before. The key is any text. */
@@ -33,7 +35,8 @@ void fp_webhook_note(struct fp_webhook *webhook, const char *key);
 
 /*
  * Posts a JSON text, and remembers the noted findings once the server has answered 2xx. Prints an
- * error and returns false on failure; the findings are not remembered then.
+ * error and returns false on failure; the findings are not remembered then, unless the server has
+ * refused this very body: it would do so each time.
  */
 bool fp_webhook_post(struct fp_webhook *webhook, const char *json) FP_MUST_CHECK;
 
