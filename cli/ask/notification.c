@@ -4,6 +4,8 @@
  */
 #include "cli/ask/notification.h"
 
+#include "cli/ask/notification_text.h"
+
 #include "cli/kit/memory.h"
 #include "cli/kit/message.h"
 
@@ -13,11 +15,26 @@
 
 #define MAX_LEN ((size_t)16 * 1024 * 1024)
 
+/* Appends the object of a finding; numbers stay as they are. */
+static void write_object(const struct fp_notification_finding *finding, const char *before,
+                         struct fp_buf *out)
+{
+    const size_t len = strlen(finding->json);
+    const char *end = strrchr(finding->json, '}');
+    if (finding->suspects == NULL || finding->suspects[0] == '\0' || end == NULL) {
+        fp_buf_addf(out, "%s%.*s", before, (int)len, finding->json);
+        return;
+    }
+    fp_buf_addf(out, "%s%.*s, \"suspects\": ", before, (int)(end - finding->json), finding->json);
+    fp_notification_quote(out, finding->suspects);
+    fp_buf_addf(out, "}");
+}
+
 static void write_json(const struct fp_notification *notification, struct fp_buf *out)
 {
     fp_buf_addf(out, "{\"findings\": [");
     for (size_t i = 0; i < notification->count; i++)
-        fp_buf_addf(out, "%s%s", i > 0 ? ", " : "", notification->findings[i].json);
+        write_object(&notification->findings[i], i > 0 ? ", " : "", out);
     fp_buf_addf(out, "]}\n");
 }
 

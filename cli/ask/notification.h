@@ -38,6 +38,7 @@ struct fp_notification_finding {
     const char *source;                  /* stranger's: path of the original source */
     const char *line;                    /* in it */
     const char *source_link;             /* an address */
+    char *suspects;                      /* owned, a stranger's: commits; "" or NULL: none */
     char *link;                          /* owned: an address in the report; NULL: none */
     const char *cells[FP_FINDING_CELLS]; /* of the table */
 };

@@ -10,14 +10,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Adds name and fact as one text. */
+/* Adds the finding as one text. */
 static void add_summary(yyjson_mut_doc *doc, yyjson_mut_val *object,
                         const struct fp_notification_finding *finding)
 {
-    char *summary =
-        fp_memory_print("%s %s", fp_notification_cut(finding->name).text, finding->fact);
-    fp_notification_add(doc, object, "summary", summary);
-    free(summary);
+    struct fp_buf summary;
+    fp_buf_init(&summary, 4096);
+    fp_notification_sentence(finding, &summary);
+    fp_notification_add(doc, object, "summary", fp_memory_text(&summary));
+    fp_buf_release(&summary);
 }
 
 /* Adds what is known beside the summary. */

@@ -85,6 +85,10 @@ static void write_section(const struct fp_notification_finding *finding, struct 
     put_slack_code(out, finding->place);
     put_slack_link(out, "source", finding->source_link);
     put_slack_link(out, "report", finding->link);
+    if (finding->suspects == NULL || finding->suspects[0] == '\0')
+        return;
+    fp_buf_addf(out, "\nSuspects: ");
+    put_slack_code(out, finding->suspects);
 }
 
 void fp_notification_slack(const struct fp_notification *notification, struct fp_buf *out)
@@ -142,6 +146,22 @@ static void add_cell(yyjson_mut_doc *doc, yyjson_mut_val *cells, const char *tex
     fp_notification_add(doc, action, "url", address);
 }
 
+/* Adds the cell of the name, and who is suspected. */
+static void add_what(yyjson_mut_doc *doc, yyjson_mut_val *cells,
+                     const struct fp_notification_finding *finding)
+{
+    struct fp_buf text;
+    fp_buf_init(&text, PART_MAX);
+    fp_notification_put(&text, finding->name);
+    if (finding->suspects != NULL && finding->suspects[0] != '\0') {
+        fp_buf_addf(&text, " (suspects: ");
+        fp_notification_put(&text, finding->suspects);
+        fp_buf_addf(&text, ")");
+    }
+    add_cell(doc, cells, fp_memory_text(&text), finding->link, false);
+    fp_buf_release(&text);
+}
+
 static yyjson_mut_val *add_row(yyjson_mut_doc *doc, yyjson_mut_val *rows)
 {
     yyjson_mut_val *row = yyjson_mut_arr_add_obj(doc, rows);
@@ -169,7 +189,7 @@ static void add_table(yyjson_mut_doc *doc, yyjson_mut_val *body,
         const struct fp_notification_finding *finding = &notification->findings[i];
         yyjson_mut_val *row = add_row(doc, rows);
         add_cell(doc, row, finding->verdict, NULL, false);
-        add_cell(doc, row, fp_notification_cut(finding->name).text, finding->link, false);
+        add_what(doc, row, finding);
         add_cell(doc, row, fp_notification_cut(finding->place).text, finding->source_link, false);
         for (size_t j = 0; j < FP_FINDING_CELLS; j++)
             add_cell(doc, row, finding->cells[j], NULL, false);

@@ -11,6 +11,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+enum { SENTENCE_MAX = 4096 };
+
 /* ---- Markdown ---- */
 
 /*
@@ -57,6 +59,10 @@ static void write_row(const struct fp_notification_finding *finding, struct fp_b
     fp_buf_addf(out, " | ");
     put_code(out, finding->place);
     put_link(out, "source", finding->source_link);
+    if (finding->suspects != NULL && finding->suspects[0] != '\0') {
+        fp_buf_addf(out, " suspects: ");
+        put_code(out, finding->suspects);
+    }
     for (size_t i = 0; i < FP_FINDING_CELLS; i++)
         fp_buf_addf(out, " | %s", finding->cells[i]);
     fp_buf_addf(out, " |\n");
@@ -104,18 +110,21 @@ static void put_property(struct fp_buf *out, const char *name, const char *text)
 
 void fp_notification_github(const struct fp_notification *notification, struct fp_buf *out)
 {
+    struct fp_buf sentence;
+    fp_buf_init(&sentence, SENTENCE_MAX);
     for (size_t i = 0; i < notification->count; i++) {
         const struct fp_notification_finding *finding = &notification->findings[i];
         fp_buf_addf(out, "::warning ");
         put_property(out, "file", finding->source);
         put_property(out, "line", finding->source[0] != '\0' ? finding->line : "");
         fp_buf_addf(out, "title=fleetprof%%3A %s::", finding->verdict);
-        put_value(out, fp_notification_cut(finding->name).text, false);
-        fp_buf_addf(out, " ");
-        put_value(out, finding->fact, false);
+        fp_buf_clear(&sentence);
+        fp_notification_sentence(finding, &sentence);
+        put_value(out, fp_memory_text(&sentence), false);
         fp_buf_addf(out, "%s%s\n", finding->link != NULL ? ". " : "",
                     finding->link != NULL ? finding->link : "");
     }
+    fp_buf_release(&sentence);
 }
 
 /* ---- GitLab ---- */
@@ -124,16 +133,17 @@ void fp_notification_github(const struct fp_notification *notification, struct f
 static yyjson_mut_val *issue_of(yyjson_mut_doc *doc, const struct fp_notification_finding *finding)
 {
     yyjson_mut_val *issue = yyjson_mut_obj(doc);
-    char *description =
-        fp_memory_print("%s %s", fp_notification_cut(finding->name).text, finding->fact);
+    struct fp_buf sentence;
+    fp_buf_init(&sentence, SENTENCE_MAX);
+    fp_notification_sentence(finding, &sentence);
     char *name = fp_memory_print("fleetprof/%s", finding->verdict);
     char *fingerprint =
         fp_memory_print("%016" PRIx64, fp_hash64(finding->key, strlen(finding->key)));
-    fp_notification_add(doc, issue, "description", description);
+    fp_notification_add(doc, issue, "description", fp_memory_text(&sentence));
     fp_notification_add(doc, issue, "check_name", name);
     fp_notification_add(doc, issue, "fingerprint", fingerprint);
     fp_notification_add(doc, issue, "severity", "major");
-    free(description);
+    fp_buf_release(&sentence);
     free(name);
     free(fingerprint);
     yyjson_mut_val *location = yyjson_mut_obj_add_obj(doc, issue, "location");

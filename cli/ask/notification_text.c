@@ -51,6 +51,26 @@ void fp_notification_put(struct fp_buf *out, const char *text)
     fp_buf_addf(out, "%s", fp_notification_cut(text).text);
 }
 
+void fp_notification_sentence(const struct fp_notification_finding *finding, struct fp_buf *out)
+{
+    fp_notification_put(out, finding->name);
+    fp_buf_addf(out, " %s", finding->fact);
+    if (finding->suspects == NULL || finding->suspects[0] == '\0')
+        return;
+    fp_buf_addf(out, ". Suspects: ");
+    fp_notification_put(out, finding->suspects);
+}
+
+void fp_notification_quote(struct fp_buf *out, const char *text)
+{
+    yyjson_mut_doc *doc = fp_notification_begin();
+    yyjson_mut_doc_set_root(doc, yyjson_mut_str(doc, text));
+    char *quoted = fp_memory_need(yyjson_mut_write(doc, YYJSON_WRITE_NOFLAG, NULL));
+    fp_buf_addf(out, "%s", quoted);
+    free(quoted);
+    yyjson_mut_doc_free(doc);
+}
+
 void fp_notification_add(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *name,
                          const char *text)
 {

@@ -24,6 +24,9 @@ void fp_notification_title(const struct fp_notification *notification, struct fp
 /* Appends a stranger's text as it is. */
 void fp_notification_put(struct fp_buf *out, const char *text);
 
+/* Appends name and fact of a finding, and who is suspected, as one text. */
+void fp_notification_sentence(const struct fp_notification_finding *finding, struct fp_buf *out);
+
 /* Adds a copy of a text, unless there is none. */
 void fp_notification_add(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *name,
                          const char *text);
@@ -31,6 +34,9 @@ void fp_notification_add(yyjson_mut_doc *doc, yyjson_mut_val *object, const char
 /* Adds a stranger's text, cut, unless there is none. */
 void fp_notification_add_cut(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *name,
                              const char *text);
+
+/* Appends a text as JSON. */
+void fp_notification_quote(struct fp_buf *out, const char *text);
 
 /* Starts a document; ends the process when memory runs out. */
 yyjson_mut_doc *fp_notification_begin(void);

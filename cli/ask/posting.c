@@ -42,12 +42,16 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static void read_report(struct fp_posting *posting, const char *arg, struct argp_state *state)
+/* The report has no base path, so an address with a path would lead nowhere. */
+static void read_report(struct fp_posting *posting, char *arg, struct argp_state *state)
 {
     const bool has_scheme =
         strncasecmp(arg, "http://", 7) == 0 || strncasecmp(arg, "https://", 8) == 0;
-    if (!has_scheme || strpbrk(arg, " \t\r\n#?<>\"") != NULL)
-        argp_error(state, "--report takes an http or https URL without ? and #, not \"%s\"", arg);
+    char *host = has_scheme ? strstr(arg, "://") + 3 : arg;
+    char *end = host + strcspn(host, "/ \t\r\n#?<>\"\\");
+    if (!has_scheme || end == host || (strcmp(end, "/") != 0 && end[0] != '\0'))
+        argp_error(state, "--report takes an http or https URL without a path, not \"%s\"", arg);
+    *end = '\0';
     posting->report = arg;
 }
 
@@ -125,7 +129,7 @@ char *fp_posting_link(const struct fp_posting *posting, const char *site, const 
         return NULL;
     struct fp_buf link;
     fp_buf_init(&link, MAX_BODY_LEN);
-    fp_buf_addf(&link, "%s#/", posting->report);
+    fp_buf_addf(&link, "%s/", posting->report);
     fp_posting_encode(&link, strcmp(site, "%") == 0 ? "-" : site);
     fp_buf_addf(&link, "/%s%s", view, item[0] != '\0' ? "/" : "");
     fp_posting_encode(&link, item);

@@ -5,6 +5,7 @@
 #include "cli/ask/comparison.h"
 #include "cli/ask/empty_answer.h"
 #include "cli/ask/posting.h"
+#include "cli/ask/suspects.h"
 #include "cli/kit/command.h"
 #include "cli/kit/memory.h"
 #include "cli/kit/message.h"
@@ -14,6 +15,7 @@ enum {
     OPTION_FAIL_ON = FP_OPTION_FIRST,
     OPTION_LAST,
     OPTION_LEAST_CHANGE,
+    OPTION_REPOSITORY,
 };
 
 struct regressions_options {
@@ -25,6 +27,7 @@ struct regressions_options {
     bool fail_on_early;
     char least_change[32]; /* a share, "" for SQL's default */
     struct fp_posting posting;
+    const char *repository; /* NULL: none */
 };
 
 static const struct argp_option options[] = {
@@ -39,6 +42,10 @@ static const struct argp_option options[] = {
      0},
     {"least-change", OPTION_LEAST_CHANGE, "PERCENT", 0,
      "leave out what became slower by less of its own, however certain (default: 3)", 0},
+    {"repository", OPTION_REPOSITORY, "DIRECTORY", 0,
+     "name the commits of this git repository that touched a function's lines between the "
+     "releases, with --format and webhooks",
+     0},
     {0},
 };
 
@@ -113,6 +120,8 @@ static void check_options(const struct regressions_options *given, struct argp_s
         argp_error(state, "--format, --json and --csv exclude each other");
     if (has_window(given) && given->release != NULL)
         argp_error(state, "--last judges all releases: leave out \"%s\"", given->release);
+    if (has_window(given) && given->repository != NULL)
+        argp_error(state, "--repository is for releases: leave out --last");
     if (has_window(given) && (values[FP_FILTER_SINCE] != NULL || values[FP_FILTER_UNTIL] != NULL))
         argp_error(state, "--last is a period: leave out --since and --until");
 }
@@ -134,6 +143,9 @@ static error_t parse_regressions(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_LEAST_CHANGE:
         read_least_change(given, arg, state);
+        return 0;
+    case OPTION_REPOSITORY:
+        given->repository = arg;
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num > 0)
@@ -180,6 +192,7 @@ enum {
     PLACE,
     SOURCE,
     SOURCE_LINE,
+    SOURCE_END,
     SOURCE_LINK,
     CHANGE,
     BETWEEN,
@@ -214,6 +227,8 @@ static const char told[] =
                          "generated_resource then coalesce(resource, '') "
                          "else '' "
                          "end, coalesce(line::text, ''), "
+                         "coalesce(fleetprof_data.source_end($1::text, generated_resource, "
+                         "generated_line, generated_column), line + 50)::text, "
                          "coalesce(fleetprof.source_link($1::text, "
                          "generated_resource, "
                          "generated_line, generated_column, after_release), "
@@ -316,8 +331,10 @@ static struct fp_notification_finding *list_findings(const struct regressions_op
 
 static void free_findings(struct fp_notification_finding *findings, int count)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         free(findings[i].link);
+        free(findings[i].suspects);
+    }
     free(findings);
 }
 
@@ -336,6 +353,27 @@ static char *link_of(const struct regressions_options *given, const struct sides
     char *link = fp_posting_link(&given->posting, site, "compare", "", fp_memory_text(&parameters));
     fp_buf_release(&parameters);
     return link;
+}
+
+/* Finds who touched the functions' lines, if a repository is given. */
+static bool suspect(const struct regressions_options *given, const PGresult *answer,
+                    const struct sides *sides, struct fp_notification_finding *findings, int count)
+{
+    struct fp_suspects *suspects = NULL;
+    if (given->repository == NULL || count == 0)
+        return true;
+    if (!fp_suspects_open(given->repository, sides->before, sides->after, &suspects))
+        return false;
+    for (int i = 0; i < count; i++) {
+        const struct fp_suspects_lines lines = {
+            .source = findings[i].source,
+            .first = findings[i].line,
+            .last = PQgetvalue(answer, i, SOURCE_END),
+        };
+        findings[i].suspects = fp_suspects_find(suspects, &lines);
+    }
+    fp_suspects_close(suspects);
+    return true;
 }
 
 /* Prints the findings in the wanted format, and posts them. answer: NULL for none. */
@@ -368,8 +406,9 @@ static bool tell(const struct regressions_options *given, const PGresult *answer
         rest[2] = sides->before;
         rest[3] = ".";
     }
-    const bool is_printed = fp_posting_print(&given->posting, &notification);
-    const bool fine = fp_posting_post(&given->posting, &notification) && is_printed;
+    bool fine = suspect(given, answer, sides, findings, count);
+    fine = fp_posting_print(&given->posting, &notification) && fine;
+    fine = fp_posting_post(&given->posting, &notification) && fine;
     free_findings(findings, count);
     free(link);
     return fine;

@@ -103,6 +103,31 @@ $$;
 comment on function fleetprof.function_origin is
     -- {{comment of function_origin}};
 
+create or replace function fleetprof_data.source_end(
+    site               text,
+    generated_resource text,
+    generated_line     integer,
+    generated_column   integer
+)
+returns integer
+language sql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+    select min(next.source_line) - 1
+    from function_table as known
+    join original_function as origin using (resource_id)
+    join original_function as next using (resource_id, source)
+    where known.site = source_end.site
+        and hashtextextended(known.url, 0) = hashtextextended(source_end.generated_resource, 0)
+        and known.url = source_end.generated_resource
+        and origin.line = source_end.generated_line
+        and origin.column_number = source_end.generated_column
+        and next.source_line > origin.source_line
+$$;
+
+comment on function fleetprof_data.source_end is
+    'Returns the line before that on which the next function of the same source begins; null if there is none.';
+
 create or replace function fleetprof.source_link(
     site               text,
     generated_resource text,

@@ -10,8 +10,9 @@ import { after, before, test } from 'node:test';
 import { Ajv } from 'ajv';
 import yaml from 'yaml';
 
+import { parse } from '../../report/src/state.js';
 import { Fleet } from '../stats/fleet.mjs';
-import { binDir, repository, run, temporaryDir } from './stack.mjs';
+import { binDir, repository, run, runOrThrow, temporaryDir } from './stack.mjs';
 
 /** A function's name that would do something in each service. */
 const hostile = 'f`|\\ <!channel> @everyone [x](http://evil.example) ::error::x%0A \n::error::y <b>';
@@ -33,7 +34,7 @@ before(async () => {
   await fleet.postgres.execute(`
     select fleetprof_data.add_function_table(frame.resource_id, 'site1', min(resource.url), '',
         jsonb_agg(jsonb_build_array(frame.line, frame.column_number, case function when 'function7' then $name$${hostile}$name$ else function end,
-            '${source}', 12, 3, '', false)))
+            '${source}', case function when 'function8' then 20 else 12 end, 3, '', false)))
     from fleetprof_data.frame join fleetprof_data.resource using (resource_id) where kind = 'function' group by frame.resource_id;
     insert into fleetprof_data.source_link_template (site, template) values ('site1', '${ownLink}{file}#L{line}')`);
 });
@@ -44,7 +45,7 @@ const regressions = (...args) => run([path.join(binDir, 'fleetprof'), 'regressio
 
 /** Prints in a format. @param {string} format @param {string[]} args */
 async function told(format, ...args) {
-  const { code, stdout, stderr } = await regressions('--format', format, '--report', 'https://report.example/p/', ...args);
+  const { code, stdout, stderr } = await regressions('--format', format, '--report', 'https://report.example/', ...args);
   assert.deepEqual([code, stderr], [0, '']);
   return stdout;
 }
@@ -85,11 +86,20 @@ test('each JSON document is what its service takes, with the fact, the source an
     assert.ok(!/\n::/.test(all) && !/\p{Cc}/u.test(all.replaceAll('\n', '')), format);
     if (format !== 'gitlab') {
       assert.ok(all.includes(`${ownLink}src/`), `${format}: ${all}`);
-      assert.ok(all.includes('https://report.example/p/#/site1/function/'), format);
+      assert.ok(all.includes('https://report.example/site1/function/'), format);
     }
   }
   const { findings } = JSON.parse(await told('json'));
   assert.deepEqual(findings.map((/** @type {any} */ one) => [one.site, one.function, one.verdict]), [['site1', hostile, 'slower']]);
+});
+
+test('links open the function and the comparison in the report', async () => {
+  const { links: [{ href }], client_url: client } = JSON.parse(await told('pagerduty'));
+  const [{ function_key: key }] = JSON.parse((await regressions('--json')).stdout);
+  const open = (/** @type {string} */ address) => parse(address.replace('https://report.example', ''));
+  assert.deepEqual({ ...open(href), params: {} }, { site: 'site1', view: 'function', item: key, params: {} });
+  const { site, view, params } = open(client);
+  assert.deepEqual([site, view, { ...params }], ['site1', 'compare', { before: '1', after: '2' }]);
 });
 
 test('strangers call nobody in Slack: their text is escaped, within code', async () => {
@@ -135,7 +145,7 @@ test('GitLab shows the finding at its source', async () => {
 
 test('Markdown is a sentence and a table, which strangers cannot leave', async () => {
   const [sentence, blank, head, rule, row, ...rest] = (await told('markdown')).split('\n');
-  assert.match(sentence, /^1 finding of site `site1` in release `2`, compared with `1`\. \[Report\]\(https:\/\/report\.example\/p\/#\/site1\/compare\?before=1&after=2\)$/);
+  assert.match(sentence, /^1 finding of site `site1` in release `2`, compared with `1`\. \[Report\]\(https:\/\/report\.example\/site1\/compare\?before=1&after=2\)$/);
   assert.deepEqual([blank, head, rest], ['', '| verdict | what | where | own change | 95 % between | before | after |', ['']]);
   for (const line of [rule, row]) assert.equal(line.split('|').length, head.split('|').length, line);
   assert.match(row, /^\| slower \| <code>f&#96;&#124;&#92; &#60;&#33;channel/);
@@ -163,6 +173,8 @@ test('wrong options are refused', async () => {
     [['--format', 'slack', '--json'], /exclude each other/],
     [['--format', 'slack', '--report', 'ftp://x'], /--report takes an http or https URL/],
     [['--format', 'slack', '--report', 'https://x/?y'], /--report takes an http or https URL/],
+    [['--format', 'slack', '--report', 'https://x/y/'], /--report takes an http or https URL without a path/],
+    [['--format', 'slack', '--report', 'https:///'], /--report takes/],
   ])) {
     const { code, stdout, stderr } = await regressions(...args);
     assert.deepEqual([code, stdout], [2, '']);
@@ -215,6 +227,58 @@ test('what did not arrive is posted by the next run', async () => {
   }
 });
 
+/** A repository with a commit that touches the function, and one that touches the next one. @param {string[]} tags of the first and the last commit */
+async function makeRepository(...tags) {
+  const repo = temporaryDir('repository');
+  const file = path.join(repo, source);
+  const lines = [...Array(40)].map((_, i) => `line ${i + 1}`);
+  const git = (/** @type {string[]} */ ...args) => runOrThrow(['git', '-C', repo, '-c', 'user.name=Eve (b)', '-c', 'user.email=eve@shop.example', ...args]);
+  const commit = async (/** @type {string} */ subject) => {
+    fs.writeFileSync(file, lines.join('\n'));
+    await git('add', '-A');
+    await git('commit', '-qm', subject);
+  };
+  await git('init', '-q');
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  await commit('begin');
+  await git('tag', tags[0]);
+  lines[13] = 'slow';
+  await commit('touch it `|<!channel>');
+  lines[25] = 'other';
+  await commit('touch the next');
+  await git('tag', tags[1]);
+  return repo;
+}
+
+test('suspects are the commits that touched the lines of the function between the releases', async () => {
+  const repo = await makeRepository('1', 'v2');
+  for (const format of ['slack', 'teams', 'alertmanager', 'gitlab', 'pagerduty']) {
+    const value = JSON.parse(await told(format, '--repository', repo));
+    validate(format, value);
+    const all = texts(value).join('\n');
+    assert.match(all, /[0-9a-f]{7} Eve .*touch it/, format);
+    assert.doesNotMatch(all, /touch the next|begin/, format);
+  }
+  const [, , , , row] = (await told('markdown', '--repository', repo)).split('\n');
+  assert.match(row, /suspects: <code>[0-9a-f]{7} Eve &#40;b&#41;&#58; touch it &#96;&#124;/);
+  assert.doesNotMatch(await told('slack', '--repository', repo), /<!channel>/);
+  assert.match(await told('github', '--repository', repo), /Suspects: [0-9a-f]{7} Eve /);
+  const { findings: [finding] } = JSON.parse(await told('json', '--repository', repo));
+  assert.match(finding.suspects, /^[0-9a-f]{7} Eve \(b\): touch it `\|<!channel>$/);
+});
+
+test('a repository without the releases suspects nobody, and says so', async () => {
+  const repo = await makeRepository('1', 'another');
+  const { code, stdout, stderr } = await regressions('--format', 'markdown', '--repository', repo);
+  assert.equal(code, 0);
+  assert.match(stderr, /no commit of release "2", so no commit is suspected\n.*hint: Tag commits/);
+  assert.ok(stdout.startsWith('1 finding') && !stdout.includes('suspects'));
+  const wrong = await regressions('--format', 'markdown', '--repository', temporaryDir('empty'));
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr, /is not in a repository that git can read/);
+  assert.match((await regressions('--last', '1d', '--repository', repo)).stderr, /--repository is for releases: leave out --last/);
+});
+
 /** Runs the script of an example with its variables. @param {string} script @param {Record<string, string>} variables */
 async function runExample(script, variables) {
   const folder = temporaryDir('example');
@@ -244,7 +308,7 @@ test('the action for GitHub annotates, and fails the job', async () => {
   assert.match(fs.readFileSync(summary, 'utf8'), /^1 finding of site/);
   const passed = await runExample(script, { ...common, FAIL_ON: 'new', RELEASE: '2', REPORT: 'https://report.example/' });
   assert.equal(passed.code, 0, passed.stderr);
-  assert.match(passed.stdout, /https:\/\/report\.example\/#\/site1\//);
+  assert.match(passed.stdout, /https:\/\/report\.example\/site1\//);
   assert.equal((await runExample(script, { ...common, RELEASE: '--help' })).code, 2, 'no option');
 });
 
