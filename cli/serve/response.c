@@ -187,6 +187,18 @@ enum MHD_Result fp_response_message(struct MHD_Connection *connection, const str
     return send_response(connection, response, status, "no-store");
 }
 
+enum MHD_Result fp_response_metrics(struct MHD_Connection *connection, const struct fp_buf *body)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(body->len, body->data, MHD_RESPMEM_MUST_COPY);
+    if (response == NULL || !add_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+                                        "text/plain; version=0.0.4; charset=utf-8")) {
+        MHD_destroy_response(response);
+        return MHD_NO;
+    }
+    return send_response(connection, response, MHD_HTTP_OK, "no-store");
+}
+
 enum MHD_Result fp_response_trouble(struct MHD_Connection *connection,
                                     const struct fp_trouble *trouble)
 {

@@ -25,6 +25,10 @@ enum MHD_Result fp_response_answer(struct MHD_Connection *connection,
 enum MHD_Result fp_response_message(struct MHD_Connection *connection,
                                     const struct fp_buf *body) FP_MUST_CHECK;
 
+/* Sends metrics in Prometheus' text format. */
+enum MHD_Result fp_response_metrics(struct MHD_Connection *connection,
+                                    const struct fp_buf *body) FP_MUST_CHECK;
+
 /* Sends a problem. */
 enum MHD_Result fp_response_trouble(struct MHD_Connection *connection,
                                     const struct fp_trouble *trouble) FP_MUST_CHECK;

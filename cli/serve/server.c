@@ -5,6 +5,7 @@
 #include "cli/serve/server.h"
 
 #include "cli/serve/mcp_message.h"
+#include "cli/serve/metrics.h"
 #include "cli/serve/response.h"
 #include "collector/http/page_server.h"
 
@@ -165,6 +166,27 @@ static enum MHD_Result answer_message(const struct fp_server *server,
     return queued;
 }
 
+/* ---- metrics ---- */
+
+static const char metrics_path[] = "/metrics";
+
+static enum MHD_Result answer_metrics(const struct fp_server *server,
+                                      struct MHD_Connection *connection)
+{
+    struct fp_trouble trouble = {0};
+    struct fp_buf body;
+    fp_buf_init(&body, FP_METRICS_MAX);
+    const enum fp_reader_result result =
+        fp_metrics_write(server->settings.readers, client_of(connection), &body, &trouble);
+    enum MHD_Result queued = MHD_NO;
+    if (result == FP_READER_FINE)
+        queued = fp_response_metrics(connection, &body);
+    else if (result == FP_READER_TROUBLE)
+        queued = fp_response_trouble(connection, &trouble);
+    fp_buf_release(&body);
+    return queued;
+}
+
 /* ---- requests ---- */
 
 static bool admits_host(const struct fp_server *server, struct MHD_Connection *connection,
@@ -183,7 +205,8 @@ static bool admits(struct MHD_Connection *connection, const struct fp_page_reque
                    struct fp_trouble *trouble)
 {
     const char *method = request->method;
-    bool is_api = strncmp(request->path, "/api/", strlen("/api/")) == 0;
+    bool is_api = strncmp(request->path, "/api/", strlen("/api/")) == 0 ||
+                  strcmp(request->path, metrics_path) == 0;
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
         fp_trouble_set(trouble, MHD_HTTP_METHOD_NOT_ALLOWED,
                        "The report is for reading: use GET or HEAD.");
@@ -202,6 +225,8 @@ static enum MHD_Result answer_path(const struct fp_server *server,
     static const char api[] = "/api/v1/";
     if (strncmp(path, api, sizeof(api) - 1) == 0)
         return answer_api(server, connection, path + sizeof(api) - 1);
+    if (strcmp(path, metrics_path) == 0)
+        return answer_metrics(server, connection);
     const struct fp_page_file *page = NULL;
     bool is_page = strncmp(path, "/assets/", strlen("/assets/")) != 0 &&
                    strncmp(path, "/api/", strlen("/api/")) != 0;

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Metrics: a query, and a buffer per metric, since a metric's lines stand together.
+ */
+#include "cli/serve/metrics.h"
+
+/* At most 100 sites with 50 routes each. The order is that of the columns below. */
+static const char statement[] =
+    "select site, value, name, unit = 'ms', p75 / 1000, count from "
+    "(select site from fleetprof.sites() order by uploads desc limit 100) as site "
+    "cross join lateral (select *, dense_rank() over (order by most desc, value) as rank from "
+    "(select *, max(count) over (partition by value) as most from "
+    "fleetprof.vitals_by('route', fleetprof_data.literal_filter(site), "
+    "since => now() - interval '1 day')) as counted) as ranked "
+    "where rank <= 50 and p75 is not null order by site, rank, name";
+enum { SITE, ROUTE, VITAL, IS_TIME, P75, COUNT };
+
+enum { SECONDS, SCORE, VALUES, METRICS };
+
+static const struct metric {
+    const char *name;
+    const char *help;
+} metrics[METRICS] = {
+    [SECONDS] = {"fleetprof_vital_p75_seconds",
+                 "75th percentile of a web vital of the last 24 hours."},
+    [SCORE] = {"fleetprof_vital_p75_score", "The same of one without a unit, such as CLS."},
+    [VALUES] = {"fleetprof_vital_values", "Values that the percentile is of."},
+};
+
+struct writing {
+    struct fp_buf parts[METRICS];
+};
+
+/* Appends a label's value, escaped as the format says. */
+static void add_label(struct fp_buf *out, const char *name, const char *value)
+{
+    fp_buf_addf(out, "%s=\"", name);
+    for (const char *c = value; *c != '\0'; c++)
+        if (*c == '\n')
+            fp_buf_addf(out, "\\n");
+        else
+            fp_buf_addf(out, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+    fp_buf_addf(out, "\"");
+}
+
+static void add_value(struct writing *writing, int metric, const PGresult *row, int value)
+{
+    struct fp_buf *out = &writing->parts[metric];
+    fp_buf_addf(out, "%s{", metrics[metric].name);
+    add_label(out, "site", PQgetvalue(row, 0, SITE));
+    add_label(out, ",route", PQgetvalue(row, 0, ROUTE));
+    add_label(out, ",vital", PQgetvalue(row, 0, VITAL));
+    fp_buf_addf(out, "} %s\n", PQgetvalue(row, 0, value));
+}
+
+static bool take(void *context, const PGresult *row)
+{
+    struct writing *writing = context;
+    if (PQntuples(row) == 0)
+        return true;
+    add_value(writing, PQgetvalue(row, 0, IS_TIME)[0] == 't' ? SECONDS : SCORE, row, P75);
+    add_value(writing, VALUES, row, COUNT);
+    return !writing->parts[VALUES].failed;
+}
+
+/* Appends the metrics, which have room for less than all of them together. */
+static void join(const struct writing *writing, struct fp_buf *out)
+{
+    for (int i = 0; i < METRICS; i++) {
+        fp_buf_addf(out, "# HELP %s %s\n# TYPE %s gauge\n", metrics[i].name, metrics[i].help,
+                    metrics[i].name);
+        fp_buf_add(out, writing->parts[i].data, writing->parts[i].len);
+        out->failed = out->failed || writing->parts[i].failed;
+    }
+}
+
+enum fp_reader_result fp_metrics_write(struct fp_readers *readers, int client_fd,
+                                       struct fp_buf *out, struct fp_trouble *trouble)
+{
+    struct writing writing;
+    for (int i = 0; i < METRICS; i++)
+        fp_buf_init(&writing.parts[i], FP_METRICS_MAX / (METRICS + 1));
+    const struct fp_reader_query query = {
+        .statement = statement, .take = take, .context = &writing, .client_fd = client_fd};
+    enum fp_reader_result result = fp_readers_ask(readers, &query, trouble);
+    if (result == FP_READER_FINE)
+        join(&writing, out);
+    for (int i = 0; i < METRICS; i++)
+        fp_buf_release(&writing.parts[i]);
+    if (result == FP_READER_FINE && out->failed) {
+        fp_trouble_memory(trouble);
+        result = FP_READER_TROUBLE;
+    }
+    return result;
+}
