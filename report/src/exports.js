@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Trees in the notations of other tools. Nothing here knows a browser. */
+import { hashed } from './colours.js';
+import { duration, visible } from './format.js';
 
 /** @typedef {import('./tree.js').Tree} Tree */
 
@@ -122,10 +124,38 @@ function writePprof(tree) {
   return Uint8Array.from(whole.bytes);
 }
 
+/** @param {string} text */
+const escaped = (text) => visible(text).replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+
+/** Returns a picture, without what is narrower than half a pixel. @param {Tree} tree @param {string} title */
+function writeSvg(tree, title) {
+  const width = 1200, row = 18, letter = 6.7;
+  const { frames, frame, level, start, total, size } = tree;
+  const scale = width / (size[0] || 1);
+  let deepest = 0;
+  const boxes = [];
+  for (let i = 1; i < tree.count; i += 1) {
+    const wide = size[i] * scale;
+    if (wide < 0.5) continue;
+    deepest = Math.max(deepest, level[i]);
+    const name = frames.function[frame[i]], letters = Math.floor((wide - 6) / letter);
+    const x = (start[i] * scale).toFixed(1), y = level[i] * row;
+    const shown = [...name].length <= letters ? name : `${[...name].slice(0, letters - 1).join('')}…`;
+    boxes.push(`<g><title>${escaped(name)} ${escaped(duration(total[i] / 1000))}</title><rect x="${x}" y="${y}" width="${wide.toFixed(1)}" height="${row - 1}" fill="hsl(${Math.round(20 + 40 * hashed(name))} 75% 75%)"/>${
+      letters > 2 ? `<text x="${(start[i] * scale + 3).toFixed(1)}" y="${y + 13}">${escaped(shown)}</text>` : ''}</g>\n`);
+  }
+  const tall = (deepest + 1) * row;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${tall}" viewBox="0 0 ${width} ${tall}" font-family="monospace" font-size="11">
+<rect width="${width}" height="${tall}" fill="#fff"/><text x="3" y="13">${escaped(title)}</text>
+${boxes.join('')}</svg>
+`;
+}
+
 /** @type {Record<string, Format>} */
 export const formats = {
   folded: { name: 'Folded stacks', extension: 'folded.txt', type: 'text/plain', write: writeFolded },
   speedscope: { name: 'speedscope', extension: 'speedscope.json', type: 'application/json', write: writeSpeedscope },
   chrome: { name: 'Chrome and Firefox (.cpuprofile)', extension: 'cpuprofile', type: 'application/json', write: writeChrome },
+  svg: { name: 'picture (SVG)', extension: 'svg', type: 'image/svg+xml', write: writeSvg },
   pprof: { name: 'pprof', extension: 'pb', type: 'application/octet-stream', write: writePprof },
 };

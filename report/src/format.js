@@ -175,5 +175,18 @@ function csvCell(value) {
 export const csv = (columns, rows) =>
   [columns, ...rows.map((row) => columns.map((column) => row[column]))].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
 
+/** Returns a cell of Markdown: a text is code, which it cannot leave. @param {unknown} value */
+function markdownCell(value) {
+  if (value === null || value === undefined || value === '') return '';
+  if (typeof value !== 'string') return String(value);
+  const line = visible(value).replace(/\s+/g, ' ').slice(0, 200);
+  if (!/[`|\\]/.test(line)) return `\`${line}\``;
+  return `<code>${line.replace(/[!-/:-@[-`{-~]/g, (mark) => `&#${mark.charCodeAt(0)};`)}</code>`;
+}
+
+/** Returns a table of Markdown. @param {string[]} columns @param {Record<string, unknown>[]} rows */
+export const markdown = (columns, rows) =>
+  [columns, columns.map(() => '---'), ...rows.map((row) => columns.map((column) => markdownCell(row[column])))].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+
 /** Returns "1 upload", "2 uploads". @param {number} value @param {string} noun */
 export const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? '' : 's'}`;

@@ -4,7 +4,7 @@ import { ask, Failure, filtersOf, firstSaved, forget, isSaved, openSaved, questi
 import { formats } from './exports.js';
 import { recolour, strip } from './chart.js';
 import { filterBar } from './filters.js';
-import { counted, csv, duration, percent, visible } from './format.js';
+import { counted, csv, duration, markdown, percent, visible } from './format.js';
 import { append, button, h } from './h.js';
 import { changed, format, literal, parse, pinned, readable } from './state.js';
 import { views } from './views.js';
@@ -324,9 +324,10 @@ function dialog(title, text) {
 const asked = () => Object.values(current?.answers ?? {});
 const showSql = () => dialog('SQL', asked().map(({ sql }) => sql).filter(Boolean).join(';\n\n') + ';');
 const showCommand = () => dialog('Command', [...new Set(asked().map(({ command }) => command).filter(Boolean))].join('\n') || 'No command of fleetprof prints this; the SQL does.');
-const copyLink = () => page.copy(new URL(address(pinned(state, Date.now())), location.href).href);
+const viewAddress = () => new URL(address(pinned(state, Date.now())), location.href).href;
+const copyLink = () => page.copy(viewAddress());
 
-/** @param {string} name @param {string} type @param {string | Uint8Array<ArrayBuffer>} content */
+/** @param {string} name @param {string} type @param {string | Uint8Array<ArrayBuffer> | Blob} content */
 function download(name, type, content) {
   const url = URL.createObjectURL(new Blob([content], { type }));
   h('a', { href: url, download: `fleetprof-${name.replace(/[^\w.-]+/g, '-')}` }).click();
@@ -342,6 +343,27 @@ function save(kind) {
   const text = kind === 'csv' ? csv(exported.columns, exported.rows)
     : `${JSON.stringify(exported.rows.map((row) => Object.fromEntries(exported.columns.map((name) => [name, row[name] ?? null]))), null, 1)}\n`;
   return download(`${exported.name}.${kind}`, kind === 'csv' ? 'text/csv' : 'application/json', text);
+}
+
+/** Copies the table in view, for an issue or a chat, with a link to the view. */
+function copyMarkdown() {
+  const exported = current?.shown.exported?.();
+  if (!exported) return tell('This view has no table.');
+  const most = 100, { name, rows } = exported;
+  const columns = exported.columns.filter((column) => !/_key$|^generated_/.test(column));
+  const left = rows.length - most;
+  const link = viewAddress().replace(/[()]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`);
+  return page.copy(`[fleetprof: ${name}](${link})\n\n${markdown(columns, rows.slice(0, most))}${left > 0 ? `\n${counted(left, 'row')} more.\n` : ''}`);
+}
+
+/** Draws a picture of the graph. @param {string} svg */
+async function savePng(svg) {
+  const image = new Image();
+  image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = h('canvas', { width: image.width, height: image.height });
+  canvas.getContext('2d')?.drawImage(image, 0, 0);
+  canvas.toBlob((blob) => (blob ? download(`${fileSite()}.png`, blob.type, blob) : tell('The graph is too tall for a picture.')));
 }
 
 /** Saves the view as one file that needs no server, with its current times. */
@@ -369,8 +391,9 @@ function exportMenu() {
   menu.addEventListener('toggle', () => {
     const tree = current?.shown.tree;
     panel.replaceChildren(
-      choice('csv', 'Table as CSV', () => save('csv')), choice('json', 'Table as JSON', () => save('json')),
+      choice('csv', 'Table as CSV', () => save('csv')), choice('json', 'Table as JSON', () => save('json')), choice('markdown', 'Copy table as Markdown', () => { void copyMarkdown(); }),
       ...tree ? Object.entries(formats).map(([name, { name: label, extension, type, write }]) => choice(name, `Graph: ${label}`, () => download(`${fileSite()}.${extension}`, type, write(tree(), `${state.site} ${state.view}`)))) : [],
+      ...tree ? [choice('png', 'Graph: picture (PNG)', () => { void savePng(/** @type {string} */ (formats.svg.write(tree(), `${state.site} ${state.view}`))); })] : [],
       ...inHash ? [] : [choice('file', 'View as one file', () => { void saveFile(); })]);
   });
   menu.addEventListener('focusout', ({ relatedTarget }) => { if (!menu.contains(/** @type {Node | null} */ (relatedTarget))) menu.open = false; });

@@ -277,6 +277,26 @@ test('cells that a spreadsheet would run get an apostrophe; numbers stay numbers
     .join('\r\n'));
 });
 
+test('texts of strangers stay in their cell of Markdown, as code', () => {
+  const rows = [{ a: 'f(x)', b: 1.5 }, { a: '`|\\ [x](http://evil.example) @all <b>\n| y |', b: null }, { a: '', b: 0 }];
+  assert.equal(text.markdown(['a', 'b'], rows), '| a | b |\n| --- | --- |\n| `f(x)` | 1.5 |\n'
+    + '| <code>&#96;&#124;&#92; &#91;x&#93;&#40;http&#58;&#47;&#47;evil&#46;example&#41; &#64;all &#60;b&#62;&#92;u&#123;a&#125;&#124; y &#124;</code> |  |\n|  | 0 |\n');
+});
+
+test('a picture has a box per node in view, named and as wide as its share', () => {
+  const tree = treeOf(answerOf(shop));
+  const svg = /** @type {string} */ (formats.svg.write(tree, 'shop <flame>'));
+  assert.match(svg, /shop &#60;flame&#62;/);
+  const boxes = [...svg.matchAll(/<title>([^<]*)<\/title><rect x="([\d.]+)" y="(\d+)" width="([\d.]+)"/g)];
+  assert.equal(boxes.length, tree.count - 1);
+  for (const [i, [, title, x, y, width]] of boxes.entries()) {
+    const node = i + 1;
+    assert.ok(title.startsWith(tree.frames.function[tree.frame[node]].replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`)), title);
+    assert.equal(Number(y), 18 * tree.level[node]);
+    assert.ok(Math.abs(Number(width) - 1200 * tree.size[node] / tree.size[0]) < 0.1 && Math.abs(Number(x) - 1200 * tree.start[node] / tree.size[0]) < 0.1);
+  }
+});
+
 test('a file name tells the agent, as in SQL', () => {
   const sql = fs.readFileSync(path.join(repository, 'tests/schema/is_agent_test.sql'), 'utf8');
   const cases = [...sql.matchAll(/select url, (true|false)\s+from unnest\(array\[([^\]]*)\]/g)]

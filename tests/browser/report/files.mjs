@@ -21,6 +21,18 @@ test('exports have the rows in view, and nothing that a spreadsheet would run', 
   for (const line of csv.split('\r\n').slice(1)) assert.doesNotMatch(line.replace(/^-?\d+,/, ''), /^"?[=@\t]/);
 });
 
+test('the table in view is copied as Markdown, with a link', async () => {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await open('/hostile/functions?since=2d');
+  await page.click('#export');
+  await page.click('#export-markdown');
+  await page.getByText('Copied.').first().waitFor();
+  const [link, blank, head, rule, ...rows] = (await page.evaluate(() => navigator.clipboard.readText())).trimEnd().split('\n');
+  assert.match(link, /^\[fleetprof: functions\]\(http:\/\/[^()]*\/hostile\/functions\?[^()]*\)$/);
+  assert.deepEqual([blank, /^\| function \| resource/.test(head)], ['', true], head);
+  for (const line of [rule, ...rows]) assert.equal(line.split('|').length, head.split('|').length, line);
+});
+
 test('a file of all sites says so in its name', async () => {
   await open('/-/flame?since=2d');
   await page.click('#export');
@@ -47,6 +59,10 @@ test('the graph in view is exported for other tools', async () => {
   for (const { children } of chrome.nodes) for (const child of children) assert.ok(byId.has(child));
   const pprof = await exported('#export-pprof');
   assert.ok(pprof.includes('sortReviews') && pprof.includes('microseconds'));
+  const svg = (await exported('#export-svg')).toString();
+  assert.ok(svg.startsWith('<svg ') && svg.includes('sortReviews'));
+  const png = await exported('#export-png');
+  assert.deepEqual([png.subarray(1, 4).toString(), png.readUInt32BE(16)], ['PNG', 1200]);
   // The export has what is in view.
   await page.focus('.icicle canvas');
   await press('ArrowDown', 'x');
