@@ -20,6 +20,7 @@
 #define FP_OPTION_FOLD 0x2c0
 #define FP_OPTION_UPLOAD 0x2d0
 #define FP_OPTION_READER 0x2e0
+#define FP_OPTION_POSTING 0x2f0
 
 /* A row of an argp's options: -h, which --help does not list. */
 #define FP_SHORT_HELP {NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}
