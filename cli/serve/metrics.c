@@ -27,7 +27,7 @@ static const struct metric {
     [VALUES] = {"fleetprof_vital_values", "Values that the percentile is of."},
 };
 
-struct writing {
+struct vitals_writing {
     struct fp_buf parts[METRICS];
 };
 
@@ -43,7 +43,7 @@ static void add_label(struct fp_buf *out, const char *name, const char *value)
     fp_buf_addf(out, "\"");
 }
 
-static void add_value(struct writing *writing, int metric, const PGresult *row, int value)
+static void add_value(struct vitals_writing *writing, int metric, const PGresult *row, int value)
 {
     struct fp_buf *out = &writing->parts[metric];
     fp_buf_addf(out, "%s{", metrics[metric].name);
@@ -55,7 +55,7 @@ static void add_value(struct writing *writing, int metric, const PGresult *row, 
 
 static bool take(void *context, const PGresult *row)
 {
-    struct writing *writing = context;
+    struct vitals_writing *writing = context;
     if (PQntuples(row) == 0)
         return true;
     add_value(writing, PQgetvalue(row, 0, IS_TIME)[0] == 't' ? SECONDS : SCORE, row, P75);
@@ -64,7 +64,7 @@ static bool take(void *context, const PGresult *row)
 }
 
 /* Appends the metrics, which have room for less than all of them together. */
-static void join(const struct writing *writing, struct fp_buf *out)
+static void join(const struct vitals_writing *writing, struct fp_buf *out)
 {
     for (int i = 0; i < METRICS; i++) {
         fp_buf_addf(out, "# HELP %s %s\n# TYPE %s gauge\n", metrics[i].name, metrics[i].help,
@@ -77,7 +77,7 @@ static void join(const struct writing *writing, struct fp_buf *out)
 enum fp_reader_result fp_metrics_write(struct fp_readers *readers, int client_fd,
                                        struct fp_buf *out, struct fp_trouble *trouble)
 {
-    struct writing writing;
+    struct vitals_writing writing;
     for (int i = 0; i < METRICS; i++)
         fp_buf_init(&writing.parts[i], FP_METRICS_MAX / (METRICS + 1));
     const struct fp_reader_query query = {
