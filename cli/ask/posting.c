@@ -32,7 +32,9 @@ static const struct argp_option options[] = {
     {"report", OPTION_REPORT, "URL", 0, "where `fleetprof serve' is, for links to findings", 0},
     {"webhook", OPTION_WEBHOOK, "URL", 0, "post findings to this address, each one once", 0},
     {"webhook-file", OPTION_WEBHOOK_FILE, "FILE", 0,
-     "as --webhook with the URL in the first line of FILE, which `ps' does not show", 0},
+     "as --webhook, with the URL in the first line of FILE: the URL of a chat is a secret, and "
+     "`ps' shows arguments to all users",
+     0},
     {"webhook-format", OPTION_WEBHOOK_FORMAT, "FORMAT", 0,
      "what the webhook takes: a FORMAT of --format (default: json)", 0},
     {"state", OPTION_STATE, "FILE", 0,
