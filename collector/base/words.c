@@ -61,6 +61,8 @@ const char *fp_timing_kind_name(enum fp_timing_kind kind)
         [FP_TIMING_RESPONSE] = "response",
         [FP_TIMING_RESPONSE_FLAGGED] = "response_flagged",
         [FP_TIMING_WAIT] = "wait",
+        [FP_TIMING_VITAL_PROFILED] = "vital_profiled",
+        [FP_TIMING_VITAL_WITHOUT] = "vital_without",
     };
     return names[kind];
 }

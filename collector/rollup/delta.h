@@ -9,8 +9,8 @@
  * (self times of events may be negative: their clocks are coarse); frames, stacks and timings have
  * unique ids; a stack's parent precedes it; every frame and stack is needed by a sample, except the
  * last frames, without time, and timings without values: these are of earlier parts of the page
- * load, and needed by measured_frames and measured, or elements of vitals, or frames of reports,
- * which their timings name.
+ * load, and needed by measured_frames and measured, or elements of vitals, or what vitals would be
+ * without, or frames of reports, which their timings name.
  * fold/check.c asserts these. All texts are valid UTF-8 without U+0000, scrubbed, at most 1,024
  * code points, and live in the arena in which the delta was made.
  */
@@ -149,6 +149,17 @@ struct fp_delta_vital {
     uint32_t element; /* index of its timing, which has no values; FP_INDEX_NONE: unknown */
     int64_t value_us; /* from 0 to FP_DELTA_TIME_MAX_US; the score of CLS times 1,000,000 */
     struct fp_vital_parts parts;
+    uint32_t later;         /* it counts as sent so many parts after the upload's */
+    bool is_profiled;       /* the page load is, while the value came about */
+    uint32_t first_without; /* index into withouts, by timing */
+    uint32_t without_count; /* 0 unless it is profiled */
+};
+
+/* What a vital would be at most without something that ran: bins of two values. */
+struct fp_delta_without {
+    uint32_t timing; /* index of one of kind FP_TIMING_VITAL_WITHOUT */
+    uint16_t gone;   /* bin of the value without it */
+    uint16_t half;   /* bin of the value with half of its time */
 };
 
 /* The upload's records that were refused for one reason. */
@@ -194,6 +205,7 @@ struct fp_delta {
     struct fp_delta_measured_frame *measured_frames;
     struct fp_delta_refusal *refusals; /* ascending by reason */
     struct fp_delta_vital *vitals;     /* only with a load; of a metric's id and vital one */
+    struct fp_delta_without *withouts; /* vital by vital */
     uint32_t resource_count;
     uint32_t frame_count;
     uint32_t split_count;
@@ -205,6 +217,7 @@ struct fp_delta {
     uint32_t measured_frame_count;
     uint32_t refusal_count;
     uint32_t vital_count;
+    uint32_t without_count;
     uint32_t dropped_custom; /* values of custom dimensions; for a metric, not in the bytes */
     uint32_t unmeasured; /* measures past a limit, without frames; for a metric, not in the bytes */
 };

@@ -6,7 +6,7 @@
 #ifndef FP_ROLLUP_DELTA_BYTES_H
 #define FP_ROLLUP_DELTA_BYTES_H
 
-#define FP_DELTA_BYTES_VERSION 9 /* earlier ones can be read */
+#define FP_DELTA_BYTES_VERSION 10 /* earlier ones can be read */
 
 enum fp_delta_flag {
     FP_DELTA_HAS_LOAD = 1,

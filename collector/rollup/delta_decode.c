@@ -265,6 +265,37 @@ static void take_vitals(struct fp_in *in, struct fp_delta *delta)
     }
 }
 
+/* Takes what one vital would be without something, from withouts[first_without] on. */
+static void take_withouts_of(struct fp_in *in, struct fp_delta *delta, struct fp_delta_vital *vital)
+{
+    const uint16_t bin = fp_bin_of(vital->value_us);
+    vital->later = (uint32_t)fp_in_varint(in, UINT32_MAX - delta->part);
+    vital->is_profiled = fp_in_byte(in, 2) != 0;
+    vital->without_count = (uint32_t)fp_in_varint(
+        in, vital->is_profiled ? delta->without_count - vital->first_without : 0);
+    for (uint32_t i = 0; fp_in_ok(in) && i < vital->without_count; i++) {
+        struct fp_delta_without *without = &delta->withouts[vital->first_without + i];
+        without->timing = fp_in_index(in, delta->timing_count);
+        without->gone = (uint16_t)fp_in_varint(in, bin);
+        without->half = (uint16_t)fp_in_varint(in, bin);
+        if (fp_in_ok(in) && delta->timings[without->timing].kind != FP_TIMING_VITAL_WITHOUT)
+            fp_in_refuse(in, FP_DELTA_DAMAGED);
+    }
+}
+
+static void take_withouts(struct fp_in *in, struct fp_delta *delta)
+{
+    delta->withouts = fp_in_array(in, &delta->without_count, sizeof(*delta->withouts), 3);
+    uint32_t first = 0;
+    for (uint32_t i = 0; fp_in_ok(in) && i < delta->vital_count; i++) {
+        delta->vitals[i].first_without = first;
+        take_withouts_of(in, delta, &delta->vitals[i]);
+        first += delta->vitals[i].without_count;
+    }
+    if (first != delta->without_count)
+        fp_in_refuse(in, FP_DELTA_DAMAGED);
+}
+
 enum fp_delta_error fp_delta_decode(const void *bytes, size_t len, struct fp_arena *arena,
                                     struct fp_delta *delta)
 {
@@ -292,6 +323,8 @@ enum fp_delta_error fp_delta_decode(const void *bytes, size_t len, struct fp_are
         take_refusals(&in, delta);
     if (in.version > 4)
         take_vitals(&in, delta);
+    if (in.version > 9)
+        take_withouts(&in, delta);
     if (fp_in_ok(&in) && in.at != in.end)
         fp_in_refuse(&in, FP_DELTA_DAMAGED);
     return in.error;

@@ -172,6 +172,24 @@ static void put_parts(struct fp_buf *out, const struct fp_vital_parts *parts)
         fp_out_varint(out, (uint64_t)parts->us[i]);
 }
 
+/* After the vitals, whose values their bins are of. */
+static void put_withouts(struct fp_buf *out, const struct fp_delta *delta)
+{
+    fp_out_varint(out, delta->without_count);
+    for (uint32_t i = 0; i < delta->vital_count; i++) {
+        const struct fp_delta_vital *vital = &delta->vitals[i];
+        fp_out_varint(out, vital->later);
+        fp_out_byte(out, vital->is_profiled);
+        fp_out_varint(out, vital->without_count);
+        for (uint32_t k = 0; k < vital->without_count; k++) {
+            const struct fp_delta_without *without = &delta->withouts[vital->first_without + k];
+            fp_out_varint(out, without->timing);
+            fp_out_varint(out, without->gone);
+            fp_out_varint(out, without->half);
+        }
+    }
+}
+
 static void put_vitals(struct fp_buf *out, const struct fp_delta *delta)
 {
     fp_out_varint(out, delta->vital_count);
@@ -202,4 +220,5 @@ void fp_delta_encode(const struct fp_delta *delta, struct fp_buf *out)
         fp_session_encode(delta->session, out);
     put_refusals(out, delta);
     put_vitals(out, delta);
+    put_withouts(out, delta);
 }

@@ -319,9 +319,10 @@ struct fp_vital_count {
     int64_t value_us;
     int64_t element_id; /* of the timing of its element, 0: unknown */
     struct fp_vital_parts parts;
-    int32_t rating;     /* enum fp_vital_rating */
-    int32_t navigation; /* enum fp_navigation */
-    int32_t uploads;    /* 1: it stands for its upload in the timing's number of uploads, else 0 */
+    struct fp_str without; /* bytes of without.h: what it would be without something */
+    int32_t rating;        /* enum fp_vital_rating */
+    int32_t navigation;    /* enum fp_navigation */
+    int32_t uploads; /* 1: it stands for its upload in the timing's number of uploads, else 0 */
 };
 
 /* The value that counts of a vital that may be sent again: as far as this window knows, the last.
@@ -404,12 +405,15 @@ void fp_rollup_recount(struct fp_rollup *rollup);
 /*
  * Settles a vital of the window with what the database knows of it. fp_rollup_find_vital: NULL if
  * the window has none of this id. fp_rollup_keep_vital: this value counts; `replaced`, if not NULL,
- * no longer does, and is taken back where it was counted. fp_rollup_drop_vital: this value does not
- * count. False: no room.
+ * no longer does, and is taken back where it was counted. fp_rollup_keep_without: this value counts
+ * where an equal one did; what it would be without something replaces what that had.
+ * fp_rollup_drop_vital: this value does not count, or was kept so. False: no room.
  */
 struct fp_vital_row *fp_rollup_find_vital(const struct fp_rollup *rollup, const struct fp_uuid *id);
 bool fp_rollup_keep_vital(struct fp_rollup *rollup, struct fp_vital_row *row,
                           const struct fp_vital_count *replaced) FP_MUST_CHECK;
+bool fp_rollup_keep_without(struct fp_rollup *rollup, const struct fp_vital_row *row,
+                            const struct fp_vital_count *replaced) FP_MUST_CHECK;
 bool fp_rollup_drop_vital(struct fp_rollup *rollup, const struct fp_vital_row *row) FP_MUST_CHECK;
 
 /* Counts the load with this key where it was first seen. False if it is not in the rollup. */

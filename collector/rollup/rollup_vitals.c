@@ -11,6 +11,7 @@
 #include "collector/rollup/addition.h"
 #include "collector/rollup/bins.h"
 #include "collector/rollup/ids.h"
+#include "collector/rollup/without.h"
 
 enum direction { TAKE_BACK = -1, COUNT = 1 };
 
@@ -118,7 +119,8 @@ static bool add_value(struct fp_rollup *rollup, const struct fp_vital_row *row,
         return add_to_timing(rollup, &key, count, direction, 0);
     if (!add_to_timing(rollup, &key, count, direction, count->value_us) ||
         !add_to_bin(rollup, key, direction, count->value_us) ||
-        !add_element(rollup, count, direction) || !add_parts(rollup, row, count, direction))
+        !add_element(rollup, count, direction) || !add_parts(rollup, row, count, direction) ||
+        !fp_without_add(rollup, row, count, direction))
         return false;
     if (!find_rating(count->rating, &timing.kind))
         return true;
@@ -148,6 +150,9 @@ static bool add_timings_of(const struct fp_addition *add, const struct fp_vital_
         if (!add_timing(add, &part))
             return false;
     }
+    key.kind = FP_TIMING_VITAL_PROFILED;
+    if (row->count.without.len > 0 && !add_timing(add, &key))
+        return false;
     return !find_rating(row->count.rating, &key.kind) || add_timing(add, &key);
 }
 
@@ -179,10 +184,23 @@ static struct fp_vital_key key_of(const struct fp_uuid *id)
     return (struct fp_vital_key){words.high, words.low};
 }
 
+/* Replaces what a value would be without something, where it counts. One whose page load this
+ * upload did not see profiled says nothing of that. */
+static bool replace_without(const struct fp_addition *add, struct fp_vital_row *row,
+                            struct fp_str without)
+{
+    if (without.len == 0 || fp_str_equal(without, row->count.without))
+        return true;
+    if (!fp_without_add(add->rollup, row, &row->count, TAKE_BACK))
+        return false;
+    row->count.without = without;
+    return add_timings_of(add, row) && fp_without_add(add->rollup, row, &row->count, COUNT);
+}
+
 static bool add_vital(const struct fp_addition *add, const struct fp_delta_vital *vital)
 {
     struct fp_uuid id = fp_vital_id((uint64_t)add->site_id, &add->delta->load, vital);
-    const struct fp_vital_row sent = {
+    struct fp_vital_row sent = {
         .key = key_of(&id),
         .id = id,
         .site_id = add->site_id,
@@ -196,10 +214,12 @@ static bool add_vital(const struct fp_addition *add, const struct fp_delta_vital
                   .rating = (int32_t)fp_vital_rate(vital->vital, vital->value_us),
                   .navigation = (int32_t)vital->navigation,
                   .uploads = is_counted_already(add->delta, vital) ? 0 : 1},
-        .part = fp_addition_int32(add->delta->part),
+        .part = fp_addition_int32(add->delta->part + vital->later),
         .vital = vital->vital,
     };
     bool added;
+    if (!fp_without_bytes(add->delta, vital, &add->rollup->texts, &sent.count.without))
+        return false;
     struct fp_vital_row *row =
         fp_rows_put(&add->rollup->tables[FP_ROLLUP_TABLE_VITAL], &sent.key.high, &added);
     if (row == NULL)
@@ -208,7 +228,7 @@ static bool add_vital(const struct fp_addition *add, const struct fp_delta_vital
         return true;
     if (!added && sent.count.value_us == row->count.value_us) {
         row->part = sent.part;
-        return true;
+        return replace_without(add, row, sent.count.without);
     }
     if (!added && !add_value(add->rollup, row, &row->count, TAKE_BACK))
         return false;
@@ -261,6 +281,18 @@ bool fp_rollup_keep_vital(struct fp_rollup *rollup, struct fp_vital_row *row,
     if (replaced == NULL || replaced->bucket_us < rollup->clock.oldest_us)
         return true;
     return open_place(rollup, row, replaced) && add_value(rollup, row, replaced, TAKE_BACK);
+}
+
+bool fp_rollup_keep_without(struct fp_rollup *rollup, const struct fp_vital_row *row,
+                            const struct fp_vital_count *replaced)
+{
+    struct fp_vital_count place = *replaced;
+    if (replaced->bucket_us < rollup->clock.oldest_us)
+        return true;
+    if (!open_place(rollup, row, replaced) || !fp_without_add(rollup, row, replaced, TAKE_BACK))
+        return false;
+    place.without = row->count.without;
+    return fp_without_add(rollup, row, &place, COUNT);
 }
 
 bool fp_rollup_drop_vital(struct fp_rollup *rollup, const struct fp_vital_row *row)

@@ -81,6 +81,12 @@ static int16_t smallint_at(const PGresult *rows, int row, int column)
     return (int16_t)be16toh(big);
 }
 
+/* Returns a bytea, which lives as long as the result. */
+static struct fp_str bytes_at(const PGresult *rows, int row, int column)
+{
+    return (struct fp_str){PQgetvalue(rows, row, column), (size_t)PQgetlength(rows, row, column)};
+}
+
 /* A database may know kinds that this version does not. */
 static int32_t navigation_at(const PGresult *rows, int row, int column)
 {
@@ -403,7 +409,11 @@ static bool settle_vital(struct fp_rollup *rollup, const PGresult *rows, int row
         NAVIGATION,
         ELEMENT,
         KNOWN_PARTS,
-        PART
+        PART,
+        WITHOUT = PART + FP_VITAL_PARTS_MAX - 1,
+        OWN_SEGMENT,
+        OWN_BUCKET,
+        OWN_NAVIGATION
     };
     const struct fp_uuid id = uuid_at(rows, row, ID);
     struct fp_vital_row *vital = fp_rollup_find_vital(rollup, &id);
@@ -411,7 +421,16 @@ static bool settle_vital(struct fp_rollup *rollup, const PGresult *rows, int row
         return true;
     if (PQgetisnull(rows, row, VALUE)) {
         bool is_first = integer_at(rows, row, SENT) == 1;
-        return !is_first || fp_rollup_keep_vital(rollup, vital, NULL);
+        const struct fp_vital_count place = {
+            .segment_id = bigint_at(rows, row, OWN_SEGMENT),
+            .bucket_us = bigint_at(rows, row, OWN_BUCKET) + FP_STORE_EPOCH_US,
+            .value_us = vital->count.value_us,
+            .navigation = navigation_at(rows, row, OWN_NAVIGATION),
+            .without = bytes_at(rows, row, WITHOUT),
+        };
+        if (is_first)
+            return fp_rollup_keep_vital(rollup, vital, NULL);
+        return PQgetisnull(rows, row, WITHOUT) || fp_rollup_keep_without(rollup, vital, &place);
     }
     struct fp_vital_count replaced = {
         .segment_id = bigint_at(rows, row, SEGMENT),
@@ -422,6 +441,7 @@ static bool settle_vital(struct fp_rollup *rollup, const PGresult *rows, int row
         .navigation = navigation_at(rows, row, NAVIGATION),
         .element_id = bigint_at(rows, row, ELEMENT),
         .parts.known = bigint_at(rows, row, KNOWN_PARTS),
+        .without = bytes_at(rows, row, WITHOUT),
     };
     for (int i = 0; i < (int)FP_COUNT(replaced.parts.us); i++)
         replaced.parts.us[i] = bigint_at(rows, row, PART + i);

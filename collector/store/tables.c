@@ -183,6 +183,7 @@ static const struct fp_store_column vital_columns[] = {
     COLUMN(fp_vital_row, count.parts.us[2], "part_3_us", BIGINT),
     COLUMN(fp_vital_row, count.parts.us[3], "part_4_us", BIGINT),
     COLUMN(fp_vital_row, count.navigation, "navigation", INTEGER),
+    COLUMN(fp_vital_row, count.without, "without", BYTES),
 };
 
 static bool is_counted(const struct fp_rollup *rollup, const void *row)
@@ -363,9 +364,16 @@ static void add_replacement(struct fp_buf *out)
                     ", %s = case when excluded.value_us = t.value_us then t.%s else excluded.%s end"
                     ", replaced_%s = case when excluded.value_us <> t.value_us then t.%s end",
                     places[i], places[i], places[i], places[i], places[i]);
-    fp_buf_addf(out, " where excluded.part >= t.part returning vital_id, sent");
+    /* An upload that did not see the page load profiled says nothing of it. */
+    fp_buf_addf(out,
+                ", without = case when excluded.value_us = t.value_us and excluded.without = ''"
+                " then t.without else excluded.without end"
+                ", replaced_without = case when excluded.value_us <> t.value_us"
+                " or excluded.without not in ('', t.without) then t.without end"
+                " where excluded.part >= t.part returning vital_id, sent");
     for (size_t i = 0; i < FP_COUNT(places); i++)
         fp_buf_addf(out, ", replaced_%s", places[i]);
+    fp_buf_addf(out, ", replaced_without, segment_id, bucket, navigation");
 }
 
 /* Touches a known row once per day, and whenever it learns of an earlier time. */

@@ -285,6 +285,9 @@ static const char version_9_hex[] =
     "010907020102066279746520371e01000266666666666666660180c1140202e807e0a71202777777"
     "77777777770400000007";
 
+/* As version 9, with what a vital would be without a function. */
+static const char version_10_hex[] = "";
+
 /* Content that only version 2 can encode. */
 static void add_measured(struct fp_delta *delta)
 {
@@ -605,20 +608,24 @@ static void bytes_of_version_8_are_still_read(void **state)
     empty_version_4(&example);
 }
 
-static void bytes_of_version_9_never_change(void **state)
+/* Fills in what version 9 can encode. */
+static void fill_version_9(struct fp_delta *example)
+{
+    fill_version_8(example);
+    example->segment.custom = FP_STR("plan=pro");
+}
+
+static void bytes_of_version_9_are_still_read(void **state)
 {
     struct room *room = *state;
     struct fp_delta example;
     struct fp_delta read;
-    fill_version_8(&example);
-    example.segment.custom = FP_STR("plan=pro");
-    encode(room, &example);
-    char hex[2048] = "";
-    for (size_t i = 0; i < room->bytes.len; i++)
-        snprintf(hex + 2 * i, 3, "%02x", room->bytes.data[i]);
-    assert_string_equal(hex, version_9_hex);
-    assert_int_equal(fp_delta_decode(room->bytes.data, room->bytes.len, &room->arena, &read),
-                     FP_DELTA_OK);
+    uint8_t bytes[sizeof(version_9_hex)];
+    const size_t len = read_hex(version_9_hex, bytes);
+    fill_version_9(&example);
+    assert_int_equal(fp_delta_decode(bytes, len, &room->arena, &read), FP_DELTA_OK);
+    assert_int_equal(read.without_count, 0);
+    assert_false(read.vitals[0].is_profiled);
     assert_true(fp_str_equal(read.segment.traffic, FP_STR("repeated")));
     assert_true(fp_str_equal(read.segment.browser_version, FP_STR("156")));
     assert_true(fp_str_equal(read.segment.network, FP_STR("3g")));
@@ -632,6 +639,84 @@ static void bytes_of_version_9_never_change(void **state)
     assert_int_equal(read.vitals[0].navigation, FP_NAVIGATION_SOFT);
     assert_int_equal(read.vitals[1].navigation, FP_NAVIGATION_RESTORE);
     empty_version_4(&example);
+}
+
+/* Adds what the first vital would be without something. */
+static void add_without(struct fp_delta *delta, struct fp_delta_timing timings[3])
+{
+    static struct fp_delta_without withouts[] = {{.timing = 2, .gone = 100, .half = 300}};
+    memcpy(timings, delta->timings, 2 * sizeof(*timings));
+    timings[2] = (struct fp_delta_timing){.id = 0x8888888888888888,
+                                          .name = FP_STR("INP"),
+                                          .source = FP_STR("function"),
+                                          .function = FP_STR("-7"),
+                                          .kind = FP_TIMING_VITAL_WITHOUT,
+                                          .first_bin = delta->bin_count};
+    delta->timings = timings;
+    delta->timing_count = 3;
+    delta->withouts = withouts;
+    delta->without_count = 1;
+    delta->vitals[0].is_profiled = true;
+    delta->vitals[0].without_count = 1;
+    delta->vitals[0].later = 2;
+}
+
+static void bytes_of_version_10_never_change(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta example;
+    struct fp_delta read;
+    struct fp_delta_timing timings[3];
+    fill_version_9(&example);
+    add_without(&example, timings);
+    encode(room, &example);
+    char hex[2048] = "";
+    for (size_t i = 0; i < room->bytes.len; i++)
+        snprintf(hex + 2 * i, 3, "%02x", room->bytes.data[i]);
+    assert_string_equal(hex, version_10_hex);
+    assert_int_equal(fp_delta_decode(room->bytes.data, room->bytes.len, &room->arena, &read),
+                     FP_DELTA_OK);
+    assert_same_upload(&example, &read);
+    assert_same_timings(&example, &read);
+    assert_int_equal(read.without_count, 1);
+    assert_true(read.vitals[0].is_profiled && !read.vitals[1].is_profiled);
+    assert_int_equal(read.vitals[0].without_count, 1);
+    assert_int_equal(read.vitals[0].later, 2);
+    assert_int_equal(read.withouts[0].timing, 2);
+    assert_int_equal(read.withouts[0].gone, 100);
+    assert_int_equal(read.withouts[0].half, 300);
+    empty_version_4(&example);
+    example.vitals[0].without_count = 0;
+    example.vitals[0].is_profiled = false;
+}
+
+/* What a vital would be is at most its value, of a profiled page load, and of its kind. */
+static void impossible_gains_are_damage(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta example;
+    struct fp_delta_timing timings[3];
+    fill_version_9(&example);
+    add_without(&example, timings);
+    struct fp_delta_without *without = example.withouts;
+    const struct fp_delta_without good = *without;
+    const uint16_t bin = fp_bin_of(example.vitals[0].value_us);
+    without->gone = without->half = bin;
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_OK);
+    without->half = bin + 1;
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
+    *without = good;
+    without->timing = 0;
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
+    *without = good;
+    example.vitals[0].is_profiled = false;
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
+    empty_version_4(&example);
+    example.vitals[0].without_count = 0;
 }
 
 static void vitals_out_of_range_or_without_a_load_are_damage(void **state)
@@ -774,9 +859,9 @@ static void a_count_without_its_bytes_costs_no_memory(void **state)
     delta.resource_count = delta.frame_count = delta.split_count = delta.stack_count = 0;
     delta.stack_sample_count = delta.timing_count = delta.bin_count = 0;
     encode(room, &delta);
-    /* The last twelve bytes are zero counts; the first of them becomes four billion. */
+    /* The last thirteen bytes are zero counts; the first of them becomes four billion. */
     const uint8_t many[] = {0xff, 0xff, 0xff, 0xff, 0x0f};
-    room->bytes.len -= 12;
+    room->bytes.len -= 13;
     fp_buf_add(&room->bytes, many, sizeof(many));
     assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
     assert_in_range(room->arena.used_bytes, 0, 4096);
@@ -808,7 +893,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(bytes_of_version_6_are_still_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bytes_of_version_7_are_still_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bytes_of_version_8_are_still_read, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bytes_of_version_9_never_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_of_version_9_are_still_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_of_version_10_never_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(impossible_gains_are_damage, set_up, tear_down),
         cmocka_unit_test_setup_teardown(vitals_out_of_range_or_without_a_load_are_damage, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(unseen_time_below_zero_is_damage, set_up, tear_down),

@@ -5,6 +5,7 @@
 #include "rollup_test.h"
 
 #include "collector/rollup/rollup_vitals.c"
+#include "collector/rollup/without.h"
 
 enum { LATER_HOURS = 3 };
 
@@ -286,6 +287,122 @@ static void elements_and_parts_go_with_their_value(void **state)
     assert_true(parts_us > 900000.5 && parts_us < 900001.5);
 }
 
+/* How many a bin of a timing has. */
+static int64_t count_of(const struct fp_rollup *rollup, uint64_t timing_id,
+                        enum fp_without_histogram histogram, int64_t value_us)
+{
+    const struct fp_rows *facts = &rollup->tables[FP_ROLLUP_TABLE_TIMING_BIN_FACT];
+    int64_t count = 0;
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct fp_timing_bin_fact *fact = fp_rows_at(facts, i);
+        if (fact->key.id == (int64_t)timing_id &&
+            fact->key.part == histogram * FP_WITHOUT_BINS + fp_bin_of(value_us))
+            count += fact->count;
+    }
+    return count;
+}
+
+static uint64_t profiled_id(enum fp_vital vital)
+{
+    const struct fp_timing_key key = {.kind = FP_TIMING_VITAL_PROFILED,
+                                      .name = fp_str_of(fp_vital_name(vital))};
+    return fp_timing_id(fp_site_id(FP_STR("shop")), &key);
+}
+
+/* A part of a page load whose INP of 300 ms would be `gone_ms` without timing 21; 0: not profiled.
+ */
+static void add_part(struct fp_rollup *rollup, uint32_t part, int64_t value_ms, int64_t gone_ms)
+{
+    struct fp_delta_timing timing = {.id = 21,
+                                     .name = FP_STR("INP"),
+                                     .source = FP_STR("function"),
+                                     .function = FP_STR("9"),
+                                     .kind = FP_TIMING_VITAL_WITHOUT};
+    struct fp_delta_without without = {.gone = fp_bin_of(gone_ms * FP_US_PER_MS),
+                                       .half = fp_bin_of((gone_ms + value_ms) * FP_US_PER_MS / 2)};
+    struct fp_delta_vital vital = {.metric = 1,
+                                   .vital = FP_VITAL_INP,
+                                   .element = FP_INDEX_NONE,
+                                   .value_us = value_ms * FP_US_PER_MS,
+                                   .is_profiled = gone_ms > 0,
+                                   .without_count = gone_ms > 0 ? 1 : 0};
+    struct fp_delta delta = {.id.bytes = {(uint8_t)(part + 1), (uint8_t)gone_ms},
+                             .has_load = true,
+                             .part = part,
+                             .received_us = NOW_US,
+                             .segment = {.site = FP_STR("shop"), .route = FP_STR("/")},
+                             .timings = &timing,
+                             .timing_count = 1,
+                             .withouts = &without,
+                             .without_count = 1,
+                             .vitals = &vital,
+                             .vital_count = 1};
+    assert_int_equal(fp_rollup_add(rollup, &delta), FP_ROLLUP_COUNTED);
+}
+
+/* Without, with half of it, and as it is, the page load counts once each. */
+static void assert_counts_once(const struct fp_rollup *rollup, int64_t value_ms, int64_t gone_ms)
+{
+    int64_t all = 0;
+    const struct fp_rows *facts = &rollup->tables[FP_ROLLUP_TABLE_TIMING_BIN_FACT];
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct fp_timing_bin_fact *fact = fp_rows_at(facts, i);
+        all += fact->key.id == 21 ? fact->count : 0;
+        assert_true(fact->count >= 0);
+    }
+    assert_int_equal(all, gone_ms > 0 ? FP_WITHOUT_HISTOGRAMS : 0);
+    assert_int_equal(
+        count_of(rollup, profiled_id(FP_VITAL_INP), FP_WITHOUT_NOW, value_ms * FP_US_PER_MS),
+        gone_ms > 0);
+    if (gone_ms == 0)
+        return;
+    assert_int_equal(count_of(rollup, 21, FP_WITHOUT_NOW, value_ms * FP_US_PER_MS), 1);
+    assert_int_equal(count_of(rollup, 21, FP_WITHOUT_GONE, gone_ms * FP_US_PER_MS), 1);
+    assert_int_equal(count_of(rollup, 21, FP_WITHOUT_HALF, (gone_ms + value_ms) * FP_US_PER_MS / 2),
+                     1);
+}
+
+static void what_a_vital_would_be_without_something_counts_once_per_page_load(void **state)
+{
+    struct fp_rollup *rollup = begin(state);
+    add_part(rollup, 0, 300, 120);
+    assert_counts_once(rollup, 300, 120);
+    add_part(rollup, 1, 300, 90); /* it knows more of the same value */
+    assert_counts_once(rollup, 300, 90);
+    add_part(rollup, 2, 300, 0); /* it does not know that the page load is profiled */
+    assert_counts_once(rollup, 300, 90);
+    add_part(rollup, 3, 400, 100); /* another interaction */
+    assert_counts_once(rollup, 400, 100);
+    add_part(rollup, 1, 350, 80); /* late */
+    assert_counts_once(rollup, 400, 100);
+    add_part(rollup, 4, 500, 0);
+    assert_counts_once(rollup, 500, 0);
+}
+
+/* The database keeps an equal value where it is. */
+static void what_an_equal_value_would_be_without_something_is_replaced_in_its_place(void **state)
+{
+    struct fp_rollup *rollup = begin(state);
+    const struct beacon beacon = {
+        .load = 0, .part = 0, .vital = FP_VITAL_INP, .value_us = 300000, .metric = 1};
+    add_part(rollup, 0, 300, 120);
+    struct fp_vital_row *row = row_of(rollup, &beacon);
+    struct fp_vital_count place = {.segment_id = 5,
+                                   .bucket_us = NOW_US - 1 - LATER_HOURS * FP_US_PER_HOUR,
+                                   .value_us = 300000};
+    assert_true(fp_rollup_keep_without(rollup, row, &place));
+    assert_true(fp_rollup_drop_vital(rollup, row));
+    assert_counts_once(rollup, 300, 120);
+    const struct fp_rows *facts = &rollup->tables[FP_ROLLUP_TABLE_TIMING_BIN_FACT];
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct fp_timing_bin_fact *fact = fp_rows_at(facts, i);
+        assert_true(fact->count == (fact->key.segment_id == 5));
+    }
+    place.without = row->count.without; /* the same again: nothing changes */
+    assert_true(fp_rollup_keep_without(rollup, row, &place));
+    assert_counts_once(rollup, 300, 120);
+}
+
 static void takes_back_no_vital_past_the_retention(void **state)
 {
     struct fp_rollup *rollup = begin(state);
@@ -351,6 +468,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(takes_back_a_vital_in_the_bucket_that_counted_it, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(elements_and_parts_go_with_their_value, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            what_a_vital_would_be_without_something_counts_once_per_page_load, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            what_an_equal_value_would_be_without_something_is_replaced_in_its_place, set_up,
+            tear_down),
         cmocka_unit_test_setup_teardown(takes_back_no_vital_past_the_retention, set_up, tear_down),
         cmocka_unit_test_setup_teardown(does_not_count_a_vital_that_the_database_has_newer, set_up,
                                         tear_down),
