@@ -217,6 +217,14 @@ bool fp_fold_subtract_windows(struct fp_fold *fold, const struct fp_fold_windows
 /* Describes the upload for later parts of its page load, if the context asks. */
 bool fp_fold_remember(struct fp_fold *fold) FP_MUST_CHECK;
 
+/* Vitals of one upload that may be sent again (others count for good), and how many timings
+ * fp_fold_without may add. */
+enum { FP_FOLD_VITALS_MAX = 64, FP_FOLD_WITHOUT_MAX = 64 };
+
+/* Finds what vitals that may be sent again would be without what ran in them: those of this upload,
+ * and those of earlier parts of which it says more. Describes them for later parts. */
+bool fp_fold_without(struct fp_fold *fold) FP_MUST_CHECK;
+
 /* Adds to that description for which names the upload counted the page load. */
 bool fp_fold_remember_counted(struct fp_fold *fold) FP_MUST_CHECK;
 

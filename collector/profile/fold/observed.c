@@ -17,7 +17,6 @@ enum {
     ADDED_BY_ONE = 7,
     ADDED_BY_VITAL = ADDED_BY_ONE + 2 + FP_VITAL_PARTS_MAX, /* also its element and its parts */
     ADDED_BY_NONE = 10,
-    REPLACEABLE_MAX = 64, /* vitals of one upload that may be sent again; others count for good */
 };
 
 /* True if the host of its page tells the site's own scripts and responses from others. */
@@ -177,11 +176,15 @@ static bool count_replaceable(struct fp_fold *fold, const struct fp_profile_vita
     uint32_t element;
     struct fp_delta *delta = fold->delta;
     if (delta->vitals == NULL)
-        delta->vitals = fp_fold_array(fold, REPLACEABLE_MAX, sizeof(*delta->vitals));
+        delta->vitals = fp_fold_array(fold, FP_FOLD_VITALS_MAX, sizeof(*delta->vitals));
     if (delta->vitals == NULL || !find_element(fold, vital, &element))
         return false;
-    delta->vitals[delta->vital_count++] = (struct fp_delta_vital){
-        vital->metric, vital->vital, vital->navigation, element, vital->value_us, vital->parts};
+    delta->vitals[delta->vital_count++] = (struct fp_delta_vital){.metric = vital->metric,
+                                                                  .vital = vital->vital,
+                                                                  .navigation = vital->navigation,
+                                                                  .element = element,
+                                                                  .value_us = vital->value_us,
+                                                                  .parts = vital->parts};
     return true;
 }
 
@@ -243,7 +246,7 @@ static bool count_vital(struct fp_fold *fold, const struct fp_profile_vital *vit
 {
     const bool is_replaceable = vital->has_id && fold->profile->has_load &&
                                 vital->value_us <= FP_DELTA_TIME_MAX_US &&
-                                fold->delta->vital_count < REPLACEABLE_MAX;
+                                fold->delta->vital_count < FP_FOLD_VITALS_MAX;
     return is_replaceable && fp_fold_may_replace(fold) ? count_replaceable(fold, vital)
                                                        : count_for_good(fold, vital);
 }

@@ -26,6 +26,10 @@ static size_t text_bytes(const struct fp_part *part)
         bytes += part->timings[i].name.len;
     for (uint32_t i = 0; i < part->span_count; i++)
         bytes += part->spans[i].window.len + part->spans[i].host.len;
+    for (uint32_t i = 0; i < part->vital_count; i++) {
+        const struct fp_delta_timing *element = &part->vitals[i].element;
+        bytes += element->name.len + element->source.len + element->function.len;
+    }
     return bytes;
 }
 
@@ -39,7 +43,9 @@ size_t fp_part_bytes(const struct fp_part *part)
            array_bytes(part->timing_count, sizeof(*part->timings)) +
            array_bytes(part->window_count, sizeof(*part->windows)) +
            array_bytes(part->span_count, sizeof(*part->spans)) +
-           array_bytes(part->counted_count, sizeof(*part->counted)) + text_bytes(part);
+           array_bytes(part->counted_count, sizeof(*part->counted)) +
+           array_bytes(part->wait_count, sizeof(*part->waits)) +
+           array_bytes(part->vital_count, sizeof(*part->vitals)) + text_bytes(part);
 }
 
 static void *copy_array(uint8_t **at, const void *array, size_t count, size_t size)
@@ -78,6 +84,9 @@ struct fp_part *fp_part_copy(const struct fp_part *part)
     copy->windows = copy_array(&at, part->windows, part->window_count, sizeof(*part->windows));
     struct fp_fold_span *spans = copy_array(&at, part->spans, part->span_count, sizeof(*spans));
     copy->counted = copy_array(&at, part->counted, part->counted_count, sizeof(*part->counted));
+    copy->waits = copy_array(&at, part->waits, part->wait_count, sizeof(*part->waits));
+    struct fp_fold_vital *vitals =
+        copy_array(&at, part->vitals, part->vital_count, sizeof(*vitals));
     for (uint32_t i = 0; i < part->resource_count; i++)
         copy_text(&at, &resources[i].url);
     for (uint32_t i = 0; i < part->frame_count; i++)
@@ -88,6 +97,12 @@ struct fp_part *fp_part_copy(const struct fp_part *part)
         copy_text(&at, &spans[i].window);
         copy_text(&at, &spans[i].host);
     }
+    for (uint32_t i = 0; i < part->vital_count; i++) {
+        copy_text(&at, &vitals[i].element.name);
+        copy_text(&at, &vitals[i].element.source);
+        copy_text(&at, &vitals[i].element.function);
+    }
+    copy->vitals = vitals;
     copy->resources = resources;
     copy->frames = frames;
     copy->timings = timings;

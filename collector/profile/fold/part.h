@@ -44,6 +44,21 @@ struct fp_fold_span {
     struct fp_str host;   /* of a request */
 };
 
+/* A wait of the visitor, which a vital may be of. */
+struct fp_fold_wait {
+    int64_t start_us;
+    int64_t end_us;
+    int64_t value_us; /* of an interaction, the longest of its events */
+};
+
+/* A vital that may be sent again. */
+struct fp_fold_vital {
+    struct fp_delta_vital value;    /* without its indexes */
+    struct fp_delta_timing element; /* id 0: unknown; id and texts only */
+    struct fp_fold_wait wait;       /* of an INP, empty if the sender does not say */
+    uint32_t part;                  /* that sent it */
+};
+
 /* Spans of the samples of one page load's parts do not overlap: of two parts that watched the same
  * time, the one that came first owns it. */
 struct fp_part {
@@ -54,7 +69,9 @@ struct fp_part {
     const struct fp_delta_timing *timings; /* that have windows; ids and texts only */
     const struct fp_fold_window *windows;
     const struct fp_fold_span *spans;
-    const uint64_t *counted; /* ids of timings for which this part counted the page load */
+    const uint64_t *counted;          /* ids of timings for which this part counted the page load */
+    const struct fp_fold_wait *waits; /* interactions */
+    const struct fp_fold_vital *vitals; /* of which later parts may say more */
     uint32_t resource_count;
     uint32_t frame_count;
     uint32_t stack_count;
@@ -63,6 +80,8 @@ struct fp_part {
     uint32_t window_count;
     uint32_t span_count;
     uint32_t counted_count;
+    uint32_t wait_count;
+    uint32_t vital_count;
     bool is_watched; /* it has a trace */
 };
 

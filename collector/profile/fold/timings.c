@@ -52,6 +52,7 @@ bool fp_fold_timings(struct fp_fold *fold)
                    fp_fold_earlier_windows(fold->context);
     if (count == 0)
         return true;
+    count += FP_FOLD_WITHOUT_MAX;
     struct fp_delta *delta = fold->delta;
     delta->timings = fp_fold_array(fold, count, sizeof(*delta->timings));
     delta->bins = fp_fold_array(fold, count, sizeof(*delta->bins));
