@@ -29,6 +29,8 @@ static const struct fp_grid_column cost_columns[] = {FP_COLUMNS_OF_COST_BY(FP_GR
 static const struct fp_grid_column third_parties_columns[] = {
     FP_COLUMNS_OF_THIRD_PARTIES(FP_GRID_COLUMN)};
 static const struct fp_grid_column markers_columns[] = {FP_COLUMNS_OF_MARKERS(FP_GRID_COLUMN)};
+static const struct fp_grid_column what_if_columns[] = {FP_COLUMNS_OF_WHAT_IF(FP_GRID_COLUMN)};
+static const struct fp_grid_column fix_first_columns[] = {FP_COLUMNS_OF_FIX_FIRST(FP_GRID_COLUMN)};
 static const struct fp_grid_column hangs_columns[] = {FP_COLUMNS_OF_HANGS(FP_GRID_COLUMN)};
 static const struct fp_grid_column coverage_columns[] = {FP_COLUMNS_OF_COVERAGE(FP_GRID_COLUMN)};
 
@@ -54,6 +56,12 @@ struct report {
 };
 
 #define COLUMNS(list) .columns = (list), .column_count = sizeof(list) / sizeof((list)[0])
+
+/* What gains rest on. */
+#define ASSUMPTIONS                                                                                \
+    "GAIN MS is at most what the 75th percentile of page loads would lose, if the rest ran as "    \
+    "before, no work moved elsewhere and profiled page loads are as others; it lies from AT "      \
+    "LEAST to AT MOST with a probability of 95 %. Gains do not add up."
 
 static const struct report reports[] = {
     {.command = "timings",
@@ -100,6 +108,26 @@ static const struct report reports[] = {
      .argument = "vital",
      .argument_doc = "VITAL",
      .argument_missing = "name a vital, such as LCP"},
+    {.command = "what-if",
+     .doc = "What the 75th percentile of a vital would be at most without something that ran, or "
+            "with half of it: functions with all that they call, hosts, and what the browser did. "
+            "VITAL is INP or LCP.",
+     .function = "what_if",
+     .things = "profiled page loads with this vital",
+     COLUMNS(what_if_columns),
+     .extra_count = 4,
+     .footer = ASSUMPTIONS,
+     .argument = "vital",
+     .argument_doc = "VITAL",
+     .argument_missing = "name a vital: INP or LCP"},
+    {.command = "fix-first",
+     .doc = "What to fix first: what would improve a vital most, of all vitals in one list, by the "
+            "gain as a share of what is good.",
+     .function = "fix_first",
+     .things = "profiled page loads in which something surely made a vital longer",
+     COLUMNS(fix_first_columns),
+     .extra_count = 5,
+     .footer = ASSUMPTIONS},
     {.command = "ttfb",
      .doc = "Time to first byte by what the server's cache did: how much of it the server's "
             "application took, and how much the network and all else. Web servers with "

@@ -31,6 +31,8 @@ export const filterSets = {
   vital_parts_by: 'filters and vitals',
   vital_elements: 'filters and vitals',
   vital_hotspots: 'filters of samples and vitals',
+  what_if: 'filters',
+  fix_first: 'filters',
   ttfb_parts: 'filters',
   ttfb_parts_by: 'filters',
   interactions: 'filters and vitals',

@@ -74,6 +74,8 @@ const tries = () => ({
   'waits': [['waits', '%', '--csv']],
   'long-frames': [['long-frames', '--csv']],
   'cost': [['cost', 'party', '--csv']],
+  'what-if': [['what-if', 'INP', '--csv']],
+  'fix-first': [['fix-first', '--csv']],
   'third-parties': [['third-parties', '--csv']],
   'markers': [['markers', '--csv']],
   'coverage': [['coverage', '--csv']],

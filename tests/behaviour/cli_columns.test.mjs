@@ -90,6 +90,8 @@ const questions = [
   ['waits %', "select * from fleetprof.waits('%', 'shop')"],
   ['interactions --by device', "select * from fleetprof.interactions_by('device', 'shop')"],
   ['long-frames', "select * from fleetprof.long_frames('shop')"],
+  ['what-if INP', "select * from fleetprof.what_if('INP', 'shop')"],
+  ['fix-first', "select * from fleetprof.fix_first('shop')"],
   ['third-parties', "select * from fleetprof.third_parties('shop')"],
   ['cost party', "select * from fleetprof.cost_by('party', 'shop')"],
   ['cost package', "select * from fleetprof.cost_by('package', 'shop')"],

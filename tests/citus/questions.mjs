@@ -54,6 +54,8 @@ const factFunctions = {
   interactions: [''],
   interactions_by: ["dimension => 'release'"],
   long_frames: [''],
+  what_if: ["vital => 'INP', top => null"],
+  fix_first: ['top => null'],
   third_parties: [''],
   blind_time: [''],
   coverage: [''],

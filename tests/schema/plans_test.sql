@@ -24,7 +24,8 @@ insert into question values
     ('measure_hotspots', '', 'measure', '''measure 3'', '),
     ('measure_hotspots', ', marker => ''layout''', 'measure_frame', '''measure 3'', '),
     ('vital_hotspots', '', 'measure_frame', '''INP'', '),
-    ('vitals_by', '', 'timing_bin', '''route'', ');
+    ('vitals_by', '', 'timing_bin', '''route'', '),
+    ('what_if', '', 'timing_bin', '''INP'', ');
 insert into question values
     ('hotspots', '', 'frame'),
     ('estimated_hotspots', '', 'frame'),
@@ -36,6 +37,7 @@ insert into question values
     ('timings', '', 'timing_bin'),
     ('vitals', '', 'timing_bin'),
     ('third_parties', '', 'frame'),
+    ('fix_first', '', 'timing_bin'),
     ('coverage', '', 'total'),
     ('coverage', '', 'timing'),
     ('hangs', '', 'timing');

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a vital would be without a function: page loads in parts, over HTTP, to SQL and the command line. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { binDir, run, startStack, waitFor } from './stack.mjs';
+
+const program = path.join(binDir, 'fleetprof');
+const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36';
+const script = 'https://www.shop.example/app.js';
+
+/** @type {import('./stack.mjs').Stack} */
+let stack;
+/** @type {NodeJS.ProcessEnv} */
+let env;
+let sent = 0;
+
+/** A sample each 10 ms; from one time to another a function is on top. @param {[number, number, number][]} runs @param {number} end */
+function trace(runs, end) {
+  const samples = [];
+  for (let timestamp = 5; timestamp < end; timestamp += 10) {
+    const [, , stackId] = runs.find(([from, to]) => timestamp >= from && timestamp < to) ?? [];
+    samples.push(stackId === undefined ? { timestamp } : { timestamp, stackId });
+  }
+  return {
+    resources: [script, 'https://chat.example/chat.js'],
+    frames: [{ name: 'onClick', resourceId: 0, line: 10, column: 1 }, { name: 'sortReviews', resourceId: 0, line: 388, column: 12 },
+      { name: 'openChat', resourceId: 1, line: 5, column: 2 }],
+    stacks: [{ frameId: 0 }, { frameId: 1, parentId: 0 }, { frameId: 2, parentId: 0 }],
+    samples,
+  };
+}
+
+const click = (/** @type {number} */ start, /** @type {number} */ duration) => ({
+  type: 'pointer', target: '#buy', start, processingStart: start, processingEnd: start + duration, duration });
+
+/** @param {object} envelope */
+async function upload(envelope) {
+  const reply = await fetch(`${stack.collector.url}/v1/ingest/pk_shop`, {
+    method: 'POST', headers: { 'user-agent': chrome }, body: JSON.stringify({ version: 1, sampleInterval: 10, id: randomUUID(), ...envelope }),
+  });
+  assert.equal(reply.status, 204, await reply.text());
+  sent++;
+}
+
+/** @param {string} query below `select` */
+const ask = (query) => stack.sql(`select ${query}`);
+
+/** Waits for all uploads to be in SQL. */
+const counted = () => waitFor(async () => (await ask('count(*) as n from fleetprof.upload_log'))[0].n === sent, { what: `${sent} uploads in SQL` });
+
+/** Sends a page load whose INP is 600 ms: the vital first, and then, perhaps in another flush, what ran. @param {number} number @param {boolean} apart */
+async function load(number, apart) {
+  const common = { load: randomUUID(), page: { url: `https://www.shop.example/${number % 6 === 0 ? 'cart' : 'product'}` } };
+  const runs = /** @type {[number, number, number][]} */ ([[1000, 1100, 0], [1100, 1500, 1], [3000, 3200, 2]]);
+  await upload({ ...common, part: 0, start: 2000, duration: 0, vitals: [{ name: 'INP', value: 600, id: 'v1', target: '#buy' }, { name: 'LCP', value: 900, id: 'v2' }],
+    interactions: [click(1000, 600)] });
+  if (apart) await counted();
+  await upload({ ...common, part: 1, start: 0, duration: 1800, trace: trace(runs, 1800) });
+  if (apart) await counted();
+  // A second interaction that is not the INP, but would be without sortReviews.
+  await upload({ ...common, part: 2, start: 2900, duration: 600, interactions: [click(3000, 280)],
+    trace: { ...trace(runs, 3500), samples: trace(runs, 3500).samples.filter(({ timestamp }) => timestamp > 2900) } });
+}
+
+before(async () => {
+  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', routes: ['/product', '/cart'] }] } });
+  env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
+  for (let number = 0; number < 120; number += 1) await load(number, number < 2);
+  // Not profiled: they count in p75 alone.
+  for (let number = 0; number < 40; number += 1) {
+    await upload({ load: randomUUID(), page: { url: 'https://www.shop.example/cart' }, vitals: [{ name: 'INP', value: 600, id: 'v1' }] });
+  }
+  await counted();
+});
+after(async () => { await stack?.stop(); });
+
+/** A p75 of 600 ms is in a bin of 16 ms, and a gain is a difference from it. @param {number} value @param {number} wanted */
+const close = (value, wanted) => assert.ok(Math.abs(value - wanted) <= 16, `${value}, not ${wanted}`);
+
+test('each profiled page load counts once, whatever parts it comes in', async () => {
+  const bins = await stack.sql(`select t.kind::text, t.source, case when kind = 'vital_without' then bin / 2048 end as histogram, sum(count) as count
+    from (select unnest(timing_id) as timing_id, unnest(bin) as bin, unnest(count) as count from fleetprof_data.timing_bin_packed) as entry
+    join fleetprof_data.timing as t using (timing_id) where name = 'INP' and kind in ('vital', 'vital_profiled', 'vital_without')
+    group by t.kind, t.source, t.function, 3 order by 1, 2, 3, 4`);
+  assert.deepEqual(bins.map((row) => Object.values(row).map(String).join(' ')), [
+    'vital  null 160', 'vital_profiled  null 120',
+    ...[0, 0, 1, 1, 2, 2].map((histogram) => `vital_without function ${histogram} 120`),
+  ].sort());
+});
+
+test('what_if: sortReviews gives what the second interaction lets it give', async () => {
+  const rows = await ask("* from fleetprof.what_if('INP', 'shop')");
+  assert.deepEqual(rows.map(({ kind, name, resource, line, party, loads, profiled_loads: profiled }) => [kind, name, resource, line, party, loads, profiled]), [
+    ['function', 'onClick', script, 10, 'first', 120, 120], ['function', 'sortReviews', script, 388, 'first', 120, 120]]);
+  const [all, sort] = rows;
+  close(sort.p75_ms, 600);
+  close(sort.p75_gone_ms, 280);
+  close(sort.p75_halved_ms, 400);
+  close(all.p75_gone_ms, 100);
+  assert.ok(sort.gain_low <= sort.gain_ms && sort.gain_ms <= sort.gain_high);
+  assert.equal(sort.less_poor_share, 1);
+});
+
+test('fix_first: one list, with routes', async () => {
+  const rows = await ask("* from fleetprof.fix_first('shop')");
+  assert.deepEqual(rows.map(({ rank, name, vital, routes }) => [rank, name, vital, routes]),
+    [[1, 'onClick', 'INP', '/product, /cart'], [2, 'sortReviews', 'INP', '/product, /cart']]);
+  assert.equal((await ask("* from fleetprof.fix_first('shop', route => '/product', top => 1)"))[0].loads, 100);
+  assert.deepEqual(await ask("* from fleetprof.fix_first('shop', route => '/cart')"), [], 'too few to say');
+});
+
+test('the command line says what gains rest on, once', async () => {
+  for (const args of [['what-if', 'INP'], ['fix-first']]) {
+    const { code, stdout, stderr } = await run([program, ...args], { env });
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /sortReviews/);
+    assert.equal(stdout.split('Gains do not add up').length, 2);
+  }
+  const { code, stderr } = await run([program, 'what-if', 'CLS'], { env });
+  assert.equal(code, 2);
+  assert.match(stderr, /nothing is known of "CLS"[^]*hint: vital is one of INP, LCP/);
+});
