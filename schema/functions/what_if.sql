@@ -116,19 +116,31 @@ declare
     -- How many things are looked at: those that made page loads longest.
     most constant integer := 150;
     share constant double precision := 0.75;
+    poor_us constant double precision := vital_poor_us(vital_gains.vital);
 begin
     return query
-    with entry as materialized (
+    with counted as materialized (
         select * from without_bins(vital_gains.selected, vital_gains.vital)
+    ),
+    -- Once per bin, because it takes powers.
+    value as materialized (
+        select bin, bin_middle_us(bin) as value_us from counted group by bin
+    ),
+    entry as materialized (
+        select kind, name, histogram, bin, value_us, count from counted join value using (bin)
+    ),
+    profiled as materialized (
+        select bin, value_us, count from entry where kind = '(profiled)'
     ),
     whole as materialized (
         select
-            sum(count) filter (where kind = '(profiled)') as profiled,
-            (select min(bin_middle_us(bin)) from (
-                select bin, sum(count) over (order by bin) as up_to, sum(count) over () as binned
-                from entry where kind = '(all)') as cumulative
-             where up_to >= share * binned) as p75_us
-        from entry
+            (select sum(count) from profiled) as profiled,
+            min(value_us) filter (where up_to >= share * binned) as p75_us
+        from (
+            select value_us, sum(count) over (order by bin) as up_to, sum(count) over () as binned
+            from entry
+            where kind = '(all)'
+        ) as cumulative
     ),
     -- A function may have several frames, one per build of its script.
     frame_entry as materialized (
@@ -144,18 +156,20 @@ begin
         ) as given
         cross join lateral merged_frames(given.frame_ids, given.weights) as merged
     ),
+    frames_of as materialized (
+        select shown_id::text as name, array_agg(name::bigint order by name) as frame_ids
+        from merged
+        group by 1
+    ),
     thing as materialized (
-        select
-            kind,
-            coalesce(shown_id::text, entry.name) as name,
-            histogram,
-            bin,
-            sum(count) as count,
-            array_agg(distinct entry.name::bigint) filter (where kind = 'function') as frame_ids
-        from entry
-        left join merged on kind = 'function' and merged.name = entry.name
-        where kind not in ('(all)', '(profiled)')
-        group by 1, 2, 3, 4
+        select kind, name, histogram, bin, value_us, sum(count) as count
+        from (
+            select kind, coalesce(shown_id::text, entry.name) as name, histogram, bin, value_us, count
+            from entry
+            left join merged on kind = 'function' and merged.name = entry.name
+            where kind not in ('(all)', '(profiled)')
+        ) as part
+        group by kind, name, histogram, bin, value_us
     ),
     candidate as materialized (
         select
@@ -166,9 +180,8 @@ begin
                 kind,
                 name,
                 sum(count) filter (where histogram = 0) as loads,
-                sum(case histogram when 0 then count when 1 then -count end * bin_middle_us(bin)) as longer_us,
-                sum(case histogram when 0 then count when 1 then -count end)
-                    filter (where bin_middle_us(bin) > vital_poor_us(vital_gains.vital)) as less_poor
+                sum(case histogram when 0 then count when 1 then -count end * value_us) as longer_us,
+                sum(case histogram when 0 then count when 1 then -count end) filter (where value_us > poor_us) as less_poor
             from thing
             group by kind, name
         ) as sums
@@ -176,18 +189,21 @@ begin
         limit most
     ),
     -- Of each candidate three histograms of all profiled page loads. Those that it did not make longer are as they are.
+    moved_bin as materialized (
+        select number, histogram, bin, value_us, count
+        from thing
+        join candidate using (kind, name)
+    ),
     histogram as (
         select number, kept, bin, sum(count) as count
         from (
-            select number, kept, bin, entry.count
-            from entry
+            select number, kept, bin, count
+            from profiled
             cross join candidate
             cross join generate_series(0, 2) as kept
-            where entry.kind = '(profiled)'
             union all
             select number, kept, bin, case histogram when 0 then -count else count end
-            from thing
-            join candidate using (kind, name)
+            from moved_bin
             join generate_series(1, 2) as kept on histogram in (0, kept)
         ) as part
         group by number, kept, bin
@@ -225,13 +241,9 @@ begin
         where now.kept = 0 and changed.kept > 0
     ),
     below as (
-        select
-            number,
-            kept,
-            sum(count) filter (where bin_middle_us(bin) <= least(now_us, changed_us)) as count
-        from entry
+        select number, kept, sum(count) filter (where value_us <= least(now_us, changed_us)) as count
+        from profiled
         cross join pair
-        where entry.kind = '(profiled)'
         group by number, kept
     ),
     moved as (
@@ -239,11 +251,10 @@ begin
             number,
             pair.kept,
             sum(count) filter (where histogram = 0) as all_moved,
-            sum(count) filter (where histogram = 0 and bin_middle_us(bin) <= now_us) as now_below,
-            sum(count) filter (where histogram = 0 and bin_middle_us(bin) <= least(now_us, changed_us)) as kept_below,
-            sum(count) filter (where histogram = pair.kept and bin_middle_us(bin) <= changed_us) as changed_below
-        from thing
-        join candidate using (kind, name)
+            sum(count) filter (where histogram = 0 and value_us <= now_us) as now_below,
+            sum(count) filter (where histogram = 0 and value_us <= least(now_us, changed_us)) as kept_below,
+            sum(count) filter (where histogram = pair.kept and value_us <= changed_us) as changed_below
+        from moved_bin
         join pair using (number)
         group by number, pair.kept
     ),
@@ -274,7 +285,7 @@ begin
     select
         candidate.kind,
         candidate.name,
-        (select array_agg(distinct id) from thing, unnest(frame_ids) as id where thing.kind = candidate.kind and thing.name = candidate.name),
+        frames_of.frame_ids,
         whole.p75_us,
         gone.gain_us,
         case when whole.profiled >= least_profiled_loads() then gone.error_us end,
@@ -285,6 +296,7 @@ begin
         whole.profiled::bigint
     from candidate
     cross join whole
+    left join frames_of on candidate.kind = 'function' and frames_of.name = candidate.name
     join gain as gone on gone.number = candidate.number and gone.kept = 1
     join gain as half on half.number = candidate.number and half.kept = 2;
 end

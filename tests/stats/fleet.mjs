@@ -34,6 +34,9 @@ const sitesBetweenClearing = 20;
  * @property {number} after_uploads
  */
 
+/** As fleet_tool takes them. @param {Side} given */
+const optionsOf = (given) => Object.entries(given).map(([name, value]) => `${name}=${value}`).join(' ');
+
 export class Fleet {
   static async start() {
     const postgres = await startPostgres({ migrated: true, settings: { fsync: 'off', full_page_writes: 'off', shared_buffers: '256MB', autovacuum: 'off' } });
@@ -85,7 +88,7 @@ export class Fleet {
       begin
         for name in
           select relname from pg_class where relnamespace = 'fleetprof_data'::regnamespace and relkind = 'r'
-            and (relname ~ '_recent$' or relname in ('frame', 'resource', 'stack', 'segment', 'unsealed', 'upload_id', 'load_id'))
+            and (relname ~ '_recent$' or relname in ('frame', 'resource', 'stack', 'segment', 'unsealed', 'upload_id', 'load_id', 'vital'))
         loop
           execute format('truncate fleetprof_data.%I', name);
         end loop;
@@ -101,6 +104,22 @@ export class Fleet {
   /** Multiplies a function's cost from the next side on. @param {number} number @param {number} factor */
   effect(number, factor) {
     return this.#send(`effect ${number} ${factor}`);
+  }
+
+  /** Draws page loads of a world into the database, of which the first are profiled. @param {number} loads @param {number} profiled @param {Side} world */
+  async visits(loads, profiled, world) {
+    await this.#send(`visits site${this.sites} ${firstDay} ${loads} ${profiled} ${optionsOf(world)}`);
+  }
+
+  /** What the 75th percentile of a world is, without the function `target`, and with half of it. @param {number} loads @param {Side} world @returns {Promise<number[]>} */
+  gains(loads, world) {
+    return this.#send(`gains ${loads} ${optionsOf(world)}`);
+  }
+
+  /** What it would be by what_if. @param {string} vital @returns {Promise<any[]>} */
+  async whatIf(vital) {
+    await this.connected;
+    return (await this.client.query("select * from fleetprof.what_if($1, $2, now() - interval '10 days', top => null)", [vital, `site${this.sites}`])).rows;
   }
 
   /** A random number from 0 to 1. */

@@ -19,6 +19,10 @@
  *                                                rollout, machine_noise, fast_bots, desktop,
  *                                                rare_use, cold, new_browser, heavy, vitals, route0
  * … route5 uniform                                    a random number from 0 to 1
+ *     visits SITE DAY LOADS PROFILED [NAME=VALUE …] draws page loads into the database, of which
+ *                                                the first are profiled; names as in visits.c
+ *     gains LOADS [NAME=VALUE …]                 draws page loads: p75 of their vital as it is,
+ *                                                without the function `target`, with half of it
  */
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
@@ -28,6 +32,7 @@
 #include "collector/rollup/rollup.h"
 #include "collector/store/store.h"
 #include "tests/stats/fleet.h"
+#include "tests/stats/visits.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -231,6 +236,135 @@ static void set_function(struct tool *tool, unsigned number, double presence, do
     printf("{}\n");
 }
 
+/* ---- page loads whose vital is known without a function ---- */
+
+static void read_world(char **rest, struct visits_world *world)
+{
+    *world = visits_ordinary_world();
+    for (char *option = strtok_r(NULL, " \n", rest); option != NULL;
+         option = strtok_r(NULL, " \n", rest)) {
+        char *value = strchr(option, '=');
+        if (value == NULL)
+            die("NAME=VALUE");
+        *value = '\0';
+        double *to = visits_option(world, option);
+        if (to == NULL)
+            die("unknown option of a world");
+        *to = strtod(value + 1, NULL);
+    }
+}
+
+/* A part of a page load on its way to the database. */
+struct arriving {
+    const char *site;
+    int64_t received_us;
+    const struct visits_world *world;
+    const struct visit *visit;
+};
+
+/* Folds and counts a part after the earlier one, if any. */
+static void count_part(struct tool *tool, const struct arriving *arriving,
+                       const struct visit_part *part, const struct fp_part *earlier,
+                       struct fp_part *remembered)
+{
+    const struct fp_part *const list[] = {earlier};
+    const struct fp_fold_context context = {.site = fp_str_of(arriving->site),
+                                            .received_us = arriving->received_us,
+                                            .body_bytes = 1000,
+                                            .measures = 100,
+                                            .earlier = list,
+                                            .earlier_count = earlier != NULL,
+                                            .part = remembered};
+    struct fp_profile profile;
+    struct fp_delta delta;
+    visits_fill(&tool->fleet, arriving->world, arriving->visit, part, &tool->arena, &profile);
+    if (!fp_fold(&profile, &context, &tool->arena, &delta))
+        die("fold");
+    if (fp_rollup_add(&tool->rollup, &delta) != FP_ROLLUP_COUNTED)
+        die("an upload was not counted in its hour");
+}
+
+static void count_visit(struct tool *tool, const struct arriving *arriving, bool is_profiled)
+{
+    struct fp_part remembered;
+    const bool is_apart = is_profiled && arriving->world->apart > 0;
+    if (!is_apart) {
+        const struct visit_part whole = {true, is_profiled, 0};
+        count_part(tool, arriving, &whole, NULL, NULL);
+        return;
+    }
+    const bool trace_first = fleet_uniform(&tool->fleet) < 0.5;
+    const struct visit_part first = {!trace_first, trace_first, trace_first};
+    const struct visit_part second = {trace_first, !trace_first, !trace_first};
+    count_part(tool, arriving, &first, NULL, &remembered);
+    count_part(tool, arriving, &second, &remembered, NULL);
+}
+
+static void visits(struct tool *tool, char *arguments)
+{
+    struct visits_world world;
+    struct visit visit;
+    char *rest = NULL;
+    const char *site = strtok_r(arguments, " \n", &rest);
+    const char *day = strtok_r(NULL, " \n", &rest);
+    const char *loads = strtok_r(NULL, " \n", &rest);
+    const char *profiled = strtok_r(NULL, " \n", &rest);
+    if (profiled == NULL)
+        die("visits SITE DAY LOADS PROFILED …");
+    read_world(&rest, &world);
+    begin_window(tool);
+    for (long i = 0; i < strtol(loads, NULL, 10); i++) {
+        const int64_t hour = i % FLEET_HOURS;
+        const struct arriving arriving = {
+            site, strtoll(day, NULL, 10) * FP_US_PER_DAY + hour * FP_US_PER_HOUR + FP_US_PER_S,
+            &world, &visit};
+        fp_arena_clear(&tool->arena);
+        visits_draw(&tool->fleet, &world, &visit);
+        count_visit(tool, &arriving, i < strtol(profiled, NULL, 10));
+        if (fp_rollup_is_full(&tool->rollup)) {
+            end_window(tool);
+            begin_window(tool);
+        }
+    }
+    end_window(tool);
+    printf("{}\n");
+}
+
+static int compare_ms(const void *a, const void *b)
+{
+    const double left = *(const double *)a;
+    const double right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+static void gains(struct tool *tool, char *arguments)
+{
+    static const double shares[] = {1, 0, 0.5};
+    enum { SHARES = sizeof(shares) / sizeof(shares[0]) };
+    struct visits_world world;
+    struct visit visit;
+    char *rest = NULL;
+    const char *loads = strtok_r(arguments, " \n", &rest);
+    if (loads == NULL)
+        die("gains LOADS …");
+    const size_t count = strtoul(loads, NULL, 10);
+    read_world(&rest, &world);
+    double *values = calloc(SHARES * count, sizeof(*values));
+    if (values == NULL)
+        die("memory");
+    for (size_t i = 0; i < count; i++) {
+        visits_draw(&tool->fleet, &world, &visit);
+        for (size_t k = 0; k < SHARES; k++)
+            values[k * count + i] = visits_vital_ms(&world, &visit, shares[k]);
+    }
+    for (size_t k = 0; k < SHARES; k++) {
+        qsort(values + k * count, count, sizeof(*values), compare_ms);
+        printf("%s%.3f", k == 0 ? "[" : ", ", values[k * count + count * 3 / 4]);
+    }
+    printf("]\n");
+    free(values);
+}
+
 /* Reads `count` numbers after a word. */
 static bool reads(const char *line, const char *word, size_t count, double *numbers)
 {
@@ -266,6 +400,10 @@ static void obey(struct tool *tool, char *line)
         printf("{}\n");
     } else if (strncmp(line, "side ", 5) == 0) {
         side(tool, line + 5);
+    } else if (strncmp(line, "visits ", 7) == 0) {
+        visits(tool, line + 7);
+    } else if (strncmp(line, "gains ", 6) == 0) {
+        gains(tool, line + 6);
     } else if (strncmp(line, "uniform", 7) == 0) {
         printf("%.9f\n", fleet_uniform(&tool->fleet));
     } else {

@@ -590,9 +590,10 @@ static bool says_more(const struct searching *searching, const struct fp_fold_vi
                       uint32_t own_interactions)
 {
     const struct source *own = &searching->sources[0];
+    bool more = is_in(own, first_of(own, &vital->wait), &vital->wait);
     if (vital->value.vital == FP_VITAL_LCP)
-        return is_in(own, first_of(own, &vital->wait), &vital->wait);
-    bool more = own_interactions > 0;
+        return more;
+    more = more || own_interactions > 0;
     for (uint32_t i = 0; !more && i < searching->interaction_count; i++)
         more = is_in(own, first_of(own, &searching->interactions[i]), &searching->interactions[i]);
     return more;

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Visits: page loads whose INP or LCP is known with a function and without it.
+ */
+#ifndef FP_TESTS_STATS_VISITS_H
+#define FP_TESTS_STATS_VISITS_H
+
+#include "tests/stats/fleet.h"
+
+enum { VISIT_WAITS_MAX = 200 };
+
+/* How page loads are. */
+struct visits_world {
+    double
+        interactions; /* of a page load, from 1 to twice this less one; below 0: an LCP instead */
+    double presence;  /* share of the waits in which the function runs */
+    double mean_ms;   /* of its time there */
+    double sigma;     /* spread of that, of the logarithm */
+    double pareto;    /* 1: a heavy tail instead */
+    double base_ms;   /* median of all else */
+    double machines;  /* spread of the machines' speeds, of the logarithm */
+    double with_work; /* 1: all else takes twice as long where the function runs */
+    double kinds;     /* share of visits that are twice as slow and alone have the function */
+    double depth;     /* functions below all others on each stack */
+    double apart;     /* 1: the vital and the trace are parts, in either order */
+    double rounded;   /* 1: to 8 ms, as browsers do */
+};
+
+/* A wait of the visitor. */
+struct visit_wait {
+    double base_ms;
+    double own_ms;    /* the function's */
+    double before_ms; /* of the rest, what is before it */
+};
+
+struct visit {
+    struct visit_wait waits[VISIT_WAITS_MAX];
+    unsigned count;
+    struct fp_uuid load;
+};
+
+/* Returns the world of an ordinary site. */
+struct visits_world visits_ordinary_world(void);
+
+/* Finds an option of the world by its name; NULL: it has none of this name. */
+double *visits_option(struct visits_world *world, const char *name);
+
+void visits_draw(struct fleet *fleet, const struct visits_world *world, struct visit *visit);
+
+/* Returns the vital of the page load if the function took this share of its time. */
+double visits_vital_ms(const struct visits_world *world, const struct visit *visit, double share);
+
+/* What a part of the page load has. */
+struct visit_part {
+    bool has_vital;
+    bool has_trace;
+    unsigned number;
+};
+
+/* Makes the profile of a part. Its arrays live in the arena; texts are static. */
+void visits_fill(struct fleet *fleet, const struct visits_world *world, const struct visit *visit,
+                 const struct visit_part *part, struct fp_arena *arena, struct fp_profile *profile);
+
+#endif

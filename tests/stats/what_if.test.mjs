@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Tests the promises of what_if, on page loads whose vital is known without a function: folded, stored and asked by the
+ * collector's own code. FLEETPROF_LONG draws 20 sites of each world with 4,000 profiled page loads; without it a few
+ * worlds are drawn twice. FLEETPROF_STATS_RUNS is another number, FLEETPROF_STATS_ONLY a part of a test's name.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { Fleet } from './fleet.mjs';
+
+const isLong = Boolean(process.env.FLEETPROF_LONG);
+const runs = Number(process.env.FLEETPROF_STATS_RUNS ?? (isLong ? 20 : 2));
+const [loads, profiled] = [10_000, 4000];
+
+/** @type {Record<string, import('./fleet.mjs').Side>} */
+const worlds = {
+  'in 30 % of interactions, 120 ms': {},
+  'in all, 60 ms': { presence: 1, mean_ms: 60 },
+  'in 5 %, 400 ms': { presence: 0.05, mean_ms: 400 },
+  'in 5 %, 800 ms': { presence: 0.05, mean_ms: 800 },
+  'one interaction': { interactions: 1 },
+  'ten interactions': { interactions: 10 },
+  'comes with other work': { with_work: 1 },
+  'a heavy tail': { pareto: 1 },
+  'two kinds of visit': { kinds: 0.4, presence: 1 },
+  'of a hundred interactions, rounded to 8 ms': { interactions: 60, rounded: 1, presence: 0.1 },
+  'deep stacks': { depth: 30 },
+  'vital and trace in parts that come in either order': { apart: 1 },
+  'an LCP': { interactions: -1, base_ms: 1200, presence: 0.5, mean_ms: 500 },
+};
+/** Without FLEETPROF_LONG. */
+const shortOnes = ['in 30 % of interactions, 120 ms', 'vital and trace in parts that come in either order', 'an LCP'];
+
+/** @type {Fleet} */
+let fleet;
+before(async () => { fleet = await Fleet.start(); });
+after(() => fleet?.stop());
+
+const mean = (/** @type {number[]} */ values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const total = { held: 0, all: 0 };
+
+for (const [name, world] of Object.entries(worlds)) {
+  const isSkipped = process.env.FLEETPROF_STATS_ONLY !== undefined ? !name.includes(process.env.FLEETPROF_STATS_ONLY) : !isLong && !shortOnes.includes(name);
+  if (isSkipped) continue;
+  test(`what_if says what p75 would be: ${name}`, async (t) => {
+    const vital = (world.interactions ?? 1) < 0 ? 'LCP' : 'INP';
+    await fleet.site(7);
+    const [now, gone, half] = await fleet.gains(400_000, world);
+    /** @type {number[][]} */
+    const errors = [[], []];
+    let held = 0;
+    for (let run = 0; run < runs; run += 1) {
+      await fleet.site(20_261_128 + run);
+      await fleet.visits(loads, profiled, world);
+      const row = (await fleet.whatIf(vital)).find((one) => one.name === 'target');
+      assert.ok(row, 'the function is among those that were looked at');
+      assert.equal(Number(row.profiled_loads), profiled, 'each profiled page load counts once');
+      errors[0].push(row.gain_ms - (now - gone));
+      errors[1].push(row.p75_ms - row.p75_halved_ms - (now - half));
+      held += Number(row.gain_low <= now - gone && row.gain_high >= now - gone);
+      total.all += 1;
+    }
+    total.held += held;
+    const [bias, halfBias] = errors.map(mean);
+    t.diagnostic(`p75 ${now.toFixed(0)}, gone ${gone.toFixed(0)}, halved ${half.toFixed(0)} ms; errors of the gain ${bias.toFixed(1)} ± `
+      + `${Math.sqrt(mean(errors[0].map((error) => (error - bias) ** 2))).toFixed(1)}, of half ${halfBias.toFixed(1)} ms; ${held} of ${runs} intervals hold it`);
+    // Three standard errors of few runs.
+    const chance = 3 * Math.sqrt(mean(errors[0].map((error) => error ** 2)) / runs);
+    const most = (/** @type {number} */ gain) => Math.max(5, 0.05 * gain) + (isLong ? 0 : chance);
+    assert.ok(Math.abs(bias) <= most(now - gone), `${bias} ms of ${now - gone}`);
+    assert.ok(Math.abs(halfBias) <= most(now - half), `${halfBias} ms of ${now - half}`);
+  });
+}
+
+test('intervals of gains hold the truth: all worlds', (t) => {
+  t.diagnostic(`${total.held} of ${total.all}`);
+  assert.ok(total.held >= 0.9 * total.all - 3 * Math.sqrt(0.09 * total.all), `${total.held} of ${total.all}`);
+});
