@@ -361,8 +361,9 @@ begin
         case gain.kind when 'function' then party.name when 'host' then party_of_host(gain.name, own) end,
         p75_us / 1000,
         gain_us / 1000,
-        greatest(0, gain_us - 1.96 * error_us) / 1000,
-        least(p75_us, gain_us + 1.96 * error_us) / 1000,
+        -- An unknown error stays unknown.
+        case when error_us is not null then greatest(0, gain_us - 1.96 * error_us) / 1000 end,
+        case when error_us is not null then least(p75_us, gain_us + 1.96 * error_us) / 1000 end,
         half_gain_us / 1000,
         less_poor_share,
         loads,

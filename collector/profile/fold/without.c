@@ -20,9 +20,9 @@
 #include <stdlib.h>
 
 enum {
-    BY_TOTAL_MAX = 5, /* functions with the most total time; then come those with most self time */
-    FUNCTIONS_MAX = 10,
-    HOSTS_MAX = 3,
+    BY_TOTAL_MAX = 4, /* functions with the most total time; then come those with most self time */
+    FUNCTIONS_MAX = 8,
+    HOSTS_MAX = 2,
     MARKERS_MAX = 2,
     PICKS_MAX = FUNCTIONS_MAX + HOSTS_MAX + MARKERS_MAX,
     VITALS_MAX = 2,      /* of an upload that are looked at: an INP and an LCP */

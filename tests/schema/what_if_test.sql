@@ -1,0 +1,108 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- what_if and fix_first: what vitals would be without what ran.
+\ir fixture.inc
+set local search_path = pgtap, fleetprof, pg_catalog;
+
+insert into segment (segment_id, route) values (1, '/cart'), (2, '/help'), (3, '/search');
+insert into segment (segment_id, site) values (4, 'few'), (5, 'builds'), (6, 'soft');
+insert into frame_name values
+    ('sort', 'sort', 'https://shop.example/app.js', 10, 1, 'function'),
+    ('load 1', 'load', 'https://shop.example/app-0a1b2c3d.js', 10, 1, 'function'),
+    ('load 2', 'load', 'https://shop.example/app-ffee0011.js', 12, 1, 'function');
+insert into sample (segment_id, us, path) values (1, 1000, '{sort}'), (4, 1000, '{sort}'), (5, 1000, '{load 1}'), (5, 1000, '{load 2}');
+-- How many page loads have which INP, and what it would be without a thing, and with half of it; null: the same.
+create temp table visit (
+    segment_id bigint, visits integer, profiled boolean, now_ms integer, kind text, name text, gone_ms integer, half_ms integer, vital text default 'INP',
+    navigation text default '');
+insert into visit values
+    (1, 140, true, 100, null, null, null, null),
+    (2, 60, true, 100, null, null, null, null),
+    (1, 100, true, 300, null, null, null, null),
+    (1, 60, true, 600, 'function', 'sort', 100, 350),
+    (2, 25, true, 600, 'function', 'sort', 100, 350),
+    (3, 15, true, 600, 'function', 'sort', 100, 350),
+    (1, 30, true, 100, 'host', 'tag.example', 40, 80),
+    -- Of the others only the INP is known.
+    (1, 1200, false, 600, null, null, null, null),
+    (1, 400, false, 100, null, null, null, null),
+    (4, 60, true, 600, 'function', 'sort', 100, 350),
+    (5, 100, true, 100, null, null, null, null),
+    (5, 50, true, 600, 'function', 'load 1', 100, 350),
+    (5, 50, true, 600, 'function', 'load 2', 100, 350);
+insert into visit values (6, 500, false, 900, null, null, null, null, 'INP', 'soft'), (6, 100, true, 200, 'marker', 'layout', 100, 150, 'LCP', 'hard');
+insert into timing_value (segment_id, kind, name, us, navigation)
+select segment_id, 'vital', vital, 1000 * now_ms, navigation
+from visit
+cross join generate_series(1, visits);
+-- Names; what they count stands in bins alone.
+insert into timing_value (segment_id, kind, name, source, function, us, navigation)
+select distinct segment_id, 'vital_profiled'::fleetprof_data.timing_kind, vital, '', '', -1, navigation from visit where profiled
+union all
+select distinct segment_id, 'vital_without'::fleetprof_data.timing_kind, vital, kind, name, -1, '' from visit where kind is not null;
+select pg_temp.store() \g /dev/null
+insert into timing_bin_fact
+select segment_id, '2026-01-05 10:00Z', pg_temp.id(site, key), bin, sum(visits)
+from (
+    select segment_id, 'vital_profiled' || vital || navigation as key, pg_temp.bin_of(1000 * now_ms) as bin, visits
+    from visit
+    where profiled
+    union all
+    select segment_id, 'vital_without' || vital || kind || name, 2048 * histogram + pg_temp.bin_of(1000 * ms), visits
+    from visit
+    cross join lateral (values (0, now_ms), (1, gone_ms), (2, half_ms)) as value (histogram, ms)
+    where kind is not null
+) as counted
+join pg_temp.segment using (segment_id)
+group by segment_id, site, key, bin;
+select pg_temp.pack() \g /dev/null
+-- Functions stand under the ids of their frames.
+update fleetprof_data.timing
+set function = pg_temp.id(site, function)::text
+from (select distinct site from pg_temp.segment) as own
+where kind = 'vital_without' and source = 'function' and timing_id = pg_temp.id(site, 'vital_without' || name || source || function);
+
+select plan(14);
+
+select results_eq(
+    $$ select kind, name, resource, line, round(p75_ms::numeric, -1), round(p75_gone_ms::numeric, -1), round(p75_halved_ms::numeric, -1), loads, profiled_loads
+       from what_if('INP', 'shop', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values
+        ('function', 'sort', 'https://shop.example/app.js', 10, 600::numeric, 400::numeric, 600::numeric, 100::bigint, 430::bigint),
+        ('host', 'tag.example', null, null, 600, 600, 600, 30, 430) $$,
+    'p75 of all page loads, less what that of profiled ones would lose');
+select ok(gain_low < gain_ms and gain_ms < gain_high and gain_low >= 0, 'an interval around the gain')
+from what_if('INP', 'shop', '2026-01-05Z', '2026-01-06Z') where name = 'sort';
+select is(round(less_poor_share::numeric, 4), round(100 / 430.0, 4), 'how many fewer page loads would be poor')
+from what_if('INP', 'shop', '2026-01-05Z', '2026-01-06Z') where name = 'sort';
+select results_eq(
+    $$ select name, loads from what_if('INP', 'shop', '2026-01-05Z', '2026-01-06Z', route => '/help') $$,
+    $$ values ('sort', 25::bigint) $$,
+    'filters select page loads');
+select results_eq(
+    $$ select name, gain_ms > 400, gain_low, gain_high from what_if('INP', 'few', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values ('sort', true, null::float8, null::float8) $$,
+    'few page loads say nothing of the interval');
+select is_empty($$ select * from fix_first('few', '2026-01-05Z', '2026-01-06Z') $$, 'nor what is first');
+select results_eq(
+    $$ select name, loads, profiled_loads from what_if('INP', 'builds', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values ('load', 100::bigint, 200::bigint) $$,
+    'a function of two builds is one');
+select is_empty($$ select * from what_if('INP', 'soft', '2026-01-05Z', '2026-01-06Z') $$, 'soft navigations are not looked at');
+select results_eq(
+    $$ select kind, name, round(p75_ms::numeric) from what_if('LCP', 'soft', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values ('marker', 'layout', 199::numeric) $$,
+    'each vital has its own');
+select results_eq(
+    $$ select rank, name, vital, routes, good_ms from fix_first('shop', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values (1, 'sort', 'INP', '/cart, /help, /search', 200::float8) $$,
+    'fix_first: what surely gains, with the routes that have it most');
+select results_eq(
+    $$ select rank, vital, gain_ms from fix_first('%', '2026-01-05Z', '2026-01-06Z', top => 1) $$,
+    $$ select 1, 'INP', gain_ms from fix_first('%', '2026-01-05Z', '2026-01-06Z') limit 1 $$,
+    'only the first rows');
+select throws_ok($$ select * from what_if('CLS', 'shop') $$, '22023', 'nothing is known of "CLS" without what ran', 'another vital');
+select throws_ok($$ select * from what_if('INP', 'shop', top => 0) $$, '22023', 'top is 0', 'no rows');
+select throws_ok($$ select * from fix_first('shop', top => -1) $$, '22023', 'top is -1', 'fewer');
+
+select * from finish();
+rollback;
