@@ -140,7 +140,9 @@ const struct fp_setting fp_settings[] = {
     {"ceilings.custom_values", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_CUSTOM_VALUE), .value = "100",
      .help = "New values of custom dimensions per site and hour; above that, `(overflow)`"},
     {"ceilings.elements", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_ELEMENT), .value = "2000",
-     .help = "New elements of web vitals, with what they show, per site and hour"},
+     .help = "New elements of web vitals, with what they show, and things that "
+             "[vitals would be without](numbers.md#what-a-vital-would-be-without-something), per "
+             "site and hour"},
     {"ceilings.vitals", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_VITAL), .value = "500000",
      .help = "Web vitals with an id per site and hour that may be [sent "
              "again](numbers.md#vitals-that-are-sent-again); above that they count all the same, "
