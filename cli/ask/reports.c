@@ -57,7 +57,7 @@ struct report {
 
 #define COLUMNS(list) .columns = (list), .column_count = sizeof(list) / sizeof((list)[0])
 
-/* What gains rest on. */
+/* The assumptions of gains. */
 #define ASSUMPTIONS                                                                                \
     "GAIN MS is at most what the 75th percentile of page loads would lose, if the rest ran as "    \
     "before, no work moved elsewhere and profiled page loads are as others; it lies from AT "      \

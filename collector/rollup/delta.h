@@ -155,7 +155,7 @@ struct fp_delta_vital {
     uint32_t without_count; /* 0 unless it is profiled */
 };
 
-/* What a vital would be at most without something that ran: bins of two values. */
+/* A vital without something that ran: bins of what it would be at most. */
 struct fp_delta_without {
     uint32_t timing; /* index of one of kind FP_TIMING_VITAL_WITHOUT */
     uint16_t gone;   /* bin of the value without it */

@@ -184,8 +184,8 @@ static struct fp_vital_key key_of(const struct fp_uuid *id)
     return (struct fp_vital_key){words.high, words.low};
 }
 
-/* Replaces what a value would be without something, where it counts. One whose page load this
- * upload did not see profiled says nothing of that. */
+/* Replaces what a value would be without something, where it counts. An upload
+ * that did not see the page load profiled replaces nothing. */
 static bool replace_without(const struct fp_addition *add, struct fp_vital_row *row,
                             struct fp_str without)
 {

@@ -364,7 +364,7 @@ static void add_replacement(struct fp_buf *out)
                     ", %s = case when excluded.value_us = t.value_us then t.%s else excluded.%s end"
                     ", replaced_%s = case when excluded.value_us <> t.value_us then t.%s end",
                     places[i], places[i], places[i], places[i], places[i]);
-    /* An upload that did not see the page load profiled says nothing of it. */
+    /* An upload that did not see the page load profiled replaces nothing. */
     fp_buf_addf(out,
                 ", without = case when excluded.value_us = t.value_us and excluded.without = ''"
                 " then t.without else excluded.without end"

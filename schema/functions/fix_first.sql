@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What to fix first: what_if over all vitals, in one list.
+-- The list of what to fix first: what_if over all vitals.
 
 create or replace function fleetprof_data.routes_without(given fleetprof_data.filters, vital text, things text[])
 returns table (thing text, route text, loads double precision)
@@ -88,7 +88,7 @@ begin
                 order by gain_ms / vital_good_us(vital) desc, vital, kind, name collate "C", resource collate "C", line, column_number) as rank,
             gains.*
         from named_gains(given, '{INP,LCP}') as gains
-        -- What may be nothing is not worth a row.
+        -- A gain that may be nothing is not worth a row.
         where gain_low > 0
     ),
     shown as materialized (

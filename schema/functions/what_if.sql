@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What a web vital would be at most without something that ran.
+-- Web vitals without something that ran: what they would be at most.
 
 create or replace function fleetprof_data.least_profiled_loads()
 returns integer

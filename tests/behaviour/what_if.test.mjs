@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a vital would be without a function: page loads in parts, over HTTP, to SQL and the command line. */
+/** A vital without a function: page loads in parts, over HTTP, to SQL and the command line. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';

@@ -111,12 +111,12 @@ export class Fleet {
     await this.#send(`visits site${this.sites} ${firstDay} ${loads} ${profiled} ${optionsOf(world)}`);
   }
 
-  /** What the 75th percentile of a world is, without the function `target`, and with half of it. @param {number} loads @param {Side} world @returns {Promise<number[]>} */
+  /** Returns the 75th percentile of a world, without the function `target`, and with half of it. @param {number} loads @param {Side} world @returns {Promise<number[]>} */
   gains(loads, world) {
     return this.#send(`gains ${loads} ${optionsOf(world)}`);
   }
 
-  /** What it would be by what_if. @param {string} vital @returns {Promise<any[]>} */
+  /** Returns the rows of what_if. @param {string} vital @returns {Promise<any[]>} */
   async whatIf(vital) {
     await this.connected;
     return (await this.client.query("select * from fleetprof.what_if($1, $2, now() - interval '10 days', top => null)", [vital, `site${this.sites}`])).rows;

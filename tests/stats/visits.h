@@ -50,7 +50,7 @@ void visits_draw(struct fleet *fleet, const struct visits_world *world, struct v
 /* Returns the vital of the page load if the function took this share of its time. */
 double visits_vital_ms(const struct visits_world *world, const struct visit *visit, double share);
 
-/* What a part of the page load has. */
+/* A part of the page load, and what it has. */
 struct visit_part {
     bool has_vital;
     bool has_trace;

@@ -372,7 +372,7 @@ static bool name_frame(const struct fp_fold *fold, uint64_t frame_id, struct fp_
     return true;
 }
 
-/* Finds the timing of a thing, FP_MAP_NONE if it is over the site's ceiling. */
+/* Finds the timing of a thing, FP_MAP_NONE if the site's ceiling refuses it. */
 static bool find_timing(struct fp_fold *fold, const struct fp_delta_vital *vital,
                         const struct thing *thing, uint32_t *timing)
 {

@@ -690,7 +690,7 @@ static void bytes_of_version_10_never_change(void **state)
     example.vitals[0].is_profiled = false;
 }
 
-/* What a vital would be is at most its value, of a profiled page load, and of its kind. */
+/* A vital would be at most its value, and only of a profiled page load is it known. */
 static void impossible_gains_are_damage(void **state)
 {
     struct room *room = *state;

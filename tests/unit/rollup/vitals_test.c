@@ -287,7 +287,7 @@ static void elements_and_parts_go_with_their_value(void **state)
     assert_true(parts_us > 900000.5 && parts_us < 900001.5);
 }
 
-/* How many a bin of a timing has. */
+/* Returns the count of a bin of a timing. */
 static int64_t count_of(const struct fp_rollup *rollup, uint64_t timing_id,
                         enum fp_without_histogram histogram, int64_t value_us)
 {
@@ -362,7 +362,7 @@ static void assert_counts_once(const struct fp_rollup *rollup, int64_t value_ms,
                      1);
 }
 
-static void what_a_vital_would_be_without_something_counts_once_per_page_load(void **state)
+static void counts_a_vital_without_something_once_per_page_load(void **state)
 {
     struct fp_rollup *rollup = begin(state);
     add_part(rollup, 0, 300, 120);
@@ -380,7 +380,7 @@ static void what_a_vital_would_be_without_something_counts_once_per_page_load(vo
 }
 
 /* The database keeps an equal value where it is. */
-static void what_an_equal_value_would_be_without_something_is_replaced_in_its_place(void **state)
+static void replaces_an_equal_value_without_something_in_its_place(void **state)
 {
     struct fp_rollup *rollup = begin(state);
     const struct beacon beacon = {
@@ -468,11 +468,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(takes_back_a_vital_in_the_bucket_that_counted_it, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(elements_and_parts_go_with_their_value, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            what_a_vital_would_be_without_something_counts_once_per_page_load, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            what_an_equal_value_would_be_without_something_is_replaced_in_its_place, set_up,
-            tear_down),
+        cmocka_unit_test_setup_teardown(counts_a_vital_without_something_once_per_page_load, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(replaces_an_equal_value_without_something_in_its_place,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(takes_back_no_vital_past_the_retention, set_up, tear_down),
         cmocka_unit_test_setup_teardown(does_not_count_a_vital_that_the_database_has_newer, set_up,
                                         tear_down),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What vitals would be without what ran in them.
+ * Vitals without what ran in them: what they would be.
  */
 #include "tests/unit/profile/test.h"
 
@@ -248,7 +248,7 @@ static void a_later_part_sends_the_vital_again_for_what_it_would_be(void **state
     fp_arena_release(&arena);
 }
 
-static void of_many_interactions_the_rank_of_the_inp_stays(void **state)
+static void keeps_the_rank_of_the_inp_among_many_interactions(void **state)
 {
     (void)state;
     enum { COUNT = 51 };
@@ -288,7 +288,7 @@ int main(void)
         cmocka_unit_test(an_lcp_ends_earlier_without_what_ran_before_it),
         cmocka_unit_test(page_loads_that_nobody_watched_are_not_profiled),
         cmocka_unit_test(a_later_part_sends_the_vital_again_for_what_it_would_be),
-        cmocka_unit_test(of_many_interactions_the_rank_of_the_inp_stays),
+        cmocka_unit_test(keeps_the_rank_of_the_inp_among_many_interactions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
