@@ -44,7 +44,7 @@ async function examples() {
     sites: {}, releases: days, hotspots: days, timings: days, markers: days, vitals: days, interactions: days, long_frames: days, third_parties: days, coverage: days, hangs: days, blind_time: days, vital_parts: days, sessions: { site: 'shop' },
     measure_hotspots: { ...days, measure_name: '(INP) poor' }, callers: { ...days, function_name: 'sortReviews' }, callees: { ...days, function_name: null, key },
     trend: { ...days, by: 'function', key: 'sortReviews', step: 'hour' }, since_when: { ...days, by: 'function', key: 'sortReviews' }, function: { ...days, by: 'route', key }, source: { site: 'shop', ...place },
-    what_if: { ...days, vital: 'INP' }, fix_first: days,
+    fix_first: days,
     cost_by: { ...days, by: 'package' }, values: { ...days, field: 'route' }, vitals_by: { ...days, dimension: 'route' }, vital_elements: { ...days, vital: 'LCP' }, waits: { ...days, target: '%' }, vital_hotspots: { ...days, vital: 'INP' },
     compare: sides, compare_summary: sides, compare_costs: { ...sides, by: 'package' }, compare_timings: sides, compare_vitals: sides, regressions: { site: 'shop' },
   };
@@ -94,7 +94,7 @@ test('each tool answers with rows, the SQL that gives them, and at most 2,000 to
   }
   // The made-up shop has no reports of crashes, kept uploads, function tables, elements of vitals, vitals with ids, profiled
   // responses or 72 hours.
-  assert.deepEqual(withoutRows.sort(), ['what_if', 'fix_first', 'hangs', 'sessions', 'since_when', 'source', 'vital_elements', 'vital_parts', 'waits'].sort());
+  assert.deepEqual(withoutRows.sort(), ['fix_first', 'hangs', 'sessions', 'since_when', 'source', 'vital_elements', 'vital_parts', 'waits'].sort());
 });
 
 /** A table of psql's as rows of texts. @param {string} answer */

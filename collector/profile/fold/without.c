@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 enum {
-    BY_TOTAL_MAX = 4, /* functions with the most total time; then come those with most self time */
+    BY_TOTAL_MAX = 2, /* functions with the most total time; then come those with most self time */
     FUNCTIONS_MAX = 8,
     HOSTS_MAX = 2,
     MARKERS_MAX = 2,
