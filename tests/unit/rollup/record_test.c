@@ -59,7 +59,7 @@ static void a_delta_stands_behind_its_length(void **state)
     struct room *room = *state;
     add(room, 1);
     uint32_t len = (uint32_t)room->bytes.len - 4;
-    const uint8_t expected[] = {(uint8_t)len, (uint8_t)(len >> 8), 0, 0, 9};
+    const uint8_t expected[] = {(uint8_t)len, (uint8_t)(len >> 8), 0, 0, 10};
     assert_memory_equal(room->bytes.data, expected, sizeof(expected));
     add(room, 1);
     assert_int_equal(room->bytes.len, 2 * (len + 4));
