@@ -21,6 +21,8 @@ import { views } from './views.js';
  * @property {(text: string) => void} say to who listens instead of looking
  * @property {(text: string) => Promise<void>} copy
  * @property {Totals} totals
+ * @property {State} state what the address says now
+ * @property {AbortSignal} signal of the view's questions: it ends with the view
  *
  * @typedef {{ loads: number, uploads: number, profiled_ms: number, unattributed_ms: number, unseen_ms: number }} Totals
  *
@@ -34,12 +36,14 @@ import { views } from './views.js';
  * @property {() => Exported | null} [exported]
  * @property {() => import('./tree.js').Tree} [tree] the graph in view, for other tools
  * @property {(key: string) => boolean} [key] true if it did something
+ * @property {Promise<void>} [settled] when all that it asked is there; fails if nothing can be shown
  *
  * @typedef {object} View
  * @property {string} title
  * @property {string} [key] after g
  * @property {string} [parent] the view that the line of views marks
  * @property {boolean} [alone] it is about one thing: filters do not apply
+ * @property {boolean} [asksItself] it shows at once, and asks part by part; `asks` and `more` are then what a saved file has
  * @property {(state: State) => Record<string, Question>} asks names that end in ? may fail
  * @property {(state: State, answers: Record<string, Answer>) => Record<string, Question>} [more] what the answers lead to
  * @property {(state: State, answers: Record<string, Answer>) => Record<string, string> | null} [otherwise] parameters that the address leaves open
@@ -103,6 +107,8 @@ const page = {
     }
   },
   get totals() { return totals; },
+  get state() { return state; },
+  get signal() { return /** @type {AbortController} */ (running).signal; },
 };
 
 // ---- showing ----
@@ -132,11 +138,12 @@ async function show() {
   main.setAttribute('aria-busy', 'true');
   frame(view);
   try {
-    const [answers] = await Promise.all([answersTo(asks, mine.signal), view.period ? null : summarise(mine.signal)]);
+    const hours = view.period ? null : summarise(mine.signal);
+    const [answers] = view.asksItself ? [{}] : await Promise.all([answersTo(asks, mine.signal), hours]);
     if (mine.signal.aborted) return undefined;
     const open = view.otherwise?.(state, answers);
     if (open) return page.go(open, { replace: true });
-    const [more] = await Promise.all([answersTo(view.more?.(state, answers) ?? {}, mine.signal), view.period ? summarise(mine.signal, view.period(answers)) : null]);
+    const [more] = view.asksItself ? [{}] : await Promise.all([answersTo(view.more?.(state, answers) ?? {}, mine.signal), view.period ? summarise(mine.signal, view.period(answers)) : null]);
     Object.assign(answers, more);
     if (mine.signal.aborted) return undefined;
     const focused = focusedInView();
@@ -148,6 +155,9 @@ async function show() {
     shown.update(state);
     nameTitle();
     if (focused) /** @type {HTMLElement | null} */ (main.querySelector(focused))?.focus({ preventScroll: true });
+    main.removeAttribute('aria-busy');
+    await Promise.all([shown.settled, hours]);
+    if (mine.signal.aborted) return undefined;
     foot();
     ready();
   } catch (error) {

@@ -20,6 +20,38 @@ function stepOf({ params }) {
 }
 
 /**
+ * Returns the picture of a trend from 0, with a line where each release begins.
+ * @param {[number, number][]} points times and values @param {import('./api.js').Row[]} releases @param {(value: number) => string} write
+ */
+export function miniature(points, releases, write) {
+  const [first, last] = [points[0], points[points.length - 1]];
+  if (!first || first === last) return '';
+  const most = Math.max(...points.map(([, value]) => value), Number.MIN_VALUE);
+  const begun = releases.map(({ first_upload: at, first_hour: hour }) => Date.parse(at ?? hour)).filter((at) => at > first[0] && at < last[0]);
+  const canvas = h('canvas', { role: 'img', 'aria-label': `From ${write(first[1])} to ${write(last[1])}, at most ${write(most)}${begun.length > 0 ? `; ${counted(begun.length, 'release')} began` : ''}` });
+  const draw = () => {
+    const [wide, tall] = [canvas.clientWidth, canvas.clientHeight];
+    const ratio = window.devicePixelRatio || 1;
+    canvas.width = wide * ratio;
+    canvas.height = tall * ratio;
+    const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+    const colour = (/** @type {string} */ name) => getComputedStyle(canvas).getPropertyValue(name).trim();
+    const x = (/** @type {number} */ at) => 2 + ((at - first[0]) / (last[0] - first[0])) * (wide - 5);
+    const y = (/** @type {number} */ value) => tall - 2 - (value / most) * (tall - 4);
+    pen.scale(ratio, ratio);
+    pen.fillStyle = colour('--quiet');
+    for (const at of begun) pen.fillRect(x(at), 0, 1, tall);
+    pen.strokeStyle = pen.fillStyle = colour('--accent');
+    pen.lineWidth = 1.5;
+    for (const [at, value] of points) pen.lineTo(x(at), y(value));
+    pen.stroke();
+    pen.fillRect(x(last[0]) - 2, y(last[1]) - 2, 4, 4);
+  };
+  new ResizeObserver(() => keepDrawn(canvas, draw)).observe(canvas);
+  return canvas;
+}
+
+/**
  * Puts the picture of a trend into a cell; returns what draws it.
  * @param {HTMLElement} cell @param {import('./api.js').Row[]} rows of trend @param {string} step
  */

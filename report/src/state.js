@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The page's state as an address, and back: /SITE/VIEW/ITEM?filters. The address is the only place for it, so Back, a
+ * The page's state as an address, and back: /SITE/VIEW/ITEM?filters; without VIEW it is the overview. The address is the only place for it, so Back, a
  * reload and a copied link show the same.
  */
 import { rows } from './filter_rows.js';
@@ -56,12 +56,13 @@ export function parse(address) {
   const params = Object.create(null);
   for (const [name, value] of new URLSearchParams(mark < 0 ? '' : address.slice(mark))) params[name] = value;
   if (site === '') return { site: '%', view: 'sites', item: '', params };
-  return { site: site === '-' ? '%' : site, view: view || 'flame', item: item.join('/'), params };
+  return { site: site === '-' ? '%' : site, view: view || 'overview', item: item.join('/'), params };
 }
 
 /** @param {State} state */
 export function format({ site, view, item, params }) {
-  const path = view === 'sites' ? '/' : `/${site === '%' ? '-' : encodeURIComponent(site)}/${encodeURIComponent(view)}${item && `/${encodeURIComponent(item)}`}`;
+  const home = `/${site === '%' ? '-' : encodeURIComponent(site)}`;
+  const path = view === 'sites' ? '/' : view === 'overview' ? home : `${home}/${encodeURIComponent(view)}${item && `/${encodeURIComponent(item)}`}`;
   const query = new URLSearchParams();
   for (const name of Object.keys(params).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))) query.set(name, params[name]);
   const text = query.toString();

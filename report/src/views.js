@@ -7,6 +7,7 @@ import { oneFunction } from './views/function.js';
 import { functions } from './views/functions.js';
 import { interactions, longFrames } from './views/interactions.js';
 import { session, sessions } from './views/sessions.js';
+import { overview } from './views/overview.js';
 import { sites } from './views/sites.js';
 import { timing, timings } from './views/timings.js';
 import { vital, vitals } from './views/vitals.js';
@@ -14,5 +15,5 @@ import { where } from './views/where.js';
 
 /** @type {Record<string, import('./main.js').View>} */
 export const views = {
-  sites, flame, functions, function: oneFunction, compare, timings, timing, vitals, vital, interactions, 'long-frames': longFrames, where, coverage, sessions, session,
+  sites, overview, flame, functions, function: oneFunction, compare, timings, timing, vitals, vital, interactions, 'long-frames': longFrames, where, coverage, sessions, session,
 };

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import { open, page, press } from './report/page.mjs';
+import './report/overview.mjs';
 import './report/numbers.mjs';
 import './report/sessions.mjs';
 import './report/tables.mjs';
@@ -21,7 +22,7 @@ import './report/trouble.mjs';
 test('the pictures of the manual', { skip: !process.env.FLEETPROF_SCREENSHOTS && 'FLEETPROF_SCREENSHOTS is not set' }, async () => {
   const folder = path.resolve(process.env.FLEETPROF_SCREENSHOTS ?? '');
   await page.setViewportSize({ width: 1180, height: 720 });
-  await open('/shop?since=2d');
+  await open('/shop/flame?since=2d');
   await page.focus('.icicle canvas');
   for (let i = 0; i < 8; i += 1) await press('ArrowDown');
   await page.screenshot({ path: path.join(folder, 'report-flame.png') });

@@ -81,9 +81,9 @@ test('Firefox shows every view without a complaint, and a saved report from disk
   const firefox = await launchFirefox();
   const ready = () => waitFor(() => firefox.inPage("return document.querySelector('main[data-ready]') !== null"), { what: 'view' });
   try {
-    for (const address of ['/', '/shop?since=2d', `/shop/flame?since=2d&inverted=1&focus=${key}`, '/shop/functions?since=2d', `/shop/function/${key}?since=2d`, '/shop/compare?before=2.2.9&after=2.3.0', '/shop/timings?since=2d',
+    for (const address of ['/', '/shop?since=2d', '/shop/flame?since=2d', `/shop/flame?since=2d&inverted=1&focus=${key}`, '/shop/functions?since=2d', `/shop/function/${key}?since=2d`, '/shop/compare?before=2.2.9&after=2.3.0', '/shop/timings?since=2d',
       '/shop/timing/respond?since=2d', '/shop/vitals?since=2d', '/shop/vital/INP?since=2d', '/shop/interactions?since=2d', '/shop/long-frames?since=2d', '/shop/where?since=2d', '/shop/coverage?since=2d', '/hostile/functions?since=2d',
-      '/hostile?since=2d', '/shop/flame?since=2d&theme=dark', '/kept/sessions', ...kept.map(({ id }) => `/kept/session/${id}`)]) {
+      '/hostile/flame?since=2d', '/shop/flame?since=2d&theme=dark', '/kept/sessions', ...kept.map(({ id }) => `/kept/session/${id}`)]) {
       await firefox.open(report.url + address);
       await ready();
       assert.equal(await firefox.inPage("return document.querySelector('main .failure')?.textContent ?? ''"), '', address);

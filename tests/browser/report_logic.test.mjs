@@ -198,11 +198,11 @@ test('own times below zero, which clocks of older formats give, still lie in the
 });
 
 test('an address and its state are the same thing', () => {
-  for (const address of ['/', '/shop/flame', '/shop/flame?since=7d&route=%2Fproduct%2F%3Aid&q=a%26b', '/-/functions?sort=-self_ms', '/shop/timing/a%2Fb%20%3F%23%25', '/%25x/flame', '/shop/compare?after=2&before=1&before_since=3d',
+  for (const address of ['/', '/shop', '/-?since=7d', '/shop/flame', '/shop/flame?since=7d&route=%2Fproduct%2F%3Aid&q=a%26b', '/-/functions?sort=-self_ms', '/shop/timing/a%2Fb%20%3F%23%25', '/%25x/flame', '/shop/compare?after=2&before=1&before_since=3d',
     '/a%2Fb/flame?release=']) {
     assert.equal(format(parse(address)), address);
   }
-  assert.deepEqual(parse('/shop').view, 'flame');
+  assert.deepEqual(parse('/shop').view, 'overview');
   assert.deepEqual(parse('/-/flame').site, '%');
   assert.deepEqual(parse('/%E0%A4%A/flame').site, '%E0%A4%A', 'what cannot be decoded stays');
   assert.equal(parse('/shop/flame?__proto__=x').params.__proto__, 'x');

@@ -1,31 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
-/** All sites: where to begin. */
+/** All sites, the worst first: what each one's overview begins with. With one site, its overview. */
+import { ask, isSaved, question } from '../api.js';
+import { verdictBadge } from '../changes.js';
 import { columnsOf } from '../columns.js';
-import { duration, time, visible } from '../format.js';
+import { duration, number, time, visible } from '../format.js';
 import { h } from '../h.js';
 import { tableView } from '../parts.js';
+import { ratingOf, thresholds, valueText } from './vitals.js';
+
+/** @typedef {import('../api.js').Row} Row */
 
 /** Uploads count by the hour. */
 const dayAndMore = 26 * 3_600_000;
+/** Sites that are judged: each takes three questions. */
+const mostJudged = 30;
+const mostAtOnce = 2;
+const judgedBy = ['LCP', 'INP', 'CLS'];
 
 /** @type {import('../main.js').View} */
 export const sites = {
   title: 'Sites',
   key: 's',
   asks: () => ({ sites: { name: 'sites', address: '/api/v1/sites' } }),
-  mount: (main, { sites: { rows } }, page, state) => tableView(main, page, state, {
-    name: 'sites', caption: 'Sites', rows, sort: '-loads', search: ['site'],
-    empty: 'The database has no uploads yet. When a collector has counted the first one, its site is here; fleetprof doctor finds out why none comes.',
-    columns: columnsOf('sites', {
-      site: { cell: ({ site }) => h('a', { href: page.link({ site, view: 'flame' }) }, visible(site, 120)) },
-      loads: { bar: true },
-      uploads: {},
-      profiled_ms: { cell: (row) => duration(row.profiled_ms) },
-      first_hour: { cell: (row) => time(row.first_hour) },
-      last_hour: { cell: (row) => h('span', null, time(row.last_hour),
-        Date.now() - Date.parse(row.last_hour) > dayAndMore ? h('strong', { class: 'warning' }, ' nothing for a day') : null) },
-      timezone: {},
-    }),
-    after: rows.length > 1 ? h('p', null, h('a', { href: page.link({ site: '%', view: 'flame' }) }, 'All sites together')) : null,
-  }),
+  otherwise: (_, { sites: { rows: [first, second] } }) => (first && !second && !isSaved() ? { site: first.site, view: 'overview' } : null),
+  mount(main, { sites: { rows } }, page, state) {
+    const { signal } = page;
+    /** Cells by site and column: sorting asks nothing again. @type {Map<string, HTMLElement>} */
+    const cells = new Map();
+    /** @param {Row} row @param {string} name */
+    const cell = ({ site }, name) => {
+      const key = `${name} ${site}`;
+      const made = cells.get(key) ?? h('span', null);
+      cells.set(key, made);
+      return made;
+    };
+    const shown = tableView(main, page, state, {
+      name: 'sites', caption: 'Sites', rows, sort: '-worst', search: ['site'],
+      empty: 'The database has no uploads yet. When a collector has counted the first one, its site is here; fleetprof doctor finds out why none comes.',
+      columns: [
+        ...columnsOf('sites', { site: { cell: ({ site }) => h('a', { href: page.link({ site, view: 'overview' }) }, visible(site, 120)) } }),
+        { name: 'slower', label: 'Latest release', kind: 'number', title: 'Functions that it made slower', cell: (row) => cell(row, 'slower') },
+        ...judgedBy.map((name) => /** @type {import('../table.js').Column} */ ({ name, label: `${name} p75`, kind: 'number', title: 'Of the last day', cell: (row) => cell(row, name) })),
+        { name: 'busy', label: 'JavaScript ms/load', kind: 'number', title: 'Of the last day', cell: (row) => cell(row, 'busy') },
+        ...columnsOf('sites', {
+          loads: { bar: true },
+          uploads: {},
+          profiled_ms: { cell: (row) => duration(row.profiled_ms) },
+          first_hour: { cell: (row) => time(row.first_hour) },
+          last_hour: { cell: (row) => h('span', null, time(row.last_hour),
+            Date.now() - Date.parse(row.last_hour) > dayAndMore ? h('strong', { class: 'warning' }, ' nothing for a day') : null) },
+          timezone: {},
+        }),
+      ],
+      after: rows.length > 1 ? h('div', null, h('p', null, h('a', { href: page.link({ site: '%', view: 'overview' }) }, 'All sites together')),
+        rows.length > mostJudged ? h('p', { class: 'note' }, `Only the first ${mostJudged} sites are judged; the overview of each judges the others.`) : null) : null,
+    });
+
+    /** Asks for what one site's row says; a cell whose question fails stays empty. @param {Row} row */
+    async function judge(row) {
+      const { site } = row;
+      const one = { site, view: 'overview', item: '', params: {} };
+      const answerTo = (/** @type {string} */ name, more = {}) => ask(question(name, one, more), signal).then((answer) => answer.rows, () => []);
+      const [vitals, hours, findings] = await Promise.all([answerTo('vitals'), answerTo('summary'), answerTo('regressions')]);
+      if (signal.aborted) return;
+      for (const { name, p75 } of vitals) {
+        if (!judgedBy.includes(name)) continue;
+        row[name] = p75;
+        const rating = ratingOf(name, p75);
+        cell(row, name).append(h('a', { class: `rated ${rating.replace(' ', '-')}`, href: page.link({ site, view: 'vital', item: name }), title: rating }, valueText(name, p75)));
+      }
+      const total = (/** @type {string} */ name) => hours.reduce((sum, each) => sum + (each[name] ?? 0), 0);
+      if (total('loads') > 0) {
+        row.busy = (total('profiled_ms') - total('unattributed_ms')) / total('loads');
+        cell(row, 'busy').append(h('a', { href: page.link({ site, view: 'flame' }) }, number(row.busy)));
+      }
+      const slower = findings.filter(({ verdict, is_agent: own }) => verdict === 'slower' && !own);
+      row.slower = slower.length;
+      if (slower.length > 0) cell(row, 'slower').append(h('a', { href: page.link({ site, view: 'compare' }) }, verdictBadge('slower', slower[0].own_change), ` ${visible(slower[0].function, 40)}${slower.length > 1 ? ` +${slower.length - 1}` : ''}`));
+      row.worst = 10 * Math.min(slower.length, 1) + Math.max(0, ...judgedBy.map((name) => (row[name] ?? 0) / thresholds[name][1]));
+    }
+    async function judgeAll() {
+      const waiting = isSaved() ? [] : rows.slice(0, mostJudged);
+      const next = async () => {
+        for (let row = waiting.shift(); row; row = waiting.shift()) await judge(row);
+      };
+      await Promise.all(Array.from({ length: mostAtOnce }, next));
+      if (!signal.aborted && !main.contains(document.activeElement)) shown.update(page.state);
+    }
+    return { ...shown, settled: judgeAll() };
+  },
 };

@@ -19,21 +19,30 @@ export const thresholds = Object.fromEntries(vitalRows.map(({ name, good, poor }
 /** True if the vital's values are scores, times 1,000. @param {string} name */
 const isScore = (name) => vitalRows.find((vital) => vital.name === name)?.unit === 'score x 1000';
 
-/** Returns a value with its unit. @param {import('../api.js').Row} row @param {string} name */
-export const value = (row, name) => (row[name] === null ? '' : isScore(row.name) ? number(row[name] / 1000) : `${number(row[name])} ms`);
+/** Returns a vital's value with its unit. @param {string} name @param {number} at */
+export const valueText = (name, at) => (isScore(name) ? number(at / 1000) : `${number(at)} ms`);
+
+/** Returns a value of a row with its unit. @param {import('../api.js').Row} row @param {string} name */
+export const value = (row, name) => (row[name] === null ? '' : valueText(row.name, row[name]));
+
+/** Returns the rating of a vital's value. @param {string} name @param {number} at */
+export function ratingOf(name, at) {
+  const [good, poor] = thresholds[name] ?? [Infinity, Infinity];
+  return at <= good ? 'good' : at <= poor ? 'needs improvement' : 'poor';
+}
 
 /** Returns the 75th percentile and its interval. @param {import('../api.js').Row} row */
 const p75 = (row) => h('span', null, value(row, 'p75'), h('span', { class: 'between' }, ` ${value(row, 'p75_low')} … ${row.p75_high === null ? '?' : value(row, 'p75_high')}`));
 
 /** Returns a bar of good, middling and poor, which says so in words. @param {import('../api.js').Row} row */
-const rating = (row) => h('span', {
+export const ratingBar = (row) => h('span', {
   class: 'rating', role: 'img', 'aria-label': `${percent(row.good_share)} good, ${percent(row.needs_improvement_share)} need improvement, ${percent(row.poor_share)} poor`,
 }, ['good', 'needs_improvement', 'poor'].map((name) => h('span', { class: name, style: { '--part': `${100 * row[`${name}_share`]}%` } })));
 
 /** @returns {import('../table.js').Column[]} */
 const columns = () => [
   ...columnsOf('vitals', { count: {}, p50: { cell: (row) => value(row, 'p50') }, p75: { label: 'p75, 95 % between', cell: p75, title: 'If page loads are independent of each other' }, p95: { cell: (row) => value(row, 'p95') } }),
-  { name: 'rating', label: 'Good, middling, poor', cell: rating },
+  { name: 'rating', label: 'Good, middling, poor', cell: ratingBar },
   ...columnsOf('vitals', { good_share: {}, needs_improvement_share: { label: 'Needs impr.' }, poor_share: {}, flagged: { title: 'INPs of 60 s and more; not in the other columns' } }),
 ];
 

@@ -11,9 +11,9 @@ import { hostileNames } from '../report_fleet.mjs';
 import { complaints, exported, newPage, open, origin, page, period, press, ready, screenRows, sql, text } from './page.mjs';
 
 test('few uploads are called an anecdote', async () => {
-  await open('/hostile?since=2d');
+  await open('/hostile/flame?since=2d');
   assert.match(await text('.anecdote'), new RegExp(`Only ${hostileNames.length} uploads match`));
-  await open('/shop?since=2d');
+  await open('/shop/flame?since=2d');
   assert.equal(await page.isVisible('.anecdote'), false);
 });
 
@@ -40,7 +40,7 @@ test('a day whose hours are gone is not an hour with the page loads of a day', a
 });
 
 test('dragging over the strip chooses a period', async () => {
-  await open('/shop?since=2d');
+  await open('/shop/flame?since=2d');
   const box = await page.locator('.strip canvas').boundingBox();
   assert.ok(box);
   await page.mouse.move(box.x + box.width * 0.25, box.y + 20);
@@ -55,7 +55,7 @@ test('dragging over the strip chooses a period', async () => {
 });
 
 test('packages are folded, by the choice and by the key', async () => {
-  await open('/bundled?since=3d');
+  await open('/bundled/flame?since=3d');
   const graph = async () => (await page.locator('.tree-box').innerText()).replace(/\s+/g, ' ');
   const places = () => page.locator('.side-table tbody tr').evaluateAll((rows) => rows.map((row) => row.querySelector('a')?.textContent));
   assert.deepEqual((await places()).sort(), ['Gallery', 'beginWork', 'commitRoot', 'render', 'start']);
@@ -120,7 +120,7 @@ test('Back, a reload and a copied link show what was seen', async () => {
     async () => { if (await page.locator('main tbody a[href*="/function/"]').count() > 0) { await page.locator('main tbody a[href*="/function/"]').first().click(); await ready(); } },
     () => press(']'),
   ];
-  await open('/shop?since=2d');
+  await open('/shop/flame?since=2d');
   /** @type {{ url: string, sight: string }[]} */
   const walked = [];
   const note = async () => {
@@ -194,7 +194,7 @@ test('a copied link has absolute times', async () => {
 });
 
 test('a place that is not there any more is called so, for who looks and who listens', async () => {
-  await open('/shop?since=2d&root=0123456789abcdef');
+  await open('/shop/flame?since=2d&root=0123456789abcdef');
   assert.equal(await text('.crumbs'), 'The place that this address zooms to is not in this selection.');
   assert.match(await text('[aria-live]'), /is not in this selection/);
   await page.focus('.icicle canvas');

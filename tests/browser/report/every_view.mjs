@@ -53,7 +53,7 @@ test('hostile names are text on every view, and do nothing', async () => {
 
 // ---- access ----
 
-const everyView = ['/', '/shop?since=2d', '/shop/functions?since=2d', '/shop/compare?before=2.2.9&after=2.3.0', '/shop/timings?since=2d', '/shop/timing/respond?since=2d', '/shop/vitals?since=2d', '/shop/vital/INP?since=2d',
+const everyView = ['/', '/shop?since=2d', '/shop/flame?since=2d', '/shop/functions?since=2d', '/shop/compare?before=2.2.9&after=2.3.0', '/shop/timings?since=2d', '/shop/timing/respond?since=2d', '/shop/vitals?since=2d', '/shop/vital/INP?since=2d',
   '/shop/interactions?since=2d', '/shop/long-frames?since=2d', '/shop/where?since=2d', '/shop/coverage?since=2d'];
 
 for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
@@ -65,7 +65,7 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     const kept = [...await keptSession("format = 'opera-scope'"), ...await keptSession("format <> 'opera-scope'")];
     for (const address of [...everyView, `/shop/function/${key}?since=2d`, '/kept/sessions', ...kept.map((id) => `/kept/session/${id}`)]) {
       await open(address);
-      if (address === '/shop?since=2d') {
+      if (address === '/shop/flame?since=2d') {
         await page.focus('.icicle canvas');
         await press('ArrowDown', 'ArrowDown');
         await page.click('#filter-route');
@@ -93,7 +93,7 @@ for (const colorScheme of /** @type {('light' | 'dark')[]} */ (process.env.FLEET
       if (pictures) await page.screenshot({ path: path.join(pictures, `${colorScheme}-${i}${address.replace(/[^a-z]+/g, '-')}.png`), fullPage: true });
       assert.deepEqual(await outOfSight(), [], address);
     }
-    await open('/shop?since=2d');
+    await open('/shop/flame?since=2d');
     for (const menu of ['#filter-route', '#filter-period', '#export', '#keys']) {
       await page.click(menu);
       await page.waitForSelector('.panel:visible, dialog[open]');

@@ -41,7 +41,7 @@ test('a file of all sites says so in its name', async () => {
 });
 
 test('the graph in view is exported for other tools', async () => {
-  await open('/shop?since=2d');
+  await open('/shop/flame?since=2d');
   const stacks = (await sql(`folded as line from fleetprof.folded('shop', ${period})`)).map(({ line }) => line);
   const total = stacks.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
   const folded = (await exported('#export-folded')).toString().trimEnd().split('\n');

@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { arrived, closeDialog, complaints, open, page, period, picked, press, ready, sql, text } from './page.mjs';
 
 test('every view is reached by the keyboard, and has a heading', async () => {
-  await open('/shop?since=2d');
-  for (const [key, heading] of Object.entries({ n: 'shop Functions', c: 'shop Compare', t: 'shop Timings', v: 'shop Vitals', i: 'shop Interactions', w: 'shop Where the time goes', o: 'shop Coverage', k: 'shop Sessions', f: 'shop Flame graph', s: 'Sites' })) {
+  await open('/shop/flame?since=2d');
+  for (const [key, heading] of Object.entries({ h: 'shop Overview', n: 'shop Functions', c: 'shop Compare', t: 'shop Timings', v: 'shop Vitals', i: 'shop Interactions', w: 'shop Where the time goes', o: 'shop Coverage', k: 'shop Sessions', f: 'shop Flame graph', s: 'Sites' })) {
     await press('g', key);
     assert.equal(await text('h1'), heading);
     assert.equal(await page.title(), `${heading.replace('shop ', 'shop: ')} – fleetprof`);
@@ -16,12 +16,12 @@ test('every view is reached by the keyboard, and has a heading', async () => {
   await page.focus('main a');
   await press('Enter');
   await arrived('/shop');
-  assert.equal(await text('h1'), 'shop Flame graph');
+  assert.equal(await text('h1'), 'shop Overview');
   assert.deepEqual(complaints, []);
 });
 
 test('the keys of the flame graph', async () => {
-  await open('/shop?since=2d');
+  await open('/shop/flame?since=2d');
   const at = () => page.evaluate(() => Object.fromEntries(new URLSearchParams(location.search)));
   const selected = () => page.locator('.details h2').innerText();
   await page.focus('.icicle canvas');
@@ -82,7 +82,7 @@ test('a key that only selects draws no graph again, and keeps the lines of the c
     };
   });
   const boxes = () => page.evaluate(() => Number(document.documentElement.dataset.boxes));
-  await open('/shop?since=2d');
+  await open('/shop/flame?since=2d');
   await page.focus('.icicle canvas');
   await press('ArrowDown');
   assert.ok(await boxes() > 0);
@@ -127,7 +127,7 @@ test('keys of every view: the list, SQL, the command, dark, releases', async () 
 });
 
 test('the call tree is walked by the keyboard, bound to the same selection', async () => {
-  await open('/shop?since=2d');
+  await open('/shop/flame?since=2d');
   await page.focus('[role=treeitem]');
   await press('ArrowRight', 'ArrowRight', 'ArrowDown');
   assert.equal(await page.locator('.details h2').innerText(), 'renderRoot');

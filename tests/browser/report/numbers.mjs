@@ -31,7 +31,7 @@ test('timings say what page loads left out, and nothing where that is nothing', 
 
 /** View, SQL of its last table, the columns to compare. @type {[string, string, string[]][]} */
 const tables = [
-  ['/', '* from fleetprof.sites() order by loads desc', ['loads', 'uploads', 'profiled_ms']],
+  ['/?sort=-loads', '* from fleetprof.sites() order by loads desc', ['loads', 'uploads', 'profiled_ms']],
   ['/shop/functions?since=2d', `* from fleetprof.hotspots('shop', ${period}, top => 500) order by self_ms_per_load desc`,
     ['self_ms_per_load', 'total_ms_per_load', 'busy_share', 'load_share', 'samples', 'uploads']],
   ['/shop/functions?since=2d&route=%2Fcart&sort=-samples', `* from fleetprof.hotspots('shop', ${period}, route => '/cart', top => 500) order by samples desc`, ['samples']],
@@ -94,7 +94,7 @@ test('coverage lists hangs and crashes where browsers report some', async () => 
 });
 
 test('the flame graph: functions, selection and whole agree with SQL', async () => {
-  await open('/shop?since=2d');
+  await open('/shop/flame?since=2d');
   const perLoad = new Map((await sql(`function, sum(self_ms_per_load) as self from fleetprof.hotspots('shop', ${period}, top => null) where function in ('sortReviews', 'hashCanvas', 'appendChild') group by 1`))
     .map((row) => [row.function, row.self]));
   const rows = await screenRows();
@@ -115,9 +115,9 @@ test('the flame graph: functions, selection and whole agree with SQL', async () 
 test('an inverted flame graph has the same own times: in the table, the legend and of what is selected', async () => {
   const wanted = new Map((await sql(`function, sum(self_ms_per_load) as self from fleetprof.hotspots('shop', ${period}, top => null) where function in ('boot', 'JSON.parse', 'hashCanvas') group by 1`))
     .map((row) => [row.function, row.self]));
-  await open('/shop?since=2d');
+  await open('/shop/flame?since=2d');
   const legend = await text('.legend');
-  await open('/shop?since=2d&inverted=1');
+  await open('/shop/flame?since=2d&inverted=1');
   const rows = await screenRows();
   for (const [name, self] of wanted) assert.ok(Math.abs(rows.find((each) => each.function.startsWith(name))?.self_ms_per_load - self) < 1e-6, name);
   assert.equal(await text('.legend'), legend);
