@@ -81,7 +81,7 @@ function read() {
   if (begin.startsWith('/')) return parse(begin);
   const first = firstSaved('compare_summary') ?? firstSaved('flamegraph_columns') ?? '/?';
   const { site = '', max_nodes: _, ...params } = Object.fromEntries(new URLSearchParams(first.split('?')[1]));
-  return site ? { site, view: first.includes('/compare_summary?') ? 'compare' : 'flame', item: '', params } : parse('/');
+  return site ? { site, view: first.includes('/compare_summary?') ? 'compare' : 'overview', item: '', params } : parse('/');
 }
 
 /** @param {State} next */

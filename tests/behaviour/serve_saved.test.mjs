@@ -212,6 +212,30 @@ test('Chromium opens it from disk without a request and without a message', asyn
   }
 });
 
+test('the overview opens in a saved report, with what it has', async () => {
+  const browser = await launchChromium();
+  try {
+    for (const [name, shown, left] of [['report.html', 'What costs most', 'Latest release'], ['compare.html', '[aria-label="Latest release"] .verdict', 'What costs most']]) {
+      const page = await browser.newPage();
+      /** @type {string[]} */
+      const heard = [];
+      page.on('console', (message) => heard.push(message.text()));
+      page.on('pageerror', (error) => heard.push(String(error)));
+      await page.goto(`file://${dir}/${name}`);
+      await page.waitForSelector('main[data-ready]');
+      await page.click('nav a:text-is("Overview")');
+      await page.waitForSelector('main[data-ready^="/shop?"] .overview, main[data-ready="/shop"] .overview');
+      await page.waitForSelector(shown.startsWith('[') ? shown : `h2:has-text("${shown}")`);
+      assert.equal(await page.locator('main .warning, main .failure').count(), 0, name);
+      assert.ok(!(await page.locator('main').innerText()).includes(left), name);
+      assert.deepEqual(heard, [], name);
+      await page.close();
+    }
+  } finally {
+    await browser.close();
+  }
+});
+
 test('each group that the saved view of costs offers has its answer', async () => {
   const browser = await launchChromium();
   try {

@@ -171,7 +171,8 @@ export const overview = {
         finding.classList.toggle('bad', sign === '▲');
         const felt = h('div', { class: 'felt' });
         fill(felt, [], async () => {
-          const vitals = (await side('felt'))?.rows.filter(({ percentile, name }) => percentile === 75 && ['INP', 'LCP'].includes(name)) ?? [];
+          const vitals = (await side('felt'))?.rows.filter(({ percentile, name, verdict }) => percentile === 75 && ['INP', 'LCP'].includes(name) && ['slower', 'faster', 'no change seen'].includes(verdict)) ?? [];
+          vitals.sort((one, other) => (other.own_low ?? -1) - (one.own_low ?? -1));
           return [vitals.length === 0 ? null : h('h2', null, 'What visitors felt'), vitals.length === 0 ? null : h('ul', null, vitals.map((each) => feltLine(each, page)))];
         });
         return [
@@ -203,7 +204,7 @@ export const overview = {
       });
     });
     const cost = h('div', { class: 'inner' });
-    const scripts = h('section', { class: 'card', 'aria-label': 'JavaScript' }, h('a', { class: 'what', href: page.link({ view: 'flame' }) }, 'JavaScript'), cost);
+    const scripts = h('section', { class: 'card', 'aria-label': 'Scripts' }, h('a', { class: 'what', href: page.link({ view: 'flame' }) }, 'Scripts'), cost);
     fill(cost, [wanted['summary?']], async () => {
       const { rows } = await one('summary');
       const loads = sum(rows, 'loads');

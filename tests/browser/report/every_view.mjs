@@ -14,7 +14,7 @@ test('hostile names are text on every view, and do nothing', async () => {
   const key = (await sql(`function_key as key from fleetprof.compare_releases('hostile', null, null, before_since => now() - interval '3 days', before_until => now() - interval '2 days', since => now() - interval '2 days')
     where function like '<img%'`))[0]?.key;
   const measure = hostileNames[0];
-  for (const view of ['flame?since=2d', 'flame?since=2d&inverted=1', 'functions?since=2d', `timing/${encodeURIComponent(measure)}?since=2d`, 'timings?since=2d', 'vitals?since=2d', 'vital/INP?since=2d&by=variant', 'interactions?since=2d',
+  for (const view of ['overview?since=2d', 'flame?since=2d', 'flame?since=2d&inverted=1', 'functions?since=2d', `timing/${encodeURIComponent(measure)}?since=2d`, 'timings?since=2d', 'vitals?since=2d', 'vital/INP?since=2d&by=variant', 'interactions?since=2d',
     'long-frames?since=2d', 'where?since=2d&by=resource', 'where?since=2d&by=host', 'where?since=2d&by=release', 'compare?since=2d', 'coverage?since=2d', `flame?since=2d&q=${encodeURIComponent('<script>')}&root=%3Cscript%3E&sel=x&hide=%22%3E&focus=%3C`,
     ...key ? [`function/${key}?since=2d`] : []]) {
     await open(`/hostile/${view}`);

@@ -56,7 +56,7 @@ test('a database of another version, and one without data, are said so', async (
 });
 
 test('an answer without rows says why, in a sentence', async () => {
-  for (const view of ['flame', 'functions', 'compare', 'timings', 'timing/x', 'vitals', 'interactions', 'long-frames', 'where', 'coverage', 'function/123', 'sessions', 'session/123']) {
+  for (const view of ['overview', 'flame', 'functions', 'compare', 'timings', 'timing/x', 'vitals', 'interactions', 'long-frames', 'where', 'coverage', 'function/123', 'sessions', 'session/123']) {
     await open(`/nobody/${view}`);
     assert.match(await text('main .empty'), /\.$/, view);
   }
