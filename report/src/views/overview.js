@@ -247,7 +247,7 @@ export const overview = {
         h('span', { class: 'amount' }, `${number((row.self_ms ?? 0) / loads)} ms`))))];
     });
 
-    // What needs somebody.
+    // Tells the operator what needs a look.
     const needs = h('ul', { class: 'needs' });
     /** @param {string} name @param {string} href @param {(answer: Answer) => [boolean, string] | null} judge */
     const need = (name, href, judge) => {
@@ -256,7 +256,7 @@ export const overview = {
       fill(line, [wanted[`${name}?`]], async () => {
         const judged = judge(await one(name));
         if (!judged) line.remove();
-        return judged ? [h('span', { class: judged[0] ? 'fine' : 'warning', 'aria-hidden': 'true' }, judged[0] ? '✓ ' : '! '), h('a', { href }, judged[1])] : [];
+        return judged ? [h('span', { class: judged[0] ? 'fine' : 'wrong', 'aria-hidden': 'true' }, judged[0] ? '✓ ' : '! '), h('a', { href }, judged[1])] : [];
       });
     };
     const toCoverage = page.link({ view: 'coverage' });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Of the report: the overview says what is wrong, each of its parts by itself, and leads on to the page which shows it. */
+/** The overview of the report says what is wrong, each part by itself, and leads on to the page which shows it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
@@ -23,7 +23,7 @@ test('the overview has the numbers of SQL', async () => {
   assert.deepEqual(complaints, []);
 });
 
-test('six questions are answered at most two clicks from the overview, by links only', async () => {
+test('five questions are answered at most two clicks from the overview, by links only', async () => {
   const start = () => open('/shop');
   await start();
   assert.match(await text('.bars >> nth=0'), /sortReviews/, 'what is slow');
