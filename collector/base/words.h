@@ -70,8 +70,8 @@ enum fp_timing_kind {
     FP_TIMING_RESPONSE,         /* until the paint that shows an interaction's result */
     FP_TIMING_RESPONSE_FLAGGED, /* too long to be a wait; no values */
     FP_TIMING_WAIT,             /* where the time of responses goes that no stack has */
-    FP_TIMING_VITAL_PROFILED,   /* vitals of profiled page loads; bins only, like the next */
-    FP_TIMING_VITAL_WITHOUT,    /* those that something made longer: with it, without it, half */
+    FP_TIMING_VITAL_PROFILED,   /* vitals of profiled page loads; bins only */
+    FP_TIMING_VITAL_WITHOUT,    /* those that something made longer; bins only */
     FP_TIMING_KIND_COUNT
 };
 

@@ -32,9 +32,9 @@ struct fp_profile_sample {
     enum fp_marker marker;
 };
 
-/* What the page says of a custom dimension. */
+/* A custom dimension, as the page says it. */
 struct fp_profile_custom {
-    struct fp_str name; /* unchecked, like the next */
+    struct fp_str name; /* unchecked, as is the value */
     struct fp_str value;
 };
 

@@ -9,8 +9,8 @@
 
 #include <endian.h>
 
-/* Of one timing. */
-struct entry {
+/* The changes of one timing. */
+struct moved_timing {
     uint64_t timing_id;
     uint16_t gone;
     uint16_t half;
@@ -18,7 +18,7 @@ struct entry {
 
 enum { FORMAT = 1, ENTRY_LEN = 12, GONE_AT = 8, HALF_AT = 10 };
 
-static void write_entry(uint8_t *at, const struct entry *entry)
+static void write_entry(uint8_t *at, const struct moved_timing *entry)
 {
     const uint64_t timing_id = htobe64(entry->timing_id);
     const uint16_t gone = htobe16(entry->gone);
@@ -28,7 +28,7 @@ static void write_entry(uint8_t *at, const struct entry *entry)
     memcpy(at + HALF_AT, &half, sizeof(half));
 }
 
-static struct entry read_entry(const uint8_t *at)
+static struct moved_timing read_entry(const uint8_t *at)
 {
     uint64_t timing_id;
     uint16_t gone;
@@ -36,7 +36,7 @@ static struct entry read_entry(const uint8_t *at)
     memcpy(&timing_id, at, sizeof(timing_id));
     memcpy(&gone, at + GONE_AT, sizeof(gone));
     memcpy(&half, at + HALF_AT, sizeof(half));
-    return (struct entry){be64toh(timing_id), be16toh(gone), be16toh(half)};
+    return (struct moved_timing){be64toh(timing_id), be16toh(gone), be16toh(half)};
 }
 
 bool fp_without_bytes(const struct fp_delta *delta, const struct fp_delta_vital *vital,
@@ -52,7 +52,7 @@ bool fp_without_bytes(const struct fp_delta *delta, const struct fp_delta_vital 
     to[0] = FORMAT;
     for (uint32_t i = 0; i < vital->without_count; i++) {
         const struct fp_delta_without *from = &delta->withouts[vital->first_without + i];
-        const struct entry entry = {delta->timings[from->timing].id, from->gone, from->half};
+        const struct moved_timing entry = {delta->timings[from->timing].id, from->gone, from->half};
         write_entry(to + 1 + (size_t)i * ENTRY_LEN, &entry);
     }
     *bytes = (struct fp_str){(const char *)to, len};
@@ -89,7 +89,7 @@ bool fp_without_add(struct fp_rollup *rollup, const struct fp_vital_row *row,
     if (!add_bin(rollup, key, FP_WITHOUT_NOW, now, direction))
         return false;
     for (size_t at = 1; at < len; at += ENTRY_LEN) {
-        const struct entry entry = read_entry(bytes + at);
+        const struct moved_timing entry = read_entry(bytes + at);
         key.id = (int64_t)entry.timing_id;
         if (!add_bin(rollup, key, FP_WITHOUT_NOW, now, direction) ||
             !add_bin(rollup, key, FP_WITHOUT_GONE, entry.gone, direction) ||

@@ -188,7 +188,7 @@ begin
         order by longer_us desc
         limit most
     ),
-    -- Of each candidate three histograms of all profiled page loads. Those that it did not make longer are as they are.
+    -- Each candidate has three histograms of all profiled page loads. Those that it did not make longer are as they are.
     moved_bin as materialized (
         select number, histogram, bin, value_us, count
         from thing

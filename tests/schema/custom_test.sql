@@ -36,5 +36,5 @@ select results_eq(
 select is(
     (select array[before_uploads, after_uploads] from compare_summary('shop', before_custom => 'plan=pro', after_custom => 'plan=professional')),
     array[1, 1]::bigint[], 'two sides');
-select throws_ok($$ select from vitals_by('customplan', 'shop') $$, '22023', 'no dimension is named "customplan"', 'a name that is none');
+select throws_ok($$ select from vitals_by('customplan', 'shop') $$, '22023', 'no dimension is named "customplan"', 'an unknown name');
 select * from finish();

@@ -22,7 +22,7 @@ insert into visit values
     (2, 25, true, 600, 'function', 'sort', 100, 350),
     (3, 15, true, 600, 'function', 'sort', 100, 350),
     (1, 30, true, 100, 'host', 'tag.example', 40, 80),
-    -- Of the others only the INP is known.
+    -- The others have only an INP.
     (1, 1200, false, 600, null, null, null, null),
     (1, 400, false, 100, null, null, null, null),
     (4, 60, true, 600, 'function', 'sort', 100, 350),

@@ -186,7 +186,7 @@ struct dividing {
     uint32_t host_count;
     size_t steps;
 
-    /* Of the name whose windows are being divided. */
+    /* The sums of the name whose windows are being divided. */
     int64_t shares_us[SHARE_COUNT];
     int64_t *waiting_us; /* by host; all zero between two names */
     int64_t windows;     /* that have samples */

@@ -50,7 +50,7 @@ struct thing {
 };
 
 /* Where samples are: in this upload, or in an earlier part. */
-struct source {
+struct watched {
     const struct fp_fold_sample *samples;
     const struct fp_delta_stack *stacks;
     const struct fp_delta_frame *frames;
@@ -68,7 +68,7 @@ struct pick {
 
 struct searching {
     struct fp_fold *fold;
-    struct source *sources;
+    struct watched *sources;
     size_t source_count;
     struct thing *things;
     uint32_t thing_count;
@@ -107,7 +107,7 @@ static bool find_function(struct searching *searching, const struct fp_delta_fra
 }
 
 /* Finds the host of a script. */
-static bool find_host(struct searching *searching, struct source *source, uint32_t resource)
+static bool find_host(struct searching *searching, struct watched *source, uint32_t resource)
 {
     struct fp_str host;
     uint32_t *thing = &source->thing_of_resource[resource];
@@ -138,7 +138,7 @@ static void add_time(struct searching *searching, uint32_t thing, int64_t us)
 
 /* Adds time of a sample to the functions on its stack, each once, and as self time to the innermost
  * function: what has no code of its own, such as map(), works for its caller. */
-static bool add_to_functions(struct searching *searching, struct source *source, uint32_t stack,
+static bool add_to_functions(struct searching *searching, struct watched *source, uint32_t stack,
                              int64_t us)
 {
     bool is_inner = true;
@@ -162,7 +162,7 @@ static bool add_to_functions(struct searching *searching, struct source *source,
 }
 
 /* Adds time of a sample to the host of the innermost script. */
-static bool add_to_host(struct searching *searching, struct source *source, uint32_t stack,
+static bool add_to_host(struct searching *searching, struct watched *source, uint32_t stack,
                         int64_t us)
 {
     for (; stack != FP_INDEX_NONE; stack = source->stacks[stack].parent) {
@@ -200,12 +200,12 @@ static int64_t shared_us(const struct fp_fold_sample *sample, const struct fp_fo
 }
 
 /* Returns the first sample of a source that may be in a wait. */
-static uint32_t first_of(const struct source *source, const struct fp_fold_wait *wait)
+static uint32_t first_of(const struct watched *source, const struct fp_fold_wait *wait)
 {
     return fp_fold_first_sample(source->samples, source->sample_count, wait->start_us);
 }
 
-static bool is_in(const struct source *source, uint32_t at, const struct fp_fold_wait *wait)
+static bool is_in(const struct watched *source, uint32_t at, const struct fp_fold_wait *wait)
 {
     return at < source->sample_count && source->samples[at].start_us < wait->end_us;
 }
@@ -220,7 +220,7 @@ static bool is_watched(const struct searching *searching, const struct fp_fold_w
 }
 
 /* Adds the samples of a source in a wait. False: no memory. */
-static bool add_samples(struct searching *searching, struct source *source,
+static bool add_samples(struct searching *searching, struct watched *source,
                         const struct fp_fold_wait *wait)
 {
     for (uint32_t i = first_of(source, wait); is_in(source, i, wait); i++) {
@@ -589,7 +589,7 @@ static void list_vitals(const struct fp_fold *fold, struct vital_list *list)
 static bool says_more(const struct searching *searching, const struct fp_fold_vital *vital,
                       uint32_t own_interactions)
 {
-    const struct source *own = &searching->sources[0];
+    const struct watched *own = &searching->sources[0];
     bool more = is_in(own, first_of(own, &vital->wait), &vital->wait);
     if (vital->value.vital == FP_VITAL_LCP)
         return more;
@@ -661,7 +661,7 @@ static bool look_at_listed(struct searching *searching, const struct fp_fold_vit
 
 /* ---- all of it ---- */
 
-static bool prepare_source(struct fp_fold *fold, struct source *source, uint32_t frame_count,
+static bool prepare_source(struct fp_fold *fold, struct watched *source, uint32_t frame_count,
                            uint32_t resource_count)
 {
     source->thing_of_frame = fp_fold_indexes(fold, frame_count);
@@ -680,20 +680,20 @@ static bool prepare(struct searching *searching)
         fp_arena_array(fold->arena, searching->source_count, sizeof(*searching->sources));
     if (searching->sources == NULL)
         return false;
-    searching->sources[0] = (struct source){.samples = fold->own,
-                                            .stacks = delta->stacks,
-                                            .frames = delta->frames,
-                                            .resources = delta->resources,
-                                            .sample_count = fold->own_count};
+    searching->sources[0] = (struct watched){.samples = fold->own,
+                                             .stacks = delta->stacks,
+                                             .frames = delta->frames,
+                                             .resources = delta->resources,
+                                             .sample_count = fold->own_count};
     if (!prepare_source(fold, &searching->sources[0], delta->frame_count, delta->resource_count))
         return false;
     for (size_t i = 0; i < context->earlier_count; i++) {
         const struct fp_part *part = context->earlier[i];
-        searching->sources[i + 1] = (struct source){.samples = part->samples,
-                                                    .stacks = part->stacks,
-                                                    .frames = part->frames,
-                                                    .resources = part->resources,
-                                                    .sample_count = part->sample_count};
+        searching->sources[i + 1] = (struct watched){.samples = part->samples,
+                                                     .stacks = part->stacks,
+                                                     .frames = part->frames,
+                                                     .resources = part->resources,
+                                                     .sample_count = part->sample_count};
         most += part->frame_count + part->resource_count;
         if (!prepare_source(fold, &searching->sources[i + 1], part->frame_count,
                             part->resource_count))

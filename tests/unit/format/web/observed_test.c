@@ -681,7 +681,7 @@ static const struct bad_upload bad_uploads[] = {
     {"a script of an entry",
      "[{'entryType':'long-animation-frame','startTime':1,'duration':9,'scripts':[{}]}]", NULL,
      FP_VERDICT_INVALID, "/0/scripts/0", 0, "startTime is missing"},
-    {"views that are no list", "{'vitals':[],'views':{}}", NULL, FP_VERDICT_INVALID, "", 0,
+    {"views that are not a list", "{'vitals':[],'views':{}}", NULL, FP_VERDICT_INVALID, "", 0,
      "there is no trace, mark, measure, vital, interaction, frame, resource or coverage in this "
      "upload"},
     {"a view that is a number", "{'coverage':'quota','views':[4]}", NULL, FP_VERDICT_INVALID,

@@ -221,7 +221,7 @@ static void custom_dimensions_are_those_that_the_site_names(void **state)
         {"plan", "", 0},
         {"plan=", "", 0},
         {"plan=a=b", "plan=a=b", 0},
-        {"paln=pro; arm=b", "arm=b", 1},
+        {"plans=pro; arm=b", "arm=b", 1},
         {"Plan=pro", "", 1},
         {"plan=100%", "", 1},
         {"plan=me@shop.example", "plan=:mail", 0},

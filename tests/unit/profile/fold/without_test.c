@@ -84,7 +84,7 @@ static const struct fp_delta_without *find(const struct fp_delta *delta, enum fp
     return NULL;
 }
 
-/* Of a function: by its name, among the frames of the delta. */
+/* Finds that of a function by its name, among the frames of the delta. */
 static const struct fp_delta_without *find_function(const struct fp_delta *delta,
                                                     enum fp_vital vital, const char *function)
 {
