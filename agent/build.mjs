@@ -42,7 +42,8 @@ async function bundle(entry, format, debug = false) {
     tsconfigRaw: '{}', define: { DEBUG: `${debug}`, VITALS: `${isVitals}`, WORKER: `${entry.includes('worker')}` },
     legalComments: 'none', logLevel: 'error',
   });
-  return outputFiles[0].text;
+  // esbuild names exports a second time: `var{start:a,version:b}=c();export{a as start,b as version}`.
+  return outputFiles[0].text.replace(/var\{start:(\w+),version:(\w+)\}=([^;]+);export\{\1 as start,\2 as version\}/, 'export var{start,version}=$3');
 }
 
 const files = {

@@ -143,7 +143,6 @@ async function post(endpoint, body) {
       method: 'post',
       body,
       keepalive: true, // the page may end meanwhile
-      credentials: 'same-origin', // the password of a staging site
       referrerPolicy: 'no-referrer',
       signal: AbortSignal.timeout?.(attemptTimeoutMs), // newer than Profiler
     });

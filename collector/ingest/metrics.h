@@ -16,7 +16,7 @@
       "Also those of one name in a map. A page set the time itself, or its clock went back. They " \
       "are taken all the same")                                                                    \
     X(FP_METRIC_CUSTOM_DROPPED, COUNTER, "fleetprof_custom_values_dropped_total", "",              \
-      "Values of [custom dimensions](numbers.md#custom-dimensions) that were dropped",             \
+      "Values of custom dimensions that were dropped",                                             \
       "`sites[].custom` does not name the dimension, or the value is longer than 64 characters "   \
       "or has `;`, `%` or a control character")                                                    \
     X(FP_METRIC_MEASURES_UNJOINED, COUNTER, "fleetprof_measures_unjoined_total", "",               \

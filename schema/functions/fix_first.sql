@@ -133,7 +133,7 @@ begin
         column_number,
         loads,
         profiled_loads,
-        case when kind = 'function' and generated_resource is not null and fix_first.site !~ '[%_\\]' then
+        case when kind = 'function' and generated_resource is not null and fix_first.site !~ E'[%_\\\\]' then
             fleetprof.source_link(fix_first.site, generated_resource, generated_line, generated_column)
         end,
         function_key,

@@ -153,10 +153,11 @@ comment on function fleetprof.source_link is
     -- {{comment of source_link}};
 
 revoke execute on function
-    fleetprof_data.keep_source_links, fleetprof_data.encoded_path, fleetprof_data.filled_source_link, fleetprof.function_origin,
-    fleetprof.source_link
+    fleetprof_data.keep_source_links, fleetprof_data.encoded_path, fleetprof_data.filled_source_link, fleetprof_data.source_end,
+    fleetprof.function_origin, fleetprof.source_link
 from public;
 grant execute on function
-    fleetprof_data.encoded_path, fleetprof_data.filled_source_link, fleetprof.function_origin, fleetprof.source_link
+    fleetprof_data.encoded_path, fleetprof_data.filled_source_link, fleetprof_data.source_end, fleetprof.function_origin,
+    fleetprof.source_link
 to fleetprof_reader;
 grant execute on function fleetprof_data.keep_source_links to fleetprof_writer;

@@ -21,6 +21,7 @@ export const attributes = {
   'data-release': { right: ['7'], wrong: [] },
   'data-environment': { right: ['production'], wrong: [] },
   'data-variant': { right: ['a'], wrong: [] },
+  'data-custom': { right: ['plan=pro', 'plan=pro; country=de'], wrong: [] },
   'data-route': { right: ['/product/:id'], wrong: [] },
   'data-hash-routes': { right: ['', 'true', 'false'], wrong: [] },
   'data-sample-interval': { right: ['1', '20', '10000'], wrong: ['0', '10ms', '10001'] },

@@ -122,7 +122,7 @@ const needs = {
   compare_vitals: 'site=shop&before=r1&after=r2', trend: 'site=shop&by=function&key=outer&step=hour', change_point: 'site=shop&by=function&key=outer',
   function_by: 'site=shop&by=route&key=1', function_origin: 'site=shop&generated_resource=/app.js&generated_line=1&generated_column=1',
   histogram: 'site=shop&kind=measure&timing_name=render', cost_by: 'site=shop&by=host',
-  vitals_by: 'site=shop&dimension=release', vital_parts_by: 'site=shop&dimension=release', vital_elements: 'site=shop&vital=INP', waits: 'site=shop&target=%25', interactions_by: 'site=shop&dimension=release',
+  vitals_by: 'site=shop&dimension=release', vital_parts_by: 'site=shop&dimension=release', vital_elements: 'site=shop&vital=INP', waits: 'site=shop&target=%25', what_if: 'site=shop&vital=INP', interactions_by: 'site=shop&dimension=release',
   ttfb_parts_by: 'site=shop&dimension=release',
 };
 

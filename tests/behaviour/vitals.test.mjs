@@ -119,7 +119,7 @@ test('vitals by route and by browser: which page, for whom', async () => {
   const { code, stderr } = await run([program, 'vitals', '--by', 'page'], { env });
   assert.equal(code, 2);
   assert.match(stderr, /error: no dimension is named "page"\n/);
-  assert.ok(stderr.includes(`hint: Dimensions are ${[...dimensions, 'navigation'].join(', ')}.\n`), stderr);
+  assert.ok(stderr.includes(`hint: Dimensions are ${[...dimensions, 'navigation', 'custom.NAME'].join(', ')}.\n`), stderr);
 });
 
 test('vital_hotspots names the function inside slow interactions, and what it costs in fast ones', async () => {

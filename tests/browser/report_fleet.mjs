@@ -111,10 +111,10 @@ function hostileTrace() {
 
 /**
  * Starts collector and database with the fleet in them.
- * @param {{ perHour?: number, hostile?: boolean, sessions?: boolean }} [options] perHour: uploads of the shop per hour; hostile:
+ * @param {{ perHour?: number, hostile?: boolean, lab?: boolean, sessions?: boolean }} [options] perHour: uploads of the shop per hour; hostile, lab:
  *   whether the hostile site has any; sessions: whether any are kept
  */
-export async function startFleet({ perHour = 16, hostile = true, sessions = false } = {}) {
+export async function startFleet({ perHour = 16, hostile = true, lab = hostile, sessions = false } = {}) {
   const stack = await startStack({ config: {
     sites: [{ name: 'shop', key: 'pk_shop', routes: ['/product/:id', '/cart', '/search'] }, { name: 'hostile', key: 'pk_hostile' }, { name: 'quiet', key: 'pk_quiet' }, { name: 'bundled', key: 'pk_bundled' }, { name: 'lab', key: 'pk_lab' }, { name: 'stepped', key: 'pk_stepped' }, { name: 'kept', key: 'pk_kept', sample_keep: '100%' }],
     ceilings: { routes: 10_000, releases: 10_000, segments: 100_000, frames: 100_000 },
@@ -133,7 +133,7 @@ export async function startFleet({ perHour = 16, hostile = true, sessions = fals
   const names = hostile ? hostileNames : [];
   for (const [number, name] of names.entries()) await upload('pk_hostile', hostileVisit(name, number), chrome);
   if (hostile) await upload('pk_bundled', bundledVisit(), chrome);
-  if (hostile) for (const release of ['1', '2']) await upload('pk_lab', agentVisit(release), chrome);
+  if (lab) for (const release of ['1', '2']) await upload('pk_lab', agentVisit(release), chrome);
   await counted();
   // Before those of the shop, so that these are behind all that moves.
   await moveBack(stack, 2 * hours + 1, '2020-01-01');
