@@ -31,7 +31,7 @@ export function refusal(decision, policy) {
       + 'Where another server sets the Document-Policy, say data-policy="try"' : ''];
   }
   if (isNo(decision)) return ['not-sampled', DEBUG ? 'the server did not pick this page load' : ''];
-  const [, time, mark] = /^[1v].*\.(\d{1,11})\.([\w-]{4})[\w-]{12}(?:\.[\w-]{43})?$/.exec(decision) ?? [];
+  const [, time, mark] = /^(?:1|v[12]\..+)\.(\d{1,11})\.([\w-]{4})[\w-]{12}(?:\.[\w-]{43})?$/.exec(decision) ?? [];
   if (!mark) return ['no-decision', DEBUG ? `the server's decision is in no known form: ${decision}` : decision];
   const age = performance.timeOrigin - Number(time) * 1000;
   if (age > maxDecisionAgeMs) {

@@ -316,7 +316,7 @@ export function openLoad(options, tell, decision, startExtra) {
       ...VITALS && { network: /** @type {any} */ (navigator).connection?.saveData ? 'save-data' : /** @type {any} */ (navigator).connection?.effectiveType },
       timeOrigin: performance.timeOrigin,
       coverage,
-      token: /v.\..+/.exec(/** @type {string} */ (decision))?.[0],
+      token: /v\d\..+/.exec(/** @type {string} */ (decision))?.[0],
       ...members,
       page: { ...members.page }, // beforeSend may change it
     };

@@ -180,8 +180,10 @@ test('own code around a request to another origin: shares are those of the page\
   const ms = (/** @type {string} */ kind) => rows.filter((row) => row.kind === kind).reduce((sum, row) => sum + row.ms, 0);
   const isNear = (/** @type {number} */ found, /** @type {number} */ expected) => Math.abs(found - expected) <= 0.1 * waitedMs;
   assert.ok(isNear(ms('own'), busyMs), `${ms('own')} ms, by the page's clock ${busyMs} ms`);
-  // The agent also ran while the request was in flight.
-  assert.ok(isNear(ms('waiting') + ms('agent'), fetchedMs), `${ms('waiting')} ms, by the page's clock ${fetchedMs} ms`);
+  // While the request was in flight, the agent and the browser also ran, and on a busy machine a frame that no sample explains.
+  const inFlight = ['waiting', 'agent', 'browser', 'hidden'].reduce((sum, kind) => sum + ms(kind), 0);
+  assert.ok(isNear(inFlight, fetchedMs), `${inFlight} ms, by the page's clock ${fetchedMs} ms`);
+  assert.ok(ms('waiting') > fetchedMs / 2 && ms('waiting') < fetchedMs + 0.1 * waitedMs, `${ms('waiting')} of ${fetchedMs} ms`);
   assert.deepEqual(rows.filter(({ kind }) => kind === 'waiting').map(({ name }) => name), [api]);
   assert.ok(rows.every(({ responses }) => responses === 1), JSON.stringify(rows));
   const [{ us, window_us }] = await stack.sql(`
