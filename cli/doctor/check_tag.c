@@ -103,6 +103,7 @@ static const struct {
     {"release", NULL},
     {"environment", NULL},
     {"variant", NULL},
+    {"custom", NULL},
     {"route", NULL},
     {"hash-routes", NULL},
     {"sample-interval", is_interval},
