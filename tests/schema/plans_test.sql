@@ -72,7 +72,7 @@ language sql
 return format('select * from fleetprof.%I(%s''shop'', %L, %L, %L%s)',
     question.name, question.first_argument, since, until, route, question.arguments);
 
-select plan(71);
+select plan(79);
 select is_empty(
     $$ select attrelid::regclass, attname
        from pg_attribute
