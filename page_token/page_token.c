@@ -117,7 +117,7 @@ size_t fleetprof_token_field(const struct fleetprof_token_keys *keys, struct fle
 {
     const bool is_unsampled = keys != NULL && token.ppm == 0;
     const char *start = is_unsampled ? unsampled_start : field_start;
-    const size_t start_len = strlen(start);
+    const size_t start_len = (is_unsampled ? sizeof(unsampled_start) : sizeof(field_start)) - 1;
     size_t len;
 
     if (!fleetprof_token_draw_nonce(token.nonce)) {

@@ -160,7 +160,7 @@ char *fp_suspects_find(const struct fp_suspects *suspects, const struct fp_suspe
         output[0] = '\0';
     free(range);
     struct fp_buf joined;
-    fp_buf_init(&joined, 2 * OUTPUT_MAX);
+    fp_buf_init(&joined, (size_t)2 * OUTPUT_MAX);
     for (char *line = output; *line != '\0';) {
         const size_t len = strcspn(line, "\n");
         fp_buf_addf(&joined, "%s%.*s", joined.len > 0 ? "; " : "", (int)len, line);

@@ -68,7 +68,9 @@ static bool check_option(const struct argp *argp, const char *command, const cha
     if (len >= sizeof(word))
         return false;
     (void)snprintf(word, sizeof(word), "%.*s", (int)len, name);
-    struct given_option given = {.nearest = {.word = word}, .letter = is_long ? '\0' : name[0]};
+    struct given_option given = {.nearest = {.word = word}};
+    if (!is_long)
+        given.letter = name[0];
     look_up(argp, &given);
     suggest_option(command, arg, &given);
     return given.takes_value && name[is_long ? len : 1] == '\0';

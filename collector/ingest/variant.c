@@ -24,8 +24,10 @@ bool fp_variant_join(struct fp_str arms, struct fp_str own, struct fp_arena *are
         memcpy(text, arms.ptr, arms.len);
         text[arms.len] = ',';
     }
-    for (size_t i = 0; i < own.len; i++)
-        text[begin + i] = own.ptr[i] == '=' ? ':' : own.ptr[i];
+    memcpy(text + begin, own.ptr, own.len);
+    for (size_t i = begin; i < begin + own.len; i++)
+        if (text[i] == '=')
+            text[i] = ':';
     *variant = (struct fp_str){text, begin + own.len};
     return true;
 }
