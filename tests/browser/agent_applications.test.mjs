@@ -260,7 +260,7 @@ async function keepNote(request, response) {
 const kinds = { navigate: 'hard', 'soft-navigation': 'soft', 'back-forward-cache': 'back-forward-cache', prerender: 'prerender', restore: 'restore' };
 
 /**
- * Paints of a return are no entries of the browser: each copy of web-vitals reads the clock in a callback of its own, in the same frame.
+ * Paints of a return are not entries of the browser: each copy of web-vitals reads the clock in a callback of its own, in the same frame.
  * @param {string} what
  */
 const roundingOf = (what) => (/^back-forward-cache .* (FCP|LCP)\b/.test(what) ? 1000 / 60 : 1);
