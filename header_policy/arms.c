@@ -6,6 +6,10 @@
 
 #define WEIGHT_DIGITS_MAX 5
 
+/* The text of a number that is a macro. */
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+
 /* True if `c` may be in a name: of an experiment in lower case, because it names a variable. */
 static bool is_name_char(char c, bool is_lower)
 {
@@ -148,22 +152,23 @@ const char *fleetprof_arms_error_text(enum fleetprof_arms_error error)
         return "it is not an experiment; write its name and its arms with their weights, such as "
                "\"chat=on:99,off:1\"";
     case FLEETPROF_ARMS_EXPERIMENT_NAME:
-        return "the experiment's name is not 1 to 16 of a-z 0-9 _";
+        return "the experiment's name is not 1 to " TEXT(FLEETPROF_ARM_NAME_MAX) " of a-z 0-9 _";
     case FLEETPROF_ARMS_ARM_NAME:
-        return "an arm's name is not 1 to 16 of A-Z a-z 0-9 _ -";
+        return "an arm's name is not 1 to " TEXT(FLEETPROF_ARM_NAME_MAX) " of A-Z a-z 0-9 _ -";
     case FLEETPROF_ARMS_WEIGHT:
-        return "a weight is not a whole number from 1 to 10000; write for example "
-               "\"chat=on:99,off:1\"";
+        return "a weight is not a whole number from 1 to " TEXT(
+            FLEETPROF_ARM_WEIGHT_MAX) "; write for example "
+                                      "\"chat=on:99,off:1\"";
     case FLEETPROF_ARMS_ONE:
         return "there is only one arm; write at least two, such as \"chat=on:99,off:1\"";
     case FLEETPROF_ARMS_MANY:
-        return "there are more than 8 arms";
+        return "there are more than " TEXT(FLEETPROF_ARMS_MAX) " arms";
     case FLEETPROF_ARMS_TWICE:
         return "an arm is there twice; keep one";
     case FLEETPROF_ARMS_EXPERIMENT_TWICE:
         return "the experiment is there twice; keep one";
     case FLEETPROF_ARMS_EXPERIMENTS_MANY:
-        return "there are more than 4 experiments";
+        return "there are more than " TEXT(FLEETPROF_EXPERIMENTS_MAX) " experiments";
     case FLEETPROF_ARMS_OK:
     default:
         return "it is fine";

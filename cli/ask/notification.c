@@ -58,10 +58,7 @@ enum fp_notification_format fp_notification_read(const char *name, const char *a
     for (size_t i = 1; i < FP_COUNT(formats); i++)
         if (strcmp(formats[i].name, arg) == 0)
             return (enum fp_notification_format)i;
-    argp_error(state,
-               "--%s takes json, markdown, github, gitlab, slack, teams, alertmanager or "
-               "pagerduty, not \"%s\"",
-               name, arg);
+    argp_error(state, "--%s takes " FP_NOTIFICATION_FORMATS ", not \"%s\"", name, arg);
     return FP_NOTIFICATION_NONE;
 }
 

@@ -24,6 +24,10 @@ enum fp_notification_format {
     FP_NOTIFICATION_PAGERDUTY, /* Events API v2, an event per finding */
 };
 
+/* The names of all formats, for help and errors. */
+#define FP_NOTIFICATION_FORMATS                                                                    \
+    "json, markdown, github, gitlab, slack, teams, alertmanager or pagerduty"
+
 enum { FP_FINDING_CELLS = 4 };
 
 /* A finding. Texts are the caller's; "" is none. "Stranger's" are those that a format escapes. */

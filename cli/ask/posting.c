@@ -26,9 +26,7 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"format", OPTION_FORMAT, "FORMAT", 0,
-     "print findings as json, markdown, github, gitlab, slack, teams, alertmanager or pagerduty",
-     0},
+    {"format", OPTION_FORMAT, "FORMAT", 0, "print findings as " FP_NOTIFICATION_FORMATS, 0},
     {"report", OPTION_REPORT, "URL", 0, "where `fleetprof serve' is, for links to findings", 0},
     {"webhook", OPTION_WEBHOOK, "URL", 0, "post findings to this address, each one once", 0},
     {"webhook-file", OPTION_WEBHOOK_FILE, "FILE", 0,

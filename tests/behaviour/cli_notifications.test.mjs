@@ -93,6 +93,16 @@ test('each JSON document is what its service takes, with the fact, the source an
   assert.deepEqual(findings.map((/** @type {any} */ one) => [one.site, one.function, one.verdict]), [['site1', hostile, 'slower']]);
 });
 
+test('--help names each format, each is taken, and an unknown one gets the same names', async () => {
+  const [, list] = /--format=FORMAT +print findings as ([a-z, \n]+)\n +--/.exec((await regressions('--help')).stdout) ?? assert.fail('no --format');
+  const names = list.trim().split(/,\s+|\s+or\s+/);
+  assert.deepEqual(names.length, 8);
+  for (const name of names) assert.notEqual(await told(name), '', name);
+  const { code, stderr } = await regressions('--format', 'mail');
+  assert.equal(code, 2);
+  assert.ok(stderr.includes(`--format takes ${list.trim().replace(/\s+/g, ' ')}, not "mail"`), stderr);
+});
+
 test('links open the function and the comparison in the report', async () => {
   const { links: [{ href }], client_url: client } = JSON.parse(await told('pagerduty'));
   const [{ function_key: key }] = JSON.parse((await regressions('--json')).stdout);

@@ -66,3 +66,11 @@ test('every setting is in a block, with its default', async () => {
     assert.ok(shown === value || shown === 'required' || shown === 'none', `${name}: ${shown}, ${value}`);
   }
 });
+
+test('the limits of arms are those of the header', () => {
+  const header = fs.readFileSync(path.join(repository, 'header_policy/arms.h'), 'utf8');
+  const limit = (/** @type {string} */ name) => Number(new RegExp(`^#define FLEETPROF_${name} (\\d+)$`, 'm').exec(header)?.[1]);
+  const manual = page('headers.md');
+  const sentence = `At most ${limit('EXPERIMENTS_MAX')} experiments (\`a-z 0-9 _\`) of ${limit('ARMS_MAX')} arms (also \`A-Z -\`), ${limit('ARM_NAME_MAX')} characters a name, weights 1 to ${limit('ARM_WEIGHT_MAX')}.`;
+  assert.ok(manual.includes(sentence), sentence);
+});

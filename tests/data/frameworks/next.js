@@ -1,4 +1,4 @@
-// How Next.js marks hydration and routes of its Pages Router: next 16.4.6, dist/client/index.js, unchanged between the lines.
+// How Next.js marks hydration and routes of its Pages Router: next 16.4.6, dist/client/index.js between the lines, less a comment.
 // The MIT License (MIT), Copyright (c) 2025 Vercel, Inc.
 import React from 'react';
 import { hydrateRoot } from 'react-dom/client';
@@ -92,7 +92,6 @@ function renderReactElement(domEl, fn) {
         reactRoot = _client.default.hydrateRoot(domEl, reactEl, {
             onRecoverableError: _onrecoverableerror.onRecoverableError
         });
-        // TODO: Remove shouldHydrate variable when React 18 is stable as it can depend on `reactRoot` existing
         shouldHydrate = false;
     } else {
         const startTransition = _react.default.startTransition;
