@@ -138,18 +138,22 @@ export class NaiveStore {
     // Functions are about top pages unless asked, and take '' for these; views are about all.
     const wanted = Object.entries({ frame: 'top', ...dimensions })
       .map(([name, filter]) => [name, filter === '' && /^(exclude_)?frame$/.test(name) ? 'top' : filter]);
-    return this.selectAll({ ...filters, dimensions: Object.fromEntries(wanted) });
+    return this.selectAll({ ...filters, dimensions: Object.fromEntries(wanted) }, hasValues);
   }
 
   /**
    * @param {Filters} filters
+   * @param {typeof matches} [selectsCustom] how a filter selects custom dimensions: views match the text as a whole
    * @param {number} [hoursFromUs] before this, an interval is widened to whole days
    * @returns {Upload[]}
    */
-  selectAll({ site, since, until, dimensions: wanted }, hoursFromUs = this.hoursFromUs) {
+  selectAll({ site, since, until, dimensions: wanted }, selectsCustom = matches, hoursFromUs = this.hoursFromUs) {
     return this.uploads.filter(({ delta: { segment }, bucketUs }) => matches(site, segment.site)
-      && Object.entries(wanted).every(([name, filter]) => (name.startsWith(excluding)
-        ? !matches(filter, segment[name.slice(excluding.length)]) : matches(filter, segment[name])))
+      && Object.entries(wanted).every(([name, filter]) => {
+        const dimension = name.replace(excluding, '');
+        const selects = dimension === 'custom' ? selectsCustom : matches;
+        return selects(filter, segment[dimension]) !== name.startsWith(excluding);
+      })
       && overlaps(bucketUs, bucketUs < hoursFromUs ? dayUs : hourUs, since ?? -Infinity, until ?? Infinity));
   }
 }
@@ -196,6 +200,12 @@ function matches(filter, value) {
   // \% is a percent sign.
   const parts = filter.split(/(\\%|%)/).map((part) => (part === '%' ? '.*' : literal(part === '\\%' ? '%' : part)));
   return new RegExp(`^${parts.join('')}$`, 's').test(value);
+}
+
+/** True if all custom dimensions that the filter names are among the values. @param {string | null} filter @param {string} values */
+function hasValues(filter, values) {
+  if (filter === null || filter === '%' || filter === values) return true;
+  return filter !== '' && filter.split(';').every((wanted) => values.split('; ').some((value) => matches(wanted.trim(), value)));
 }
 
 /** @param {string | null} filter */
@@ -732,7 +742,7 @@ export function refusals(store, filters) {
 
 /** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
 export function uploadLog(store, filters) {
-  return store.selectAll(filters, -Infinity).map((upload) => {
+  return store.selectAll(filters, matches, -Infinity).map((upload) => {
     const { delta, receivedUs, bucketUs } = upload;
     const { rate_ppm: rate, ...names } = delta.segment;
     return {
