@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { heavyUploads } from '../attack/attacks.mjs';
 import { startFaultySystem } from '../chaos/faulty_system.mjs';
 import { envelope, send } from './collector_client.mjs';
-import { binDir, collectorConfig, repository, run, startCollector, startPostgres, startProcess, waitFor } from './stack.mjs';
+import { binDir, collectorConfig, repository, run, startCollector, startPostgres, startProcess, untilReady, waitFor } from './stack.mjs';
 
 const variant = process.env.FLEETPROF_BUILD ? path.basename(process.env.FLEETPROF_BUILD) : 'plain';
 const manager = path.join(repository, 'build/trees', variant, 'tests/tools/service_manager');
@@ -35,7 +35,7 @@ async function startManaged({ watchdogMs = 60_000, env } = {}) {
     `admin=${port(config.admin)}`, '--', path.join(binDir, 'fleetprofd'), '-c', file], { env });
   const lines = () => server.output().split('\n');
   const count = (/** @type {string} */ line) => lines().filter((one) => one === line).length;
-  await waitFor(() => count('told READY=1') > 0, { what: 'READY=1' });
+  await untilReady(server, () => count('told READY=1') > 0);
   return {
     server, file, config, lines, count,
     url: `http://${config.listen}/v1/ingest/pk_demo`,

@@ -216,7 +216,7 @@ export function startProcess(name, command, { user, deathSignal = 'SIGKILL', env
  * @param {() => unknown} answers
  * @param {number} [timeoutMs]
  */
-async function untilReady(server, answers, timeoutMs = 60_000) {
+export async function untilReady(server, answers, timeoutMs = 60_000) {
   try {
     await waitFor(() => {
       if (!server.running()) throw new GaveUp('it ended');
