@@ -23,9 +23,10 @@ const ownNames = 'begin|begun|copier|cover|cut|decision|done|end|extra|flush|hal
  * them.
  */
 const vitalsNames = `${ownNames}|dropVital|enter|handOver|isLarge|isObserving|lists|members|rows|targets`
-  + '|delta|fcpEntry|firstByteToFCP|firstHiddenTime|generateTarget|includeProcessedEventEntries|interactionType|intersectingDuration'
-  + '|largestShiftEntry|largestShiftSource|largestShiftValue|lcpEntry|lcpResourceEntry|loadState|longAnimationFrameEntries'
-  + '|longestScript|navigationEntry|navigationInteractionId|navigationURL|nextPaintTime|onHidden|processedEventEntries|rating'
+  + '|delta|fcpEntry|firstByteToFCP|firstHiddenTime|generateTarget|includeProcessedEventEntries|interactionTarget|interactionTime'
+  + '|interactionType|intersectingDuration|largestShiftEntry|largestShiftSource|largestShiftTarget|largestShiftTime'
+  + '|largestShiftValue|lcpEntry|lcpResourceEntry|loadState|longAnimationFrameEntries|longestScript|navigationEntry'
+  + '|navigationInteractionId|navigationStartTime|navigationURL|nextPaintTime|onHidden|processedEventEntries|rating'
   + '|reportAllChanges|reportSoftNavs|subpart|totalPaintDuration|totalScriptDuration|totalStyleAndLayoutDuration'
   + '|totalUnattributedDuration';
 
