@@ -107,7 +107,7 @@ export function install(startExtra) {
   const tag = /** @type {HTMLScriptElement | null | undefined} */ (scope.document?.currentScript);
   if (tag?.dataset.endpoint) agent.start(/** @type {any} */ (tag.dataset));
   else if (DEBUG && tag && isOn(tag.dataset.debug)) {
-    console.info(`fleetprof: no data-endpoint among ${Object.keys(tag.dataset)}: waiting for the page to call fleetprof.start({ endpoint: … })`);
+    console.info(`fleetprof: no data-endpoint among ${Object.keys(tag.dataset)}: waiting for fleetprof.start({ endpoint: … })`);
   }
   return agent;
 }

@@ -14,6 +14,12 @@ const maxUsed = 200;
 export const serverDecision = () => /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'))[0]
   ?.serverTiming?.find(({ name }) => name === 'fleetprof')?.description;
 
+/**
+ * True for a response that came whole, or is still coming: not out of a cache, and not confirmed by a 304.
+ * @param {any} entry of the navigation; undefined for a page that came back
+ */
+export const isFetched = (entry) => entry?.transferSize >= entry?.encodedBodySize;
+
 /** True for a decision not to profile. @param {string | undefined} decision */
 export const isNo = (decision) => /^0/.test(/** @type {string} */ (decision));
 

@@ -5,6 +5,7 @@
  * Samples that a profiler has not handed over when the page ends are lost. So slices are short, and shorter still when
  * the page may be about to end. Samples that were handed over but not sent fit into one beacon.
  */
+import { isFetched, isNo } from './decision.js';
 import { jsonOf } from './json.js';
 import { isControlled, watchLeaving } from './leaving.js';
 import { leaveOutInto } from './left_out.js';
@@ -312,8 +313,12 @@ export function openLoad(options, tell, decision, startExtra) {
         sampleInterval: recorder.interval, requestedInterval, maxBufferSize: samplesMax,
       },
       ...leftOut.size && { truncated: true, leftOut: [...leftOut.values()] },
-      // Whoever saves data is a class of its own, however fast the network.
-      ...VITALS && { network: /** @type {any} */ (navigator).connection?.saveData ? 'save-data' : /** @type {any} */ (navigator).connection?.effectiveType },
+      ...VITALS && {
+        // Whoever saves data is a class of its own, however fast the network.
+        network: /** @type {any} */ (navigator).connection?.saveData ? 'save-data' : /** @type {any} */ (navigator).connection?.effectiveType,
+        // The server drew a lot for this page load only if it sent the document.
+        drawn: decision && isFetched(performance.getEntriesByType('navigation')[0]) ? !isNo(decision) : undefined,
+      },
       timeOrigin: performance.timeOrigin,
       coverage,
       token: /v\d\..+/.exec(/** @type {string} */ (decision))?.[0],

@@ -5,6 +5,7 @@
  */
 import { onCLS, onFCP, onINP, onLCP, onTTFB } from 'web-vitals/attribution';
 
+import { isFetched } from './decision.js';
 import { jsonOf } from './json.js';
 import { listen } from './leaving.js';
 import { PerformanceObserver, setTimeout } from './natives.js';
@@ -241,7 +242,7 @@ const vitalsOfStart = /^[LFT]/;
  * a cache, or one that a 304 confirmed, has the Server-Timing of an earlier response.
  * @param {any} entry of the navigation, or of another vital; undefined for a page that came back
  */
-const serverShare = (entry) => entry?.transferSize > entry?.encodedBodySize && {
+const serverShare = (entry) => isFetched(entry) && {
   server: entry.serverTiming?.find((/** @type {any} */ { name }) => name === 'fleetprof-server')?.duration,
   cache: entry.serverTiming?.find((/** @type {any} */ { name }) => name === 'fleetprof-cache')?.description,
 };

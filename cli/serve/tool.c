@@ -104,7 +104,7 @@ static yyjson_mut_val *input_schema(yyjson_mut_doc *doc, const struct fp_tool *t
         const struct fp_parameter *parameter = inquiry.parameters[i];
         if (is_twin(tool, parameter))
             has_twins = true;
-        else
+        else if (strcmp(parameter->name, "drawn") != 0) /* the list is long without it */
             add_property(doc, properties, tool, parameter);
         if (parameter->presence == FP_PRESENCE_NEEDED)
             (void)yyjson_mut_arr_add_str(doc, required, parameter->name);

@@ -236,6 +236,7 @@ struct fp_profile {
     struct fp_str thread;  /* "window", "worker", "" */
     struct fp_str frame;   /* "same-origin", "cross-origin"; "" is a page at the top */
     struct fp_str machine; /* "low", "mid", "high", "" */
+    struct fp_str drawn;   /* "yes", "no", "" */
     struct fp_str network; /* "4g", "3g", "2g", "save-data", "" */
     struct fp_profile_custom *custom;
     uint32_t custom_count;

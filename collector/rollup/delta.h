@@ -46,6 +46,7 @@ struct fp_segment {
     struct fp_str browser_version; /* major, of a known browser; empty: unknown */
     struct fp_str network;         /* "4g", "3g", "2g", "save-data"; empty: unknown */
     struct fp_str custom;          /* "plan=pro; country=de"; empty: none */
+    struct fp_str drawn;           /* "yes", "no": the server's draw; empty: unknown */
     uint32_t rate_ppm;             /* verified sample rate, parts per million; 0 = none */
 };
 

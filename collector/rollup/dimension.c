@@ -30,6 +30,7 @@ const struct fp_dimension fp_dimensions[FP_DIMENSION_COUNT] = {
     DIMENSION(browser_version, "", 8),
     DIMENSION(network, "", 8),
     DIMENSION(custom, "", 9),
+    DIMENSION(drawn, "", 10),
 };
 
 struct fp_str *fp_dimension_text(struct fp_segment *segment, size_t dimension)

@@ -8,7 +8,7 @@
 
 #include "collector/rollup/delta.h"
 
-enum { FP_DIMENSION_COUNT = 15 };
+enum { FP_DIMENSION_COUNT = 16 };
 
 struct fp_dimension {
     const char *name;   /* the column, and the filter of SQL */

@@ -33,6 +33,7 @@ static const struct fp_store_column segment_columns[] = {
     COLUMN(fp_segment_row, names.browser_version, "browser_version", TEXT),
     COLUMN(fp_segment_row, names.network, "network", TEXT),
     COLUMN(fp_segment_row, names.custom, "custom", TEXT),
+    COLUMN(fp_segment_row, names.drawn, "drawn", TEXT),
     LEAST(fp_segment_row, first_us, "first_seen", TIME),
 };
 

@@ -17,4 +17,5 @@ export const rows = [
   { name: 'browser_version', of: 'loads', help: 'major versions of browsers, such as 156; an empty text: unknown' },
   { name: 'network', of: 'loads', help: 'network classes: 4g, 3g, 2g or save-data; an empty text: unknown' },
   { name: 'custom', of: 'loads', help: 'custom dimensions, such as plan=pro or plan=pro; country=de; an empty text: none' },
+  { name: 'drawn', of: 'loads', help: 'the server\'s draw: yes to be profiled, no; an empty text: unknown, or a page out of a cache' },
 ];

@@ -220,7 +220,7 @@ begin
             -- {{each stratum: case when '$name' <> all((compared_timings.before).apart) then $name else '' end,}}
             case when with_os and 'os' <> all((compared_timings.before).apart) then os end,
             case when with_machine and 'machine' <> all((compared_timings.before).apart) then machine end,
-            case when with_draw then rate_ppm > 0 end
+            case when with_draw and 'drawn' <> all((compared_timings.before).apart) then rate_ppm > 0 or drawn = 'yes' end
     ),
     common as (
         select with_os, with_machine, with_draw, sum(after_count) filter (where is_common) as count

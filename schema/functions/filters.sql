@@ -422,7 +422,7 @@ begin
     from segment
     where matches(site, wanted_site)
         -- {{each but custom: and matches($name, filters[$number]) and not is_excluded($name, excluded[$number])}}
-        -- {{each after network: and has_values($name, filters[$number]) and not lacks_no_value($name, excluded[$number])}};
+        -- {{each after network but drawn: and has_values($name, filters[$number]) and not lacks_no_value($name, excluded[$number])}};
 
     -- An empty interval overlaps nothing. Where hours were dropped, whole days stand for them.
     if given.since = given.until then
@@ -459,7 +459,7 @@ begin
         where level = wanted
             and matches(site, wanted_site)
             -- {{each but custom: and matches($name, filters[$number]) and not is_excluded($name, excluded[$number])}}
-            -- {{each after network: and has_values($name, filters[$number]) and not lacks_no_value($name, excluded[$number])}}
+            -- {{each after network but drawn: and has_values($name, filters[$number]) and not lacks_no_value($name, excluded[$number])}}
         order by group_id
     );
     perform explain_selection(selected);

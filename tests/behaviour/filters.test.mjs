@@ -31,6 +31,7 @@ const examples = {
   browser_version: { value: '144' },
   network: { value: '3g', envelope: { network: '3g' } },
   custom: { value: 'plan=pro; country=de', envelope: { custom: 'country = de;plan=pro;' } },
+  drawn: { value: 'no', envelope: { drawn: false } },
 };
 /** All filters are asked about both uploads. */
 const everything = filters.filter((filter) => filter.default !== 'null').map(({ name }) => name);

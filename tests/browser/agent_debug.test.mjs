@@ -88,7 +88,7 @@ test('says that the browser has no Profiler', async () => {
 test('names attributes and options that nothing reads', async () => {
   const misspelt = '<script src="/agent/fleetprof.debug.js" data-endpiont="/v1/" data-after-laod="0" data-debug></script>';
   assert.equal((await debugLines(misspelt)).lines[0],
-    'no data-endpoint among endpiont,afterLaod,debug: waiting for the page to call fleetprof.start({ endpoint: … })');
+    'no data-endpoint among endpiont,afterLaod,debug: waiting for fleetprof.start({ endpoint: … })');
   const called = `<script src="/agent/fleetprof.debug.js"></script>
     <script>fleetprof.start({ endpoint: '/v1/ingest/pk_test', relase: 'r', debug: true, afterLoad: 0 })</script>`;
   assert.equal((await debugLines(called)).lines[0], 'unknown option relase (data-relase)');

@@ -23,9 +23,9 @@ static void print_segment(const struct fp_segment *segment)
            FP_STR_ARG(segment->frame.len > 0 ? segment->frame : FP_STR("top")),
            FP_STR_ARG(segment->traffic), FP_STR_ARG(segment->machine));
     printf("\"browser_version\": \"%.*s\", \"network\": \"%.*s\", \"custom\": \"%.*s\", "
-           "\"rate_ppm\": %u}",
+           "\"drawn\": \"%.*s\", \"rate_ppm\": %u}",
            FP_STR_ARG(segment->browser_version), FP_STR_ARG(segment->network),
-           FP_STR_ARG(segment->custom), segment->rate_ppm);
+           FP_STR_ARG(segment->custom), FP_STR_ARG(segment->drawn), segment->rate_ppm);
 }
 
 static void print_upload(const struct fp_delta *delta)

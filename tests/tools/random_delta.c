@@ -68,6 +68,7 @@ static void describe(const struct random_delta_settings *settings, uint64_t *sta
     static const char *const machines[] = {"", "low", "mid", "high"};
     static const char *const versions[] = {"", "155", "156"};
     static const char *const networks[] = {"", "4g", "save-data"};
+    static const char *const draws[] = {"", "no", "yes"};
     static const char *const customs[] = {"", "plan=pro", "plan=pro; country=de"};
     delta->id = uuid(state);
     delta->has_load = below(state, 2) == 0;
@@ -90,7 +91,9 @@ static void describe(const struct random_delta_settings *settings, uint64_t *sta
         .machine = fp_str_of(machines[below(state, 4)]),
         .browser_version = fp_str_of(versions[below(state, 3)]),
         .network = fp_str_of(networks[below(state, 3)]),
-        .custom = fp_str_of(customs[settings->seed % 3]), /* other draws stay as they are */
+        /* All that is random stays as it was before these came. */
+        .custom = fp_str_of(customs[settings->seed % 3]),
+        .drawn = fp_str_of(draws[settings->seed / 3 % 3]),
         .rate_ppm = below(state, settings->values > 0 ? 3 : 2) * 10000,
     };
     delta->format = (enum fp_upload_format)below(state, FP_UPLOAD_FORMAT_COUNT);

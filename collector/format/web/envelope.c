@@ -139,6 +139,17 @@ static bool read_dimension(struct fp_decoder *decoder, const struct fp_field *fi
     return true;
 }
 
+/* Reads whether the server drew the page load to be profiled. */
+static bool read_drawn(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    bool is_drawn = false;
+    if (!fp_read_bool(decoder, field, &is_drawn))
+        return false;
+    if (field->value != NULL)
+        decoder->profile->drawn = is_drawn ? FP_STR("yes") : FP_STR("no");
+    return true;
+}
+
 /* Reads the browser's word for its network. A word that browsers do not have yet is not a reason to
  * refuse what the page observed. */
 static bool read_network(struct fp_decoder *decoder, const struct fp_field *field)
@@ -345,6 +356,7 @@ static const struct {
     {"thread", read_dimension},
     {"frame", read_dimension},
     {"machine", read_dimension},
+    {"drawn", read_drawn},
     {"network", read_network},
     {"custom", read_custom},
     {"sampleInterval", read_interval},
@@ -505,6 +517,7 @@ static bool begin_view(struct fp_decoder *decoder, const struct fp_profile *enve
         .thread = envelope->thread,
         .frame = envelope->frame,
         .machine = envelope->machine,
+        .drawn = envelope->drawn,
         .network = envelope->network,
         .custom = envelope->custom,
         .custom_count = envelope->custom_count,

@@ -190,6 +190,7 @@ static const struct shape envelope_members[] = {
     SCALAR("thread"),
     SCALAR("frame"),
     SCALAR("machine"),
+    SCALAR("drawn"),
     SCALAR("network"),
     SCALAR("custom"),
     NUMBER("sampleInterval"),

@@ -116,6 +116,7 @@ static bool describe(struct fp_fold *fold)
                     .traffic = fold->context->traffic,
                     .machine = profile->machine,
                     .network = profile->network,
+                    .drawn = profile->drawn,
                     .rate_ppm = fold->context->rate_ppm},
         .format = profile->format,
         .coverage = profile->coverage,

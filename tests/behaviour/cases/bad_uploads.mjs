@@ -140,6 +140,7 @@ bad('a part that is a fraction', 422, '/part', /whole number/, trace({}, { part:
 bad('an unknown coverage', 422, '/coverage', /no-policy/, { coverage: 'maybe' });
 bad('an unknown thread', 422, '/thread', /window/, trace({}, { thread: 'service' }));
 bad('an unknown machine class', 422, '/machine', /low/, trace({}, { machine: 'fast' }));
+bad('an unknown draw', 422, '/drawn', /true or false/, trace({}, { drawn: 'yes' }));
 bad('a number as network class', 422, '/network', /string/, trace({}, { network: 4 }));
 bad('a view without a page', 422, '/views/0', /page is missing/, trace({}, { views: [{ vitals: [] }] }));
 bad('custom dimensions in an object', 422, '/custom', /string/, trace({}, { custom: { plan: 'pro' } }));

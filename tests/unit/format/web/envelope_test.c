@@ -79,7 +79,8 @@ static void reads_all_members_of_the_envelope(void **state)
         "'variant':'b','coverage':'quota','page':{'url':'https://shop.example/cart?x=1',"
         "'route':'/cart'},'release':'1.2','environment':'production','thread':'worker',"
         "'frame':'cross-origin','sampleInterval':10,'requestedInterval':1,'maxBufferSize':10000,"
-        "'timeOrigin':1795211444250.5,'machine':'mid','network':'3g','custom':' plan = "
+        "'timeOrigin':1795211444250.5,'machine':'mid','drawn':false,'network':'3g','custom':' plan "
+        "= "
         "pro;country=de;x; =y;',"
         "'token':'v1.a.b'}");
     const struct fp_profile *profile = &decoded.profile;
@@ -102,6 +103,7 @@ static void reads_all_members_of_the_envelope(void **state)
     assert_text(profile->thread, "worker");
     assert_text(profile->frame, "cross-origin");
     assert_text(profile->machine, "mid");
+    assert_text(profile->drawn, "no");
     assert_text(profile->network, "3g");
     static const char *const custom[][2] = {{"plan", "pro"}, {"country", "de"}, {"x", ""}};
     assert_int_equal(profile->custom_count, FP_COUNT(custom));
@@ -162,18 +164,22 @@ static void knows_each_word_of_a_dimension(void **state)
         const char *thread;
         const char *frame;
         const char *machine;
+        const char *drawn;
     } cases[] = {
-        {"'thread':'window'", "window", "", ""},
-        {"'thread':'worker'", "worker", "", ""},
-        {"'thread':null", "", "", ""},
-        {"'frame':'top'", "", "", ""},
-        {"'frame':null", "", "", ""},
-        {"'frame':'same-origin'", "", "same-origin", ""},
-        {"'frame':'cross-origin'", "", "cross-origin", ""},
-        {"'machine':'low'", "", "", "low"},
-        {"'machine':'mid'", "", "", "mid"},
-        {"'machine':'high'", "", "", "high"},
-        {"'machine':null", "", "", ""},
+        {"'thread':'window'", "window", "", "", ""},
+        {"'thread':'worker'", "worker", "", "", ""},
+        {"'thread':null", "", "", "", ""},
+        {"'frame':'top'", "", "", "", ""},
+        {"'frame':null", "", "", "", ""},
+        {"'frame':'same-origin'", "", "same-origin", "", ""},
+        {"'frame':'cross-origin'", "", "cross-origin", "", ""},
+        {"'machine':'low'", "", "", "low", ""},
+        {"'machine':'mid'", "", "", "mid", ""},
+        {"'machine':'high'", "", "", "high", ""},
+        {"'machine':null", "", "", "", ""},
+        {"'drawn':true", "", "", "", "yes"},
+        {"'drawn':false", "", "", "", "no"},
+        {"'drawn':null", "", "", "", ""},
     };
     for (size_t i = 0; i < FP_COUNT(cases); i++) {
         char text[80];
@@ -183,6 +189,7 @@ static void knows_each_word_of_a_dimension(void **state)
         assert_text(decoded.profile.thread, cases[i].thread);
         assert_text(decoded.profile.frame, cases[i].frame);
         assert_text(decoded.profile.machine, cases[i].machine);
+        assert_text(decoded.profile.drawn, cases[i].drawn);
         release(&decoded);
     }
 }
