@@ -35,6 +35,7 @@ static const struct command commands[] = {
     {"trend", "a function, a timing or a group by hour or day", fp_trend_command},
     {"What visitors felt:", NULL, NULL},
     {"fix-first", "what to fix first: what would improve a web vital most", fp_report_command},
+    {"profiling-cost", "what profiling costs visitors", fp_report_command},
     {"what-if", "what a web vital would be without a function or a third party", fp_report_command},
     {"vitals", "web vitals: percentiles, and shares of good and poor ones", fp_report_command},
     {"vital-parts", "what web vitals consist of", fp_report_command},

@@ -31,6 +31,8 @@ static const struct fp_grid_column third_parties_columns[] = {
 static const struct fp_grid_column markers_columns[] = {FP_COLUMNS_OF_MARKERS(FP_GRID_COLUMN)};
 static const struct fp_grid_column what_if_columns[] = {FP_COLUMNS_OF_WHAT_IF(FP_GRID_COLUMN)};
 static const struct fp_grid_column fix_first_columns[] = {FP_COLUMNS_OF_FIX_FIRST(FP_GRID_COLUMN)};
+static const struct fp_grid_column profiling_cost_columns[] = {
+    FP_COLUMNS_OF_PROFILING_COST(FP_GRID_COLUMN)};
 static const struct fp_grid_column hangs_columns[] = {FP_COLUMNS_OF_HANGS(FP_GRID_COLUMN)};
 static const struct fp_grid_column coverage_columns[] = {FP_COLUMNS_OF_COVERAGE(FP_GRID_COLUMN)};
 
@@ -128,6 +130,17 @@ static const struct report reports[] = {
      COLUMNS(fix_first_columns),
      .extra_count = 5,
      .footer = ASSUMPTIONS},
+    {.command = "profiling-cost",
+     .doc = "What profiling costs visitors: web vitals and blocking time of page loads that the "
+            "web server drew to be profiled, beside those of the others. The agent's vitals build "
+            "sends them.",
+     .function = "profiling_cost",
+     .things = "vitals of page loads that the web server drew",
+     COLUMNS(profiling_cost_columns),
+     .has_navigation = true,
+     .footer =
+         "Values are in UNIT; of blocking they are means per page load. VALUES NEEDED of drawn "
+         "page loads make the interval of CHANGE as narrow as 1 % each way."},
     {.command = "ttfb",
      .doc = "Time to first byte by what the server's cache did: how much of it the server's "
             "application took, and how much the network and all else. Web servers with "

@@ -76,6 +76,7 @@ const tries = () => ({
   'cost': [['cost', 'party', '--csv']],
   'what-if': [['what-if', 'INP', '--csv']],
   'fix-first': [['fix-first', '--csv']],
+  'profiling-cost': [['profiling-cost', '--csv']],
   'third-parties': [['third-parties', '--csv']],
   'markers': [['markers', '--csv']],
   'coverage': [['coverage', '--csv']],

@@ -56,7 +56,7 @@ before(async () => {
   // Page loads whose vitals may be sent again: of these one knows what they would be without what ran.
   for (let number = 0; number < 100; number += 1) {
     const { vitals, ...rest } = page('v2', 7);
-    const { status, body } = await send(to, { body: envelope({ ...rest, load: randomUUID(), vitals: vitals.map((vital) => ({ ...vital, id: vital.name })) }) });
+    const { status, body } = await send(to, { body: envelope({ ...rest, load: randomUUID(), drawn: number % 2 === 0, vitals: vitals.map((vital) => ({ ...vital, id: vital.name, navigationType: 'navigate' })) }) });
     assert.equal(status, 204, body);
   }
   assert.equal((await send(`${to}?format=speed-tracer`, { body: dump })).status, 204);
@@ -99,6 +99,7 @@ const questions = [
   ['long-frames', "select * from fleetprof.long_frames('shop')"],
   ['what-if INP', "select * from fleetprof.what_if('INP', 'shop')"],
   ['fix-first', "select * from fleetprof.fix_first('shop')"],
+  ['profiling-cost', "select * from fleetprof.profiling_cost('shop')"],
   ['third-parties', "select * from fleetprof.third_parties('shop')"],
   ['cost party', "select * from fleetprof.cost_by('party', 'shop')"],
   ['cost package', "select * from fleetprof.cost_by('package', 'shop')"],
