@@ -290,7 +290,9 @@ static bool save_comparison(struct saving *saving, const char *before, const cha
               EXTRA({"before", before}, {"after", after}, {"top", "500"})))
         return false;
     saving->is_empty = saving->answer.rows == 0;
-    return save(saving, "releases", EXTRA({"since", since != NULL ? since : "30d"})) &&
+    return save(saving, "compare_vitals", EXTRA({"before", before}, {"after", after})) &&
+           save(saving, "compare_timings", EXTRA({"before", before}, {"after", after})) &&
+           save(saving, "releases", EXTRA({"since", since != NULL ? since : "30d"})) &&
            save_side(saving, before, sides[0]) && save_side(saving, after, sides[1]) &&
            save_strip(saving, sides);
 }

@@ -170,6 +170,15 @@ export function ask(question, signal, isKept = true) {
   return answer;
 }
 
+/** Asks several questions; those whose names end in ? may fail. @param {Record<string, Question>} asks @param {AbortSignal} signal @returns {Promise<Record<string, Answer>>} */
+export async function askAll(asks, signal) {
+  const entries = await Promise.all(Object.entries(asks).map(async ([name, wanted]) => {
+    if (!name.endsWith('?')) return [name, await ask(wanted, signal)];
+    return [name.slice(0, -1), await ask(wanted, signal).catch((failure) => ({ rows: [], columns: [], sql: '', command: null, took_ms: 0, failure }))];
+  }));
+  return Object.fromEntries(entries);
+}
+
 /** @param {Question} question */
 async function fromSaved({ name, address }) {
   const answer = saved?.get(address);

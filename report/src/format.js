@@ -43,6 +43,9 @@ export function change(ratio) {
   return `${value > 0 ? '+' : value < 0 ? '−' : '±'}${whole.format(0) && Math.abs(value).toFixed(digits)} %`;
 }
 
+/** Returns a difference with its sign. @param {Maybe} value @param {(value: Maybe) => string} [write] */
+export const signed = (value, write = number) => (isMissing(value) ? missing : `${/** @type {number} */ (value) > 0 ? '+' : /** @type {number} */ (value) < 0 ? '−' : '±'}${write(Math.abs(/** @type {number} */ (value)))}`);
+
 /** Returns a duration in the unit that fits. @param {Maybe} ms */
 export function duration(ms) {
   if (isMissing(ms)) return missing;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The page: reads the address, asks, shows the view, and listens to keys. */
-import { ask, Failure, filtersOf, firstSaved, forget, isSaved, openSaved, question, savedBegin, savedPage } from './api.js';
+import { ask, askAll, Failure, filtersOf, firstSaved, forget, isSaved, openSaved, question, savedBegin, savedPage } from './api.js';
 import { formats } from './exports.js';
 import { recolour, strip } from './chart.js';
 import { filterBar } from './filters.js';
@@ -46,6 +46,7 @@ import { views } from './views.js';
  * @property {boolean} [asksItself] it shows at once, and asks part by part; `asks` and `more` are then what a saved file has
  * @property {(state: State) => Record<string, Question>} asks names that end in ? may fail
  * @property {(state: State, answers: Record<string, Answer>) => Record<string, Question>} [more] what the answers lead to
+ * @property {(state: State, answers?: Record<string, Answer>) => Record<string, Question>} [later] what blocks ask by themselves
  * @property {(state: State, answers: Record<string, Answer>) => Record<string, string> | null} [otherwise] parameters that the address leaves open
  * @property {(answers: Record<string, Answer>) => Period | null} [period] what the strip of page loads shows, where the address does not say it
  * @property {(page: Page, state: State) => Promise<Node>} [above] what stays above the view when its questions fail
@@ -123,7 +124,7 @@ async function show() {
     return failed(new Failure(`There is no view “${visible(state.view, 60)}”.`, 'The line above has those that there are.'));
   }
   const asks = view.asks(state);
-  const asked = JSON.stringify([state.view, state.site, state.item, asks, view.also?.(state)]);
+  const asked = JSON.stringify([state.view, state.site, state.item, asks, view.later?.(state), view.also?.(state)]);
   if (current && current.view === state.view && current.asked === asked) {
     if (framed !== lastingAddress()) frame(view);
     current.shown.update(state);
@@ -139,11 +140,11 @@ async function show() {
   frame(view);
   try {
     const hours = view.period ? null : summarise(mine.signal);
-    const [answers] = view.asksItself ? [{}] : await Promise.all([answersTo(asks, mine.signal), hours]);
+    const [answers] = view.asksItself ? [{}] : await Promise.all([askAll(asks, mine.signal), hours]);
     if (mine.signal.aborted) return undefined;
     const open = view.otherwise?.(state, answers);
     if (open) return page.go(open, { replace: true });
-    const [more] = view.asksItself ? [{}] : await Promise.all([answersTo(view.more?.(state, answers) ?? {}, mine.signal), view.period ? summarise(mine.signal, view.period(answers)) : null]);
+    const [more] = view.asksItself ? [{}] : await Promise.all([askAll(view.more?.(state, answers) ?? {}, mine.signal), view.period ? summarise(mine.signal, view.period(answers)) : null]);
     Object.assign(answers, more);
     if (mine.signal.aborted) return undefined;
     const focused = focusedInView();
@@ -172,15 +173,6 @@ function focusedInView() {
   const focused = document.activeElement;
   if (!focused || !main.contains(focused)) return null;
   return focused.id ? `#${CSS.escape(focused.id)}` : focused.matches('.icicle canvas') ? '.icicle canvas' : null;
-}
-
-/** @param {Record<string, Question>} asks @param {AbortSignal} signal */
-async function answersTo(asks, signal) {
-  const entries = await Promise.all(Object.entries(asks).map(async ([name, wanted]) => {
-    if (!name.endsWith('?')) return [name, await ask(wanted, signal)];
-    return [name.slice(0, -1), await ask(wanted, signal).catch((failure) => ({ rows: [], columns: [], sql: '', command: null, took_ms: 0, failure }))];
-  }));
-  return Object.fromEntries(entries);
 }
 
 /** Names a page of one thing after it, for tabs and the history. */
@@ -243,7 +235,7 @@ function frame(view) {
 const cleared = () => Object.fromEntries(Object.keys(state.params).filter((name) => name !== 'theme').map((name) => [name, null]));
 
 /** @param {View} view */
-const takenBy = (view) => [...new Set(Object.values(view.asks(state)).flatMap(({ name, taken }) => taken ?? filtersOf(name)))];
+const takenBy = (view) => [...new Set(Object.values({ ...view.asks(state), ...view.later?.(state) }).flatMap(({ name, taken }) => taken ?? filtersOf(name)))];
 
 /** Keeps the focus on the element of the same id while others are made in its place. @param {() => void} make */
 function withFocus(make) {
@@ -382,8 +374,8 @@ async function saveFile() {
   const then = pinned(state, Date.now());
   const asks = view.asks(then);
   try {
-    const answers = await answersTo(asks, new AbortController().signal);
-    const more = view.more?.(then, answers) ?? {};
+    const answers = await askAll(asks, new AbortController().signal);
+    const more = { ...view.more?.(then, answers), ...view.later?.(then, answers) };
     const questions = [...Object.entries({ ...asks, ...more }), ...isAlone() ? [] : hoursOf(then, view.period?.(answers)).map((wanted) => /** @type {const} */ (['hours?', wanted]))];
     download(`${fileSite()}-${state.view}.html`, 'text/html',
       await savedPage(questions.map(([name, wanted]) => ({ ...wanted, mayFail: name.endsWith('?') })), format(then)));

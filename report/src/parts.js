@@ -76,7 +76,7 @@ export function tableView(main, page, state, { name, caption, columns, rows, sea
       const id = box.contains(activeElement) ? activeElement?.id : null;
       box.replaceChildren(rows.length === 0 ? h('p', { class: 'empty' }, empty) : current.length === 0 ? h('p', { class: 'empty' }, 'Nothing here has this text.')
         : table({ columns, rows: current, caption, sort: params.sort ?? sort, onsort: (next) => page.go({ sort: next }), ...isMarked ? { isMarked } : {} }));
-      if (id) document.getElementById(id)?.focus();
+      if (id) /** @type {HTMLElement | null} */ (box.querySelector(`#${CSS.escape(id)}`))?.focus();
     },
     exported: () => ({ name, columns: exported ?? Object.keys(rows[0] ?? {}), rows: current }),
   };

@@ -24,6 +24,7 @@ import { button, h } from './h.js';
  * @property {number} [all] how many rows there are, where these are the first ones
  * @property {Record<string, number>} [greatest] values of bars among all rows
  * @property {(row: Row) => boolean} [isMarked]
+ * @property {string} [within] distinguishes the table's ids from those of others in the view
  */
 
 const shown = { number, share: percent, count, picture: () => null, text: (/** @type {any} */ value) => value };
@@ -44,7 +45,7 @@ export function sorted(rows, sort) {
 }
 
 /** Returns a table's element. @param {Shown} shown */
-export function table({ columns, rows, caption, sort, onsort, most = 500, all = rows.length, greatest: known = {}, isMarked }) {
+export function table({ columns, rows, caption, sort, onsort, most = 500, all = rows.length, greatest: known = {}, isMarked, within = '' }) {
   const ordered = sorted(rows, sort).slice(0, most);
   const greatest = Object.fromEntries(columns.filter(({ bar }) => bar)
     .map(({ name }) => [name, known[name] ?? Math.max(...rows.map((row) => Math.abs(row[name] ?? 0)), Number.MIN_VALUE)]));
@@ -55,7 +56,7 @@ export function table({ columns, rows, caption, sort, onsort, most = 500, all = 
     const direction = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none';
     const next = sort === `-${name}` || (sort !== name && (kind ?? 'text') === 'text') ? name : `-${name}`;
     return h('th', { scope: 'col', 'aria-sort': direction, class: kind && kind !== 'text' ? 'number' : null },
-      button(label, () => onsort(next), { id: `sort-${name}`, title: title ?? null, class: 'sort' }));
+      button(label, () => onsort(next), { id: `sort-${within}${name}`, title: title ?? null, class: 'sort' }));
   };
   /** @param {Column} column @param {Row} row @param {number} place */
   const cell = ({ name, kind = 'text', cell: write, bar }, row, place) => {

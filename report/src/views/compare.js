@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Two releases, values of a dimension or periods: what changed beyond noise. */
-import { ask, question } from '../api.js';
+import { ask, isAnswered, question } from '../api.js';
+import { block } from '../block.js';
 import { inOrder, mostCompared, releasesOfSides, successors, verdictBadge } from '../changes.js';
 import { verdictLook } from '../colours.js';
 import { columnsOf } from '../columns.js';
-import { change, count, counted, number, percent, time, visible } from '../format.js';
+import { change, count, counted, number, percent, signed, time, visible } from '../format.js';
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
 import { functionCell, tableView, tabs, withoutAgent } from '../parts.js';
 import { literal, ofLoads, ofOneSide, readable } from '../state.js';
 import { joined, namesOf } from '../tree.js';
-import { couldHaveSeen, listNames, listOf, listQuestion, ownChange } from './compared.js';
+import { blockOf, couldHaveSeen, listNames, listOf, listQuestion, moreMs, ownBlocks, ownChange, withMore } from './compared.js';
 import { builtTree, isDark, labelsOf } from './flame.js';
 import { maxNodes } from './functions.js';
 
@@ -31,18 +32,19 @@ const sides = ({ params }) => Object.fromEntries(sideNames.map((name) => [name, 
 /** @param {State} state */
 const isChosen = ({ params }) => both.every((side) => isGiven(params, side)) || ['before_since', ...ofOneSide].some((name) => isGiven(params, name));
 
-/** @param {State} state */
-const comparison = (state) => ({
-  summary: question('compare_summary', state, sides(state)),
-  rows: state.params.by ? listQuestion(state, sides(state)) : question('compare_releases', state, { ...sides(state), top: mostCompared }),
-});
+/** Returns what the chosen table asks. @param {State} state */
+const listed = (state) => (state.params.by ? listQuestion(state, sides(state)) : question('compare_releases', state, { ...sides(state), top: mostCompared }));
+
+/** Returns what the blocks above that table ask: none beside an address of one of their lists. @param {State} state @returns {Record<string, import('../api.js').Question>} */
+const blocksOf = (state) => (ownBlocks.includes(state.params.by) ? {}
+  : Object.fromEntries(ownBlocks.map((by) => [by, listQuestion({ ...state, params: { ...state.params, by } }, sides(state))]).filter(([, asked]) => isAnswered(/** @type {import('../api.js').Question} */ (asked)))));
 
 /** Returns links to the tables of the comparison. @param {State} state @param {import('../main.js').Page} page */
 function listTabs(state, page) {
   const apart = ofLoads.filter((name) => both.some((side) => isGiven(state.params, `${side}_${name}`)));
   return tabs('Compare', ['', ...listNames(apart)].map((by) => {
     const then = { ...state, params: { ...state.params, by } };
-    return [by || 'functions', page.link({ by: by || null, sort: null, q: null, sel: null, root: null }), by === (state.params.by ?? ''), comparison(then).rows];
+    return [by || 'functions', page.link({ by: by || null, sort: null, q: null, sel: null, root: null }), by === (state.params.by ?? ''), listed(then)];
   }));
 }
 
@@ -54,6 +56,15 @@ function ofSide(state, side, summary) {
   const [since, until] = summary[`${side}_hours`];
   const given = { since, until, release: state.params[side], ...ownFilters(state, side) };
   return { tree: question('flamegraph_columns', state, { ...given, max_nodes: maxNodes, marker: undefined }), hours: question('summary', state, given) };
+}
+
+/** Returns what the graph of both sides asks; nothing without the hours of both. @param {State} state @param {import('../api.js').Row} [summary] @returns {Record<string, import('../api.js').Question>} */
+function treesOf(state, summary) {
+  if (state.params.by || !summary || !both.every((side) => hasHours(summary, side))) return {};
+  return Object.fromEntries(both.flatMap((side) => {
+    const { tree, hours } = ofSide(state, side, summary);
+    return [[`${side}Tree?`, tree], [`${side}Hours?`, hours]];
+  }));
 }
 
 /** A filter in words. @param {string} filter */
@@ -89,7 +100,7 @@ function headline({ slower }, rows, state, page) {
   const named = rows.filter(({ verdict }) => verdict === 'slower').slice(0, mostNamed);
   return [`${counted(slower, 'function')} ${slower === 1 ? 'is' : 'are'} slower in ${where}${named.length > 0 ? ': ' : '.'}`,
     ...named.flatMap((row, i) => [i > 0 && '; ', h('a', { href: page.link({ view: 'function', item: row.function_key }) }, visible(row.function, 80)),
-      `, ${change(row.own_change)}${typeof row.own_low === 'number' ? ` (${change(row.own_low)} … ${change(row.own_high)})` : ''}`]),
+      `, ${signed(row.after_self_ms - row.before_self_ms)} ms per page load (${number(row.before_self_ms)} → ${number(row.after_self_ms)}), ${change(row.own_change)}${typeof row.own_low === 'number' ? ` (${change(row.own_low)} … ${change(row.own_high)})` : ''}`]),
     named.length === 0 ? null : slower > named.length ? `; and ${count(slower - named.length)} more.` : '.'];
 }
 
@@ -152,7 +163,7 @@ export const compare = {
   key: 'c',
   asks: (state) => ({
     releases: releasesOfSides(state),
-    ...isChosen(state) ? comparison(state) : {},
+    ...isChosen(state) ? { summary: question('compare_summary', state, sides(state)) } : {},
   }),
   otherwise(state, { releases: { rows } }) {
     // As latest_releases in SQL.
@@ -162,17 +173,7 @@ export const compare = {
   async above(page, state) {
     return chooser(inOrder((await ask(releasesOfSides(state))).rows), state, page);
   },
-  more(state, { summary }) {
-    const row = summary?.rows[0];
-    /** @type {Record<string, import('../api.js').Question>} */
-    const asks = {};
-    if (state.params.by || !row || !both.every((side) => hasHours(row, side))) return {};
-    for (const side of both) {
-      const { tree, hours } = ofSide(state, side, row);
-      Object.assign(asks, { [`${side}Tree?`]: tree, [`${side}Hours?`]: hours });
-    }
-    return asks;
-  },
+  later: (state, answers) => (isChosen(state) ? { ...blocksOf(state), rows: listed(state), ...treesOf(state, answers?.summary.rows[0]) } : {}),
   period({ summary }) {
     const row = summary?.rows[0];
     if (!row || !both.every((side) => hasHours(row, side))) return null;
@@ -190,28 +191,42 @@ export const compare = {
         : 'Choose two releases, two values of a dimension, or give the earlier side a period.'));
       return { update() {}, exported: () => null };
     }
-    const { summary: { rows: [summary] }, rows: { rows: all } } = answers;
-    const { rows, note } = withoutAgent(all, ['before_self_ms', 'after_self_ms'],
-      ([before, after]) => `${before} ms per page load before, and ${after} ms after`);
+    const { summary: { rows: [summary] } } = answers;
     if (!summary) {
       main.append(h('p', { class: 'empty' }, 'There is nothing to compare: a side has no uploads.'));
       return { update() {}, exported: () => null };
     }
-    main.append(h('section', { class: 'summary' }, ...inWords(summary, first.params.by ? [] : rows, first, page)));
+    const words = h('section', { class: 'summary' }, ...inWords(summary, [], first, page));
+    main.append(words);
     if (emptySides(summary, first)) return { update() {}, exported: () => null };
-    main.append(listTabs(first, page));
-    if (first.params.by) return tableView(main, page, first, listOf(first.params.by, all, page));
-    const showDiff = diff(main, answers, all, page);
-    const list = tableView(main, page, first, {
-      name: 'compare', caption: 'Functions', rows, search: ['function', 'resource', 'verdict'], empty: 'No function is on a side.',
-      columns: columnsOf('compare_releases', {
-        verdict: { cell: ({ verdict, at_least: least }) => verdictBadge(verdict, null, least) }, function: { cell: (row) => functionCell(page, row) },
-        before_self_ms: {}, after_self_ms: {}, own_change: ownChange, smallest_visible: couldHaveSeen, before_uploads: {}, after_uploads: {}, samples: {} }),
-      after: h('div', null, h('p', { class: 'note' }, 'What was found comes first, then what costs most. docs/comparison.md explains the method.'), note),
-    });
-    return { ...list, update(state) { list.update(state); showDiff(state); } };
+    /** Adds answers to those of the page, for its SQL and commands. @param {Record<string, import('../api.js').Answer>} more */
+    const heard = (more) => { Object.assign(answers, more); };
+    const { by } = first.params;
+    const own = Object.entries(blocksOf(first)).map(([name, asked]) => blockOf(page, first, name, asked, heard));
+    const graph = by ? [] : [block(page, first, 'graph', 'Both sides as one graph', { rows: listed(first), ...treesOf(first, summary) },
+      (box, heardOf) => ({ update: diff(box, heardOf, heardOf.rows.rows, page) }), heard)];
+    const list = block(page, first, by ?? 'functions', null, { rows: listed(first) }, (box, { rows: { rows } }) => {
+      if (by) return tableView(box, page, first, listOf(by, rows, page));
+      words.replaceChildren(...inWords(summary, rows, first, page).filter((part) => part !== null));
+      return functionTable(box, rows, first, page);
+    }, heard);
+    main.append(...own.map(({ element }) => element), h('h2', { class: 'part' }, 'Functions and what they cost by group'), listTabs(first, page), ...[...graph, list].map(({ element }) => element));
+    return { update(state) { for (const part of [...own, ...graph, list]) part.update(state); }, exported: list.exported };
   },
 };
+
+/** Shows the functions of both sides. @param {HTMLElement} box @param {import('../api.js').Row[]} all of compare_releases @param {State} state @param {import('../main.js').Page} page */
+function functionTable(box, all, state, page) {
+  const { rows, note } = withoutAgent(all, ['before_self_ms', 'after_self_ms'],
+    ([before, after]) => `${before} ms per page load before, and ${after} ms after`);
+  return tableView(box, page, state, {
+    name: 'compare', caption: 'Functions', rows: withMore(rows), search: ['function', 'resource', 'verdict'], empty: 'No function is on a side.', exported: Object.keys(all[0] ?? {}),
+    columns: [...columnsOf('compare_releases', {
+      verdict: { cell: ({ verdict, at_least: least }) => verdictBadge(verdict, null, least) }, function: { cell: (row) => functionCell(page, row) },
+      before_self_ms: {}, after_self_ms: {} }), moreMs, ...columnsOf('compare_releases', { own_change: ownChange, smallest_visible: couldHaveSeen, before_uploads: {}, after_uploads: {}, samples: {} })],
+    after: h('div', null, h('p', { class: 'note' }, 'What was found comes first, then what costs most. docs/comparison.md explains the method.'), note),
+  });
+}
 
 /** @param {import('../api.js').Row[]} releases @param {State} state @param {import('../main.js').Page} page */
 function chooser(releases, { params }, page) {
@@ -296,7 +311,7 @@ function diff(main, answers, rows, page) {
       },
     });
   }
-  main.append(h('section', null, h('h2', { class: 'part' }, 'Both sides as one graph'),
+  main.append(h('section', null,
     h('p', { class: 'note' }, 'Widths are both sides together, per page load as observed. ▲ slower, ▼ faster, + new, − gone: the verdict on the function; grey is without a finding. A dashed outline is a place that only the earlier side has.'),
     graph.element, hoverLine));
   return show;

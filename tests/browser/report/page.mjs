@@ -69,14 +69,14 @@ export async function renewPage(options) {
 beforeEach(() => renewPage());
 
 /** Waits until the view is drawn that the address names. @param {Page} [of] */
-export const ready = (of = page) => of.waitForSelector('main[data-ready]', { timeout: 60_000 });
+export const ready = (of = page) => of.waitForSelector('main[data-ready]:not(:has([aria-busy]))', { timeout: 60_000 });
 
 /**
  * Waits until the address begins so and its view is drawn. Playwright's waitForFunction would need eval, which the page's
  * policy refuses.
  * @param {string} begin path and query
  */
-export const arrived = (begin, of = page) => of.waitForSelector(`main[data-ready^="${begin}"]`, { timeout: 60_000 });
+export const arrived = (begin, of = page) => of.waitForSelector(`main[data-ready^="${begin}"]:not(:has([aria-busy]))`, { timeout: 60_000 });
 
 /** @param {string} address */
 export async function open(address) {
