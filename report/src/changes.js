@@ -2,7 +2,7 @@
 /** Changes since the release before, in the rows of a table. One question asks for them when the table comes into view. */
 import { ask, isSaved, question } from './api.js';
 import { verdictLook } from './colours.js';
-import { change, visible } from './format.js';
+import { change, number, visible } from './format.js';
 import { h } from './h.js';
 import { literal, moment, readable } from './state.js';
 
@@ -53,6 +53,30 @@ export function interval(value, least, most) {
     h('span', { class: 'between' }, `${change(least)} … ${change(most)}`));
 }
 
+/** True if no comparison of releases can be asked for these filters. @param {State} state */
+const cannotCompare = ({ params, site }) => isSaved() || site.includes('%') || ['marker', 'exclude_marker', 'exclude_release'].some((name) => params[name] !== undefined);
+
+/** Returns the verdict on one function in the latest release, which comes later; null where none can be asked. @param {import('./main.js').Page} page @param {State} state */
+export function latestVerdict(page, state) {
+  if (cannotCompare(state)) return null;
+  const shown = h('span', { class: 'latest', 'aria-busy': 'true' }, 'Asking the database …');
+  const { signal } = page;
+  (async () => {
+    const pair = successors((await ask(releasesOf(state), signal)).rows, state.params.release);
+    if (!pair) return ['This period has no release with one before it.'];
+    const { rows } = await ask(question('compare_releases', state, { ...pair, top: mostCompared }), signal);
+    const row = rows.find(({ function_key: key }) => key === state.item);
+    const [before, after] = [pair.before, pair.after].map((name) => visible(readable(name), 80));
+    return [...row ? [verdictBadge(row.verdict, null, row.at_least), ` in ${after}: ${number(row.before_self_ms)} → ${number(row.after_self_ms)} ms per page load${
+      typeof row.own_low === 'number' ? `, ${change(row.own_change)} (${change(row.own_low)} … ${change(row.own_high)})` : ''} since ${before}. `]
+      : [`Not among the ${mostCompared} functions compared in ${after} and ${before}. `], h('a', { href: page.link({ view: 'compare', ...pair, release: null }) }, 'Compare')];
+  })().catch((error) => [`Missing: ${visible(error.message)}`]).then((parts) => {
+    shown.replaceChildren(...parts);
+    shown.removeAttribute('aria-busy');
+  });
+  return shown;
+}
+
 /**
  * Returns a column with the verdict on each function, and a note on the compared sides; nothing in a saved file, or if
  * a filter does not apply to comparisons.
@@ -60,8 +84,8 @@ export function interval(value, least, most) {
  * @returns {{ columns: import('./table.js').Column[], note: HTMLElement | null }}
  */
 export function changeColumn(page, state) {
-  const { params, site } = state;
-  if (isSaved() || site.includes('%') || ['marker', 'exclude_marker', 'exclude_release'].some((name) => params[name] !== undefined)) return { columns: [], note: null };
+  const { params } = state;
+  if (cannotCompare(state)) return { columns: [], note: null };
   const note = h('p', { class: 'note' });
   /** Cells by key: sorting and searching ask nothing again. @type {Map<string, HTMLElement>} */
   const cells = new Map();

@@ -6,7 +6,7 @@ import { recolour, strip } from './chart.js';
 import { filterBar } from './filters.js';
 import { counted, csv, duration, markdown, percent, visible } from './format.js';
 import { append, button, h } from './h.js';
-import { changed, format, literal, parse, pinned, readable } from './state.js';
+import { changed, format, literal, namedKey, parse, pinned, readable } from './state.js';
 import { views } from './views.js';
 
 /**
@@ -85,8 +85,14 @@ function read() {
   return site ? { site, view: first.includes('/compare_summary?') ? 'compare' : 'overview', item: '', params } : parse('/');
 }
 
+/** The function in view, by its name. @type {{ key: string, name: string } | null} */
+let named = null;
+
 /** @param {State} next */
-const address = (next) => (inHash ? `#${format(next)}` : format(next));
+function address(next) {
+  const text = format(next.view === 'function' && next.item === named?.key ? { ...next, item: namedKey(named.name, next.item) } : next);
+  return inHash ? `#${text}` : text;
+}
 
 /** @type {Page} */
 const page = {
@@ -175,9 +181,13 @@ function focusedInView() {
   return focused.id ? `#${CSS.escape(focused.id)}` : focused.matches('.icicle canvas') ? '.icicle canvas' : null;
 }
 
-/** Names a page of one thing after it, for tabs and the history. */
+/** Names a page of one thing after it, for tabs and the history; a function also in its address. */
 function nameTitle() {
   const name = main.querySelector('h2.name')?.textContent;
+  if (name && state.view === 'function') {
+    named = { key: state.item, name };
+    history.replaceState(null, '', address(state));
+  }
   if (name) document.title = `${siteName()}: ${viewNow()?.title} ${visible(name, 80)} – fleetprof`;
 }
 

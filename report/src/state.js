@@ -56,8 +56,11 @@ export function parse(address) {
   const params = Object.create(null);
   for (const [name, value] of new URLSearchParams(mark < 0 ? '' : address.slice(mark))) params[name] = value;
   if (site === '') return { site: '%', view: 'sites', item: '', params };
-  return { site: site === '-' ? '%' : site, view: view || 'overview', item: item.join('/'), params };
+  return { site: site === '-' ? '%' : site, view: view || 'overview', item: view === 'function' ? item.join('/').replace(/^.*~(?=-?\d+$)/s, '') : item.join('/'), params };
 }
+
+/** Returns a function's key with its name before it, for people: parse takes the name away. @param {string} name @param {string} key */
+export const namedKey = (name, key) => `${name.replace(/[^\p{L}\p{N}_$.]+/gu, '-').slice(0, 60)}~${key}`;
 
 /** @param {State} state */
 export function format({ site, view, item, params }) {

@@ -87,7 +87,7 @@ export const blockOf = (page, state, by, asked, heard) => block(page, state, by,
   /** @type {string | undefined} */
   let sort;
   const place = h('div', null);
-  const draw = () => place.replaceChildren(table({ columns, caption, rows: shown, most: mostInBlock, within: `${by}-`, ...sort ? { sort } : {}, onsort: (next) => {
+  const draw = () => place.replaceChildren(table({ columns, caption, rows: shown, most: mostInBlock, all: 0, within: `${by}-`, ...sort ? { sort } : {}, onsort: (next) => {
     sort = next;
     const { id } = document.activeElement ?? {};
     draw();
@@ -113,7 +113,7 @@ export function listOf(by, rows, page) {
   if (by === 'vitals') {
     return { name, caption: 'Vitals', rows, empty: 'Neither side has vitals: they come from pages with the agent’s vitals build.', columns: columnsOf('compare_vitals', {
       verdict, name: { cell: (row) => h('a', { href: page.link({ view: 'vital', item: row.name }) }, visible(row.name)) }, percentile: { label: '%', title: 'Percentile' },
-      before_value: { cell: (row) => value(row, 'before_value') }, after_value: { cell: afterCell('value', scoreOf) }, ...ofPercentile(rows) }) };
+      before_value: { cell: (row) => value(row, 'before_value') }, after_value: { cell: afterCell('value', (/** @type {Row} */ row, known) => valueText(row.name, known)) }, ...ofPercentile(rows) }) };
   }
   if (by === 'parts') {
     return { name, caption: 'Parts of the difference', rows, empty: 'Neither side has attributed time.',

@@ -2,8 +2,9 @@
 /** One function: who calls it, what it calls, how it went over time, where it runs. */
 import { ask, question } from '../api.js';
 import { columnsOf } from '../columns.js';
-import { colour, partiesOf } from '../colours.js';
-import { count, counted, percent, visible, webAddress } from '../format.js';
+import { latestVerdict } from '../changes.js';
+import { colour, partiesOf, partyNames } from '../colours.js';
+import { count, counted, hostOf, number, percent, visible, webAddress } from '../format.js';
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
 import { facts, functionColumn, none, perLoad, placeLink, tabs, withoutMarker } from '../parts.js';
@@ -64,6 +65,12 @@ function samplesOf({ rows }, { params }, inGraph) {
   return hasMarker || rows.length === 0 ? inGraph : rows.reduce((sum, { samples }) => sum + samples, 0);
 }
 
+/** How many callers the facts name. */
+const mostNamed = 3;
+
+/** Returns the package whose folder a script or its source is in; undefined without one. @param {string | null | undefined} resource */
+const packageOf = (resource) => /.*(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(resource ?? '')?.[1];
+
 /** @type {import('../main.js').View} */
 export const oneFunction = {
   title: 'Function',
@@ -75,6 +82,7 @@ export const oneFunction = {
     ...trendAsks(state, 'function'),
     'releases?': question('releases', state),
     'hosts?': question('third_parties', state),
+    'ranked?': question('hotspots', state, { top: 500 }),
     'parts?': question('function_by', state, { by: state.params.by ?? 'route', key: state.item }),
     'measures?': question('function_by', state, { by: 'measure', key: state.item }),
   }),
@@ -85,7 +93,7 @@ export const oneFunction = {
     if (!isInGraph && callees.rows.length > 0) asks['listed?'] = question('hotspots', state, { top: mostSearched });
     return asks;
   },
-  mount(main, { tree: answer, callers, callees, hosts, parts, measures, listed, ...answers }, page, first) {
+  mount(main, { tree: answer, callers, callees, hosts, parts, measures, listed, ranked, ...answers }, page, first) {
     const whole = builtTree(answer);
     const places = placesOf(whole, first.item);
     const cost = costOf(callees.rows);
@@ -148,16 +156,34 @@ export const oneFunction = {
         caption: 'Self time by measure', rows: measures.rows, onsort: () => {}, most: 100, columns: [
           { name: 'value', label: 'Measure', cell: ({ value }) => h('a', { href: page.link({ view: 'timing', item: value }) }, visible(value, 120)) },
           ...columnsOf('function_by', { self_ms: { bar: true }, total_ms: {}, samples: {} })] })));
-    main.append(
-      h('h2', { class: 'name' }, name),
-      facts([
-        ['Self', h('span', { 'data-value': String(self / 1000) }, `${perLoad(page, self)} · ${percent(self / (whole.total[0] || 1))} of the graph`)],
-        ['Total', h('span', { 'data-value': String(total / 1000) }, `${perLoad(page, total)} · ${percent(total / (whole.total[0] || 1))}`)],
+    const loadShare = (ranked.rows.find(({ function_key: key }) => key === first.item) ?? row)?.load_share;
+    const box = h('div', null);
+    const verdict = latestVerdict(page, first);
+    const whose = /** @type {Parameters<typeof facts>[0]} */ ([
+        ['Whose', places.length > 0 ? [partyNames[parties[places[0]]], hostOf(whole.frames.resource[places[0]]), packageOf(whole.frames.resource[places[0]])].filter(Boolean).map((part) => visible(part, 120)).join(' · ') : 'not known'],
+        ...verdict ? [/** @type {[string, HTMLElement]} */ (['Latest release', verdict])] : [],
+    ]);
+    const rest = /** @type {Parameters<typeof facts>[0]} */ ([
+        ['Called by', callers.rows.length === 0 ? 'nothing' : h('span', null, callers.rows.slice(0, mostNamed).flatMap((each, i) => [i > 0 ? ', ' : null,
+          each.function_key ? h('a', { href: page.link({ view: 'function', item: each.function_key }) }, visible(each.function, 60)) : visible(each.function, 60), ` ${percent(each.share)}`]))],
         ['Samples', `${count(samples)}${samples !== undefined && samples < 50 ? ': an anecdote' : ''}`],
         ['Of all profiled time', totals.profiled_ms > 0 ? percent(total / 1000 / totals.profiled_ms) : 'not known'],
         ['Where it is defined', h('span', { class: 'function' }, row ? placeLink(/** @type {any} */ (row)) : null, places.slice(0, mostPlaces).map((frame) => definition(whole.frames, frame, first)),
         places.length > mostPlaces ? h('span', { class: 'note' }, `and ${places.length - mostPlaces} more places`) : null)],
-      ]),
+    ]);
+    /** Shows times per page load, or per page load that runs the function. @param {import('../state.js').State} state */
+    const showTimes = ({ params }) => {
+      const isOfRuns = params.per === 'run' && loadShare > 0;
+      const loads = totals.loads * (isOfRuns ? loadShare : 1);
+      const time = (/** @type {number} */ us) => (isOfRuns && loads > 0 ? `${number(us / 1000 / loads)} ms per page load that runs it` : perLoad(page, us));
+      box.replaceChildren(...loadShare > 0 ? [tabs('Times', [['per page load', page.link({ per: null }), !isOfRuns], [`per page load that runs it (${percent(loadShare)})`, page.link({ per: 'run' }), isOfRuns]])] : [], facts([...whose,
+        ['Self', h('span', { 'data-value': String(self / 1000) }, `${time(self)} · ${percent(self / (whole.total[0] || 1))} of the graph`)],
+        ['Total', h('span', { 'data-value': String(total / 1000) }, `${time(total)} · ${percent(total / (whole.total[0] || 1))}`)],
+        ...rest]));
+    };
+    main.append(
+      h('h2', { class: 'name' }, name),
+      box,
       h('p', { class: 'row' }, h('a', { class: 'button', href: page.link({ view: 'flame', focus: first.item }) }, 'Focus in the flame graph'),
         h('a', { class: 'button', href: page.link({ view: 'flame', hide: first.item }) }, 'Flame graph without it')),
       withoutMarker(first, 'the trend, where it runs and the measures') ?? '',
@@ -168,7 +194,10 @@ export const oneFunction = {
         h('div', null, h('h3', null, 'Callers'), ...halves[0]?.elements ?? [], edges(callers.rows, 'Callers')),
         h('div', null, h('h3', null, 'Callees'), ...halves[1]?.elements ?? [], edges(callees.rows, 'Callees'))));
     return {
-      update(state) { for (const { show } of halves) show(state); },
+      update(state) {
+        showTimes(state);
+        for (const { show } of halves) show(state);
+      },
       exported: () => ({
         name: 'function', columns: ['direction', ...callers.columns.map((column) => column.name)],
         rows: [...callers.rows.map((row) => ({ direction: 'caller', ...row })), ...callees.rows.map((row) => ({ direction: 'callee', ...row }))],

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 import { waitFor } from '../../behaviour/stack.mjs';
 import { stepBack } from '../../behaviour/step.mjs';
-import { complaints, open, page, period, picked, press, screenRows, sql, stack, text } from './page.mjs';
+import { arrived, complaints, open, page, period, picked, press, ready, screenRows, sql, stack, text } from './page.mjs';
 
 test("no list has functions of fleetprof's own agent; a note says what they took", async () => {
   for (const [view, said] of /** @type {[string, RegExp][]} */ ([
@@ -136,6 +136,34 @@ test('a function: its own view says what SQL says of callers and callees', async
   assert.deepEqual(picked(await screenRows(), ['share', 'total_ms']), picked(callees, ['share', 'total_ms']));
   const [{ self, total }] = await sql(`sum(self_ms) as self, sum(total_ms) as total from fleetprof.hotspots('shop', ${period}, top => null) where function = 'sortReviews'`);
   assert.deepEqual(await page.locator('.facts [data-value]').evaluateAll((cells) => cells.map((cell) => Number(/** @type {HTMLElement} */ (cell).dataset.value))), [self, total]);
+  assert.deepEqual(complaints, []);
+});
+
+test('a function says whose it is, what the latest release did to it, who calls it, and has its name in the address', async () => {
+  const [{ key, verdict, before, after }] = await sql("function_key as key, verdict, before_self_ms as before, after_self_ms as after from fleetprof.compare_releases('shop', '2.2.9', '2.3.0', top => 1)");
+  await open(`/shop/function/${key}?since=2d`);
+  const facts = await text('.facts');
+  assert.equal(verdict, 'slower');
+  assert.match(facts, /Whose\nown scripts · static\.shop\.example/);
+  assert.match(facts, /Latest release\n▲ slower in 2\.3\.0: [\d.]+ → [\d.]+ ms per page load, \+\d+ % \(.*\) since 2\.2\.9\. Compare/);
+  assert.ok(after > before);
+  assert.match(facts, /Called by\nReviews [\d.]+ %/);
+  assert.ok(await page.locator('.facts').evaluate((element) => element.getBoundingClientRect().bottom < innerHeight), 'callers are on the first screen');
+  const [{ ms, share }] = await sql(`self_ms_per_load as ms, load_share as share from fleetprof.hotspots('shop', ${period}, top => 500) where function_key = '${key}'`);
+  const self = () => page.locator('.facts [data-value]').first().innerText();
+  const shown = async () => Number(/^[\d.]+/.exec(await self())?.[0]);
+  assert.ok(Math.abs(await shown() - ms) < 0.01 * ms);
+  await page.click('main .tabs >> text=per page load that runs it');
+  await ready();
+  assert.match(await self(), /ms per page load that runs it/);
+  assert.ok(Math.abs(await shown() - ms / share) < 0.01 * ms / share);
+  assert.equal(new URL(page.url()).pathname, `/shop/function/sortReviews~${key}`);
+  await page.reload();
+  await ready();
+  assert.match(await self(), /ms per page load that runs it/);
+  assert.equal(await text('h2.name'), 'sortReviews');
+  await page.click('.facts a >> text=Compare');
+  await arrived('/shop/compare?');
   assert.deepEqual(complaints, []);
 });
 
