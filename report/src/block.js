@@ -20,7 +20,7 @@ import { button, h } from './h.js';
  */
 export function block(page, first, name, title, asks, draw, heard) {
   const box = h('div', null);
-  const element = h('section', { id: `block-${name}`, class: 'block', 'aria-label': title ?? name }, title ? h('h2', { class: 'part' }, title) : null, box);
+  const element = h('section', { id: `block-${name}`, class: 'block' }, title ? h('h2', { class: 'part' }, title) : null, box);
   const { signal } = page;
   /** @type {Shown | null} */
   let shown = null;

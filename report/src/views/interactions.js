@@ -48,7 +48,7 @@ export const longFrames = {
     empty: 'No page load of these filters sends long animation frames. They come from pages with the agent’s vitals build, in browsers that report them.',
     columns: columnsOf('long_frames', {
       invoker: { cell: ({ invoker }) => (invoker === null ? 'frames without scripts' : visible(invoker, 160)) },
-      function: { cell: (row) => h('span', { class: 'function' }, visible(row.function, 160), placeLink({ resource: row.script })) },
+      function: { cell: (row) => h('span', { class: 'function' }, row.function ? h('a', { href: page.link({ view: 'functions', q: row.function }) }, visible(row.function, 160)) : null, placeLink({ resource: row.script })) },
       count: { label: 'Runs' }, total_ms: {}, p75_ms: {}, blocking_ms: { bar: true }, forced_layout_ms: {}, forced_style_ms: {}, forced_reflow_ms: {}, style_ms: {}, layout_ms: {},
     }),
     after: h('p', null, h('a', { href: page.link({ view: 'timing', item: '(long frame)' }) }, 'All functions inside long frames, of profiled page loads')),

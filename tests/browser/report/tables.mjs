@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { arrived, complaints, open, page, ready, screenRows, sql, text } from './page.mjs';
+import { arrived, complaints, open, page, period, ready, screenRows, sql, text } from './page.mjs';
 
 test('functions and packages have their trends in the table, asked for in view', async () => {
   /** @type {string[]} */
@@ -140,3 +140,18 @@ test('a response says where the wait goes', async () => {
 });
 
 // ---- keys ----
+
+test('a host, a script and a function of a long frame lead to their functions', async () => {
+  for (const address of ['/shop/where?since=2d', '/shop/where?since=2d&by=resource', '/shop/long-frames?since=2d']) {
+    await open(address);
+    const link = page.locator('main tbody a[href*="/functions?"]').first();
+    const wanted = await link.innerText();
+    await link.click();
+    await arrived('/shop/functions?');
+    const rows = await screenRows();
+    assert.ok(rows.length > 0, address);
+    const known = await sql(`function, resource from fleetprof.hotspots('shop', ${period}, top => 500)`);
+    assert.equal(rows.length, known.filter((row) => [row.function, row.resource].some((text) => text?.toLowerCase().includes(wanted.toLowerCase()))).length, `${address}: ${wanted}`);
+  }
+  assert.deepEqual(complaints, []);
+});
