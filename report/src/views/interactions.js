@@ -4,8 +4,11 @@ import { question } from '../api.js';
 import { columnsOf } from '../columns.js';
 import { number, visible } from '../format.js';
 import { h } from '../h.js';
-import { placeLink, tableView, tabs } from '../parts.js';
+import { functionCell, placeLink, tableView, tabs } from '../parts.js';
 import { dimensions, literal, ofVitals } from '../state.js';
+import { functions } from './functions.js';
+
+/** @typedef {import('../api.js').Row} Row */
 
 const noVitals = 'No page load of these filters sends interactions. They come from pages with the agent’s vitals build.';
 
@@ -38,17 +41,28 @@ export const interactions = {
   }),
 };
 
+/**
+ * Returns a function of a long frame as a link to its own view, or else its script's link to what the profiles know of it.
+ * @param {Row} frame @param {Row[]} known functions of profiles @param {import('../main.js').Page} page
+ */
+function invoked({ function: name, script }, known, page) {
+  const ofScript = known.filter(({ resource, generated_resource: generated }) => script && [resource, generated].includes(script));
+  const key = ofScript.find((row) => name && row.function === name)?.function_key;
+  return h('span', { class: 'function' }, key ? functionCell(page, { function: name, resource: null }, key) : h('span', null, visible(name ?? '', 160)),
+    placeLink({ resource: script }), !key && ofScript.length > 0 ? h('a', { href: page.link({ view: 'functions', q: ofScript[0].resource }) }, 'its functions') : null);
+}
+
 /** @type {import('../main.js').View} */
 export const longFrames = {
   title: 'Long frames',
   parent: 'interactions',
-  asks: (state) => ({ rows: question('long_frames', state) }),
-  mount: (main, { rows: { rows } }, page, state) => tableView(main, page, state, {
+  asks: (state) => ({ rows: question('long_frames', state), 'known?': functions.asks(state).rows }),
+  mount: (main, { rows: { rows }, known }, page, state) => tableView(main, page, state, {
     name: 'long-frames', caption: 'Long frames', rows, sort: '-blocking_ms', search: ['invoker', 'script', 'function'], before: both(page, true),
     empty: 'No page load of these filters sends long animation frames. They come from pages with the agent’s vitals build, in browsers that report them.',
     columns: columnsOf('long_frames', {
       invoker: { cell: ({ invoker }) => (invoker === null ? 'frames without scripts' : visible(invoker, 160)) },
-      function: { cell: (row) => h('span', { class: 'function' }, row.function ? h('a', { href: page.link({ view: 'functions', q: row.function }) }, visible(row.function, 160)) : null, placeLink({ resource: row.script })) },
+      function: { cell: (row) => invoked(row, known.rows, page) },
       count: { label: 'Runs' }, total_ms: {}, p75_ms: {}, blocking_ms: { bar: true }, forced_layout_ms: {}, forced_style_ms: {}, forced_reflow_ms: {}, style_ms: {}, layout_ms: {},
     }),
     after: h('p', null, h('a', { href: page.link({ view: 'timing', item: '(long frame)' }) }, 'All functions inside long frames, of profiled page loads')),

@@ -142,10 +142,13 @@ test('a response says where the wait goes', async () => {
 // ---- keys ----
 
 test('a host, a script and a function of a long frame lead to their functions', async () => {
+  await open('/shop/long-frames?since=2d');
+  assert.match(await text('main tbody'), /onClick/);
+  assert.equal(await page.locator('main tbody a:text-is("onClick")').count(), 0, 'no profile has it');
   for (const address of ['/shop/where?since=2d', '/shop/where?since=2d&by=resource', '/shop/long-frames?since=2d']) {
     await open(address);
     const link = page.locator('main tbody a[href*="/functions?"]').first();
-    const wanted = await link.innerText();
+    const wanted = new URL(await link.evaluate((/** @type {HTMLAnchorElement} */ { href }) => href)).searchParams.get('q') ?? '';
     await link.click();
     await arrived('/shop/functions?');
     const rows = await screenRows();
