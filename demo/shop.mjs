@@ -135,8 +135,8 @@ export function visit({ release, route, draw }) {
     version: 1, page: { url: `https://www.shop.example${['/product/7', '/cart', '/search'][route]}` }, release, environment: 'production', sampleInterval: interval, trace: trace.json(),
     marks: [{ name: 'mark_fully_loaded', entryType: 'mark', startTime: clickAt, duration: 0 }],
     measures: [{ name: 'render page', entryType: 'measure', startTime: 0, duration: clickAt - 100 }, { name: 'respond', entryType: 'measure', startTime: clickAt, duration: clickMs }],
-    vitals: [{ name: 'LCP', value: lcp }, { name: 'INP', value: clickMs, target, start: clickAt, duration: clickMs }, { name: 'CLS', value: 0.04 + draw() * 0.1 },
-      { name: 'FCP', value: lcp * 0.6 }, { name: 'TTFB', value: spread(280) }],
+    vitals: [{ name: 'LCP', id: 'v1', value: lcp }, { name: 'INP', id: 'v2', value: clickMs, target, start: clickAt, duration: clickMs },
+      { name: 'CLS', id: 'v3', value: 0.04 + draw() * 0.1 }, { name: 'FCP', id: 'v4', value: lcp * 0.6 }, { name: 'TTFB', id: 'v5', value: spread(280) }],
     interactions: [{ type: 'pointer', start: clickAt, processingStart: clickAt + 10, processingEnd: clickAt + clickMs * 0.9, duration: clickMs, target }],
     frames: [{ start: clickAt, duration: clickMs, blocking: Math.max(0, clickMs - 50), scripts: [{ invoker: 'BUTTON.onclick', invokerType: 'event-listener', url: app, function: 'onClick', position: 7,
       start: clickAt, duration: clickMs * 0.8, forced: 20 }] }],
@@ -150,14 +150,17 @@ export const hours = 14;
 /**
  * Makes the shop's page loads, hour by hour.
  * @param {() => number} draw @param {number} perHour page loads
- * @returns {Generator<{ back: number, uploads: { agent: string, body: ReturnType<typeof visit> }[] }>} back: how many hours ago
+ * @returns {Generator<{ back: number, uploads: { agent: string, body: ReturnType<typeof visit> & { load: string } }[] }>} back: how many hours ago
  */
 export function* batches(draw, perHour) {
+  let number = 0;
   for (let back = 2 * hours; back >= 1; back -= 1) {
     const release = back > hours ? '2.2.9' : '2.3.0';
     const uploads = Array.from({ length: perHour }, () => {
       const body = visit({ release, route: Math.min(2, Math.floor(draw() * 3)), draw });
-      return { agent: draw() < 0.4 ? phone : chrome, body };
+      number += 1;
+      // What a vital would be without something is only known of page loads with an id.
+      return { agent: draw() < 0.4 ? phone : chrome, body: { load: `10ad10ad-0000-4000-8000-${String(number).padStart(12, '0')}`, ...body } };
     });
     yield { back, uploads };
   }

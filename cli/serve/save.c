@@ -222,7 +222,8 @@ static bool save_views(struct saving *saving)
         "host",     "party",  "entity", "package",
         "resource", "source", "marker", FP_FILTERS_OF_DIMENSIONS(NAME_OF)};
     bool fine = save(saving, "flamegraph_columns", EXTRA({"max_nodes", "50000"})) &&
-                save(saving, "hotspots", EXTRA({"top", "500"}));
+                save(saving, "hotspots", EXTRA({"top", "500"})) &&
+                save(saving, "fix_first", EXTRA({"top", "10"}));
     for (size_t i = 0; fine && i < FP_COUNT(plain); i++) {
         fine = save(saving, plain[i], EXTRA({NULL, NULL}));
         if (strcmp(plain[i], "summary") == 0)

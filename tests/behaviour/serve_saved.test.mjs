@@ -83,7 +83,7 @@ test('the file has the answers under the addresses that the page asks, with time
     assert.equal(until - since, 2 * 3600 * 1000);
   }
   const names = addresses.map(({ pathname }) => pathname.replace('/api/v1/', ''));
-  assert.deepEqual([...new Set(names)].sort(), ['cost_by', 'coverage', 'flamegraph_columns', 'hangs', 'hotspots', 'interactions', 'left_out', 'long_frames', 'refusals',
+  assert.deepEqual([...new Set(names)].sort(), ['cost_by', 'coverage', 'fix_first', 'flamegraph_columns', 'hangs', 'hotspots', 'interactions', 'left_out', 'long_frames', 'refusals',
     'releases', 'summary', 'third_parties', 'timings', 'ttfb_parts', 'vitals']);
   const groups = addresses.filter(({ pathname }) => pathname.endsWith('/cost_by')).map(({ searchParams }) => searchParams.get('by'));
   assert.deepEqual(groups, ['host', 'party', 'entity', 'package', 'resource', 'source', 'marker', ...dimensions]);
@@ -113,7 +113,7 @@ test('a comparison has both sides', async () => {
   assert.equal(code, 0, stderr);
   const { answers } = parts(file);
   const names = Object.keys(answers).map((address) => new URL(address, 'http://report').pathname.replace('/api/v1/', ''));
-  assert.deepEqual(names, ['compare_summary', 'compare_releases', 'releases', 'flamegraph_columns', 'summary', 'flamegraph_columns', 'summary', 'summary', 'releases']);
+  assert.deepEqual(names, ['compare_summary', 'compare_releases', 'compare_vitals', 'compare_timings', 'releases', 'flamegraph_columns', 'summary', 'flamegraph_columns', 'summary', 'summary', 'releases']);
   const trees = Object.keys(answers).filter((address) => address.includes('flamegraph_columns'));
   assert.deepEqual(trees.map((address) => new URL(address, 'http://report').searchParams.get('release')), ['r1', 'r2']);
 });

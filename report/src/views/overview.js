@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A site at a glance: the latest finding, vitals, what costs most, third parties, what needs somebody. Each part asks for itself. */
+/** A site at a glance: the latest finding, vitals, what to fix first, what costs most, third parties, what needs somebody. Each part asks for itself. */
 import { ask, isAnswered, isSaved, question } from '../api.js';
 import { successors, mostCompared, verdictBadge } from '../changes.js';
 import { miniature } from '../spark.js';
@@ -20,6 +20,8 @@ import { ratingBar, ratingOf, value, valueText } from './vitals.js';
  */
 
 const mostListed = 5;
+/** From how many profiled page loads on fix_first says a gain. */
+const leastProfiled = 100;
 const everySite = { name: 'sites', address: '/api/v1/sites' };
 
 /** The finding is about the latest release, whatever period is looked at. */
@@ -42,6 +44,7 @@ const asks = (state) => ({
   'refusals?': question('refusals', state),
   'hangs?': question('hangs', state),
   'marks?': question('releases', state),
+  'first?': question('fix_first', state, { top: 2 * mostListed }),
 });
 
 /** @param {State} state @param {{ before: string, after: string }} pair @returns {Record<string, Question>} */
@@ -76,6 +79,14 @@ const feltLine = (row, page) => h('li', null, verdictBadge(row.verdict, row.chan
 /** @param {Row} row of compare_releases @param {Page} page */
 const changeLine = (row, page) => h('li', null, verdictBadge(row.verdict, row.own_change), ' ', functionCell(page, { ...row, resource: null }),
   ` ${number(row.before_self_ms)} → ${number(row.after_self_ms)} ms per page load`);
+
+/** Returns why nothing is known to make a vital longer. @param {Row[]} vitals @param {Row[]} hours of summary */
+function whyNoGain(vitals, hours) {
+  if (!vitals.some(({ name }) => name === 'INP' || name === 'LCP')) return 'No page load of these filters sends INP or LCP. They come from pages with the agent’s vitals build.';
+  const loads = sum(hours, 'loads');
+  if (loads < leastProfiled) return `${counted(loads, 'page load')} of these filters ${loads === 1 ? 'is' : 'are'} profiled. What INP and LCP would gain is known from ${leastProfiled} on.`;
+  return 'Nothing that ran is known to make INP or LCP longer. Only page loads whose profile and vitals come from one agent count.';
+}
 
 /** True if a function's name was made short, and no function table knows a better one. @param {Row} row of hotspots */
 const isMinified = ({ kind, function: name, resource, generated_resource: generated, column_number: column }) =>
@@ -215,6 +226,24 @@ export const overview = {
         h('span', { class: 'mini' }, miniature(rows.filter((row) => row.loads > 0).map((row) => [Date.parse(row.bucket), (row.profiled_ms - row.unattributed_ms) / row.loads]), marks.rows, (at) => `${number(at)} ms per page load`))];
     }, scripts);
 
+    // What a vital would be without something. The question takes longest.
+    const fixes = part('What to fix first', page.link({ view: 'vitals' }), [wanted['first?']], async () => {
+      // Nobody can do without the site's own scripts.
+      const rows = (await one('first')).rows.filter(({ kind, party }) => kind !== 'host' || party !== 'first').slice(0, mostListed);
+      if (rows.length === 0) {
+        const [vitalRows, hours] = await Promise.all([one('vitals'), one('summary')]);
+        return [h('p', { class: 'note' }, whyNoGain(vitalRows.rows, hours.rows))];
+      }
+      const most = Math.max(...rows.map((row) => row.gain_ms / row.good_ms));
+      return [h('ol', { class: 'bars' }, rows.map((row) => h('li', { style: { '--part': `${100 * row.gain_ms / row.good_ms / most}%` } },
+        h('span', { class: 'name' }, row.kind === 'function' ? functionCell(page, { ...row, function: row.name, resource: null })
+          : h('a', { href: page.link({ view: 'where', by: row.kind, q: row.name }) }, visible(row.name, 80)),
+        row.party === 'third' ? h('span', { class: 'badge' }, 'third party') : null, row.routes ? h('span', { class: 'place' }, visible(row.routes, 80)) : null),
+        h('a', { class: 'amount', href: page.link({ view: 'vital', item: row.vital }), title: `At most ${number(row.gain_ms)} ms less; 95 % between ${number(row.gain_low)} and ${number(row.gain_high)} ms` },
+          `${row.vital} ${number(row.p75_ms)} → ${number(row.p75_ms - row.gain_ms)} ms`)))),
+      h('p', { class: 'note' }, 'p75 without it, at best. Gains do not add up.')];
+    });
+
     // Functions and hosts.
     const costly = part('What costs most', page.link({ view: 'functions' }), [wanted['hotspots?']], async () => {
       const { rows } = await one('hotspots');
@@ -288,7 +317,7 @@ export const overview = {
     });
 
     main.append(h('div', { class: 'overview' }, finding, h('div', { class: 'cards' }, vitals, scripts),
-      h('div', { class: 'columns' }, costly, third, h('section', null, h('h2', null, 'Needs you'), needs))));
+      h('div', { class: 'columns' }, fixes, costly, h('div', null, third, h('section', null, h('h2', null, 'Needs you'), needs)))));
     const settled = settle(settling).then(async () => {
       const isEmpty = ['summary', 'vitals', 'coverage'].every((name) => answers[name]?.rows.length === 0);
       if (isEmpty && !signal.aborted) main.replaceChildren(await emptiness(state, page));

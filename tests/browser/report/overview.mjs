@@ -5,6 +5,9 @@ import { test } from 'node:test';
 
 import { arrived, complaints, open, origin, page, period, ready, sql, text } from './page.mjs';
 
+/** Returns a part of the overview. @param {string} title */
+const part = (title) => `section:has(> h2 > a:text-is("${title}"))`;
+
 /** Follows the first link of this text. @param {string | RegExp} name @param {string} begin where it leads */
 async function follow(name, begin) {
   await page.getByRole('main').getByRole('link', { name, exact: typeof name === 'string' }).first().click();
@@ -19,27 +22,61 @@ test('the overview has the numbers of SQL', async () => {
   const [inp] = await sql(`p75 from fleetprof.vitals('shop', ${period}) where name = 'INP'`);
   assert.ok((await text('[aria-label=INP]')).includes(`${Math.round(inp.p75)} ms`));
   const [{ self_ms_per_load: most }] = await sql(`self_ms_per_load from fleetprof.hotspots('shop', ${period}, top => 1)`);
-  assert.ok((await text('.bars li >> nth=0')).includes(`${most.toFixed(1)} ms`));
+  assert.ok((await text(`${part('What costs most')} li >> nth=0`)).includes(`${most.toFixed(1)} ms`));
   assert.deepEqual(complaints, []);
 });
 
-test('five questions are answered at most two clicks from the overview, by links only', async () => {
-  const start = () => open('/shop');
+test('six questions are answered at most two clicks from the overview, by links from / only', async () => {
+  const start = async () => {
+    await open('/');
+    await follow('shop', '/shop');
+  };
   await start();
-  assert.match(await text('.bars >> nth=0'), /sortReviews/, 'what is slow');
+  assert.match(await text(part('What costs most')), /sortReviews/, 'what is slow');
   assert.match(await text('.finding'), /2\.3\.0 made 1 function slower, since /, 'since when, and whether the release did it');
-  assert.match(await text('.bars li:has-text("hashCanvas")'), /third party/, 'whether it is third-party');
+  assert.match(await text(`${part('What costs most')} li:has-text("hashCanvas")`), /third party/, 'whether it is third-party');
+  assert.match(await text(part('What to fix first')), /sortReviews\s+\/product\/:id\s+INP \d+ → \d+ ms/, 'what to fix');
   await follow('INP p75', '/shop/vital/INP');
   assert.match(await text('main'), /75th percentile/, 'since when a visitor feels it');
   await start();
   await follow('sortReviews', '/shop/function/');
-  assert.match(await text('main'), /Reviews/, 'who calls it');
+  assert.match(await text('.facts'), /Whose\s+own scripts · static\.shop\.example/, 'whose the slow function is');
+  assert.match(page.url(), /\/shop\/function\/sortReviews~-?\d+/);
+  assert.match(await text('.facts'), /Called by\s+Reviews/, 'who calls it');
+  assert.match(await text('.facts'), /slower in 2\.3\.0: .* since 2\.2\.9/, 'what the release did to it');
+  await follow('Reviews', '/shop/function/');
+  assert.match(await text('.facts'), /Called by\s+beginWork/, 'who calls its caller');
+  await start();
+  await follow('hashCanvas', '/shop/function/');
+  assert.match(await text('.facts'), /third party · cdn\.tracker\.example/, 'whose the function of another is');
   await start();
   await follow('cdn.tracker.example', '/shop/where?q=cdn.tracker.example');
   assert.match(await text('main table'), /third/, 'third party');
+  await follow('cdn.tracker.example', '/shop/functions?q=cdn.tracker.example');
+  assert.match(await text('main table'), /hashCanvas/, 'what the third party runs');
   await start();
   await follow('Compare', '/shop/compare?');
-  assert.match(await text('.verdict'), /sortReviews/, 'the release did it');
+  assert.match(await text('#block-functions .verdict'), /sortReviews/, 'the release did it');
+  assert.match(await text('#block-vitals .verdict'), /INP p75 is slower/, 'and visitors felt it');
+  await start();
+  await page.getByRole('main').getByRole('link', { name: /^INP \d+ → \d+ ms$/ }).first().click();
+  await arrived('/shop/vital/INP');
+  assert.match(await text('main'), /For whom/, 'for whom to fix it');
+  assert.deepEqual(complaints, []);
+});
+
+test('what to fix first has the numbers of SQL, and says why there is nothing', async () => {
+  await open('/shop?since=2d');
+  const gains = (await sql(`name, vital, p75_ms, p75_ms - gain_ms as left_ms from fleetprof.fix_first('shop', ${period}, top => 10) where kind <> 'host' or party <> 'first'`)).slice(0, 5);
+  assert.equal(gains.length, 5);
+  const written = (/** @type {number} */ ms) => (ms < 100 ? '' : Math.round(ms).toLocaleString('en'));
+  assert.deepEqual(await page.locator(`${part('What to fix first')} li`).evaluateAll((all) => all.map((row) => [row.querySelector('.function, a')?.textContent, row.querySelector('.amount')?.textContent])),
+    gains.map(({ name, vital, p75_ms: now, left_ms: left }) => [name, `${vital} ${written(now)} → ${written(left)} ms`]));
+  const [{ least }] = await sql('fleetprof_data.least_profiled_loads() as least');
+  await open('/shop?since=2d&route=%2Fcart&device=mobile');
+  assert.match(await text(part('What to fix first')), new RegExp(`\\d+ page loads of these filters are profiled\\. What INP and LCP would gain is known from ${least} on\\.`));
+  await open('/bundled?since=10d');
+  assert.match(await text(part('What to fix first')), /No page load of these filters sends INP or LCP\. They come from pages with the agent’s vitals build\./);
 });
 
 test('every link of the overview leads to a view that shows something', async () => {
@@ -79,8 +116,8 @@ test('a slow question holds up no other part, and one that fails says so in its 
     ? route.fulfill({ status: 503, contentType: 'application/problem+json', json: { title: 'The query took too long', detail: 'Ask for less.' } }) : route.continue()));
   await page.goto(`${origin}/shop?since=2d`);
   await page.waitForSelector('[aria-label=INP] strong');
-  assert.match(await text('section:has(> h2 > a:text-is("What costs most"))'), /Asking/);
-  const third = page.locator('section:has(> h2 > a:text-is("Third parties"))');
+  assert.match(await text(part('What costs most')), /Asking/);
+  const third = page.locator(part('Third parties'));
   await third.locator('[role=alert]').waitFor();
   assert.match(await third.innerText(), /The query took too long\. Ask for less\./);
   fails = false;
@@ -88,7 +125,7 @@ test('a slow question holds up no other part, and one that fails says so in its 
   await third.getByRole('link', { name: 'cdn.tracker.example' }).waitFor();
   answer?.();
   await ready();
-  assert.match(await text('.bars >> nth=0'), /sortReviews/);
+  assert.match(await text(part('What costs most')), /sortReviews/);
 });
 
 test('a period without data leads to the newest', async () => {
