@@ -3,6 +3,7 @@
 import { ask, askAll, Failure, filtersOf, firstSaved, forget, isSaved, openSaved, question, savedBegin, savedPage } from './api.js';
 import { formats } from './exports.js';
 import { recolour, strip } from './chart.js';
+import { emptiness } from './emptiness.js';
 import { filterBar } from './filters.js';
 import { counted, csv, duration, markdown, percent, visible } from './format.js';
 import { append, button, h } from './h.js';
@@ -18,6 +19,7 @@ import { views } from './views.js';
  * @typedef {object} Page what a view may use
  * @property {(changes: Parameters<typeof changed>[1], how?: { replace?: boolean }) => void} go
  * @property {(changes: Parameters<typeof changed>[1]) => string} link
+ * @property {() => void} again asks all again
  * @property {(text: string) => void} say to who listens instead of looking
  * @property {(text: string) => Promise<void>} copy
  * @property {Totals} totals
@@ -104,6 +106,7 @@ const page = {
     void show();
   },
   link: (changes) => address(changed(state, changes)),
+  again() { forget(); current = null; void show(); },
   say(text) { live.textContent = text; },
   async copy(text) {
     try {
@@ -143,6 +146,8 @@ async function show() {
   current = null;
   main.removeAttribute('data-ready');
   main.setAttribute('aria-busy', 'true');
+  const had = focusedInView();
+  if (drawn !== thing()) wait(mine.signal);
   frame(view);
   try {
     const hours = view.period ? null : summarise(mine.signal);
@@ -153,8 +158,9 @@ async function show() {
     const [more] = view.asksItself ? [{}] : await Promise.all([askAll(view.more?.(state, answers) ?? {}, mine.signal), view.period ? summarise(mine.signal, view.period(answers)) : null]);
     Object.assign(answers, more);
     if (mine.signal.aborted) return undefined;
-    const focused = focusedInView();
+    const focused = focusedInView() ?? had;
     main.replaceChildren();
+    drawn = thing();
     const shown = view.mount(main, answers, page, state);
     current = { view: state.view, asked, shown, answers };
     main.prepend(...Object.values(answers).flatMap(({ failure }) => (failure
@@ -165,6 +171,8 @@ async function show() {
     main.removeAttribute('aria-busy');
     await Promise.all([shown.settled, hours]);
     if (mine.signal.aborted) return undefined;
+    await explain(mine.signal);
+    if (mine.signal.aborted) return undefined;
     foot();
     ready();
   } catch (error) {
@@ -172,6 +180,39 @@ async function show() {
     if (!mine.signal.aborted) failed(error, above);
   }
   return undefined;
+}
+
+/** What the body of the page is about: never of another view than the heading. */
+let drawn = '';
+const thing = () => [state.site, state.view, state.item].join('\n');
+
+/** Shows that the view is asked for, after a second for how long, with a way out. @param {AbortSignal} signal */
+function wait(signal) {
+  const line = h('span', null, 'Asking the database …');
+  const box = h('p', { class: 'skeleton waiting' }, line);
+  let seconds = 0;
+  const timer = setInterval(() => {
+    if (signal.aborted || !main.contains(box)) { clearInterval(timer); return; }
+    seconds += 1;
+    line.textContent = `Asking the database … ${seconds} s`;
+    if (seconds === 1) {
+      box.append(button('Cancel', () => {
+        running?.abort();
+        failed(new Failure('You cancelled this question.'));
+      }, { id: 'cancel' }));
+    }
+  }, 1000);
+  main.replaceChildren(box);
+  footer.replaceChildren();
+  drawn = '';
+}
+
+/** Says why a view is empty where the whole period is. @param {AbortSignal} signal */
+async function explain(signal) {
+  const empty = main.querySelector('.empty');
+  if (!empty || hasLoads || isAlone() || ['overview', 'compare', 'sessions'].includes(state.view)) return;
+  const why = await emptiness(state, page).catch(() => null);
+  if (why && !signal.aborted) empty.replaceWith(why);
 }
 
 /** Returns a selector of the focused element, so that it keeps the focus in the next answer; null outside of the view. */
@@ -207,9 +248,10 @@ function failed(error, above = null) {
   const focused = focusedInView();
   main.replaceChildren(...above ? [above] : [], h('section', { class: 'failure', role: 'alert' },
     h('h2', null, visible(failure.message)), failure.detail ? h('p', null, visible(failure.detail)) : null,
-    button('Try again', () => { forget(); void show(); }, { id: 'again' })));
+    button('Try again', () => page.again(), { id: 'again' })));
   if (focused) /** @type {HTMLElement | null} */ (main.querySelector(focused))?.focus({ preventScroll: true });
   footer.replaceChildren();
+  drawn = thing();
   ready();
 }
 
@@ -237,6 +279,8 @@ function frame(view) {
   nav.hidden = isSites();
   nav.replaceChildren(...Object.entries(views).filter(([, { key }]) => key && key !== 's').map(([name, { title: label }]) =>
     h('a', { href: page.link({ view: name }), 'aria-current': name === state.view || view?.parent === name ? 'page' : null }, label)));
+  const here = /** @type {HTMLElement | null} */ (nav.querySelector('[aria-current]'));
+  if (here) nav.scrollLeft = here.offsetLeft - nav.offsetLeft - 40; // a narrow screen has no room for all
   withFocus(() => {
     bar.replaceChildren(...isAlone() || !view ? [] : [filterBar(state, (changes) => page.go(changes), takenBy(view))]);
   });
@@ -278,8 +322,9 @@ async function summarise(signal, period) {
     knownReleases = releases.rows;
     over.replaceChildren(...hours.rows.length > 0 ? [strip(hours.rows, releases.rows,
       (since, until) => page.go({ since: since.toISOString(), until: until.toISOString() }), period?.sides)] : []);
+    hasLoads = hours.rows.length > 0;
     notice.hidden = totals.uploads >= 100 || totals.uploads === 0 || hasOtherPeriod();
-    notice.textContent = `Only ${counted(totals.uploads, 'upload')} match: treat these numbers as an anecdote.`;
+    notice.textContent = `Only ${counted(totals.uploads, 'upload')} ${totals.uploads === 1 ? 'matches' : 'match'}: treat these numbers as an anecdote.`;
     if (hours.rows.length === 0) await nameUnknownSite(signal);
   } catch (error) {
     if (signal.aborted) throw error;
@@ -299,6 +344,8 @@ async function nameUnknownSite(signal) {
 
 /** @type {import('./api.js').Row[]} */
 let knownReleases = [];
+/** True if the period has profiled page loads of these filters. */
+let hasLoads = true;
 
 function foot() {
   const took = Object.values(current?.answers ?? {}).reduce((most, { took_ms: ms }) => Math.max(most, ms), 0);
@@ -308,7 +355,7 @@ function foot() {
     profiled > 0 ? `${percent(unattributed / profiled)} of it unattributed` : null,
     unseen > 0 ? `${percent(unseen / (profiled + unseen))} of the watched time unseen` : null].filter(Boolean).join(' · ')),
   asked().some(({ truncated }) => truncated) ? h('strong', { class: 'warning' }, 'An answer was too long and is cut: a filter makes it shorter.') : '',
-  h('span', { class: 'took' }, `asked in ${duration(took)}`));
+  h('span', { class: 'took' }, `answered in ${duration(took)}`));
 }
 
 // ---- what can be done with every view ----
@@ -334,7 +381,7 @@ function dialog(title, text) {
 }
 
 const asked = () => Object.values(current?.answers ?? {});
-const showSql = () => dialog('SQL', asked().map(({ sql }) => sql).filter(Boolean).join(';\n\n') + ';');
+const showSql = () => dialog('SQL', asked().map(({ sql }) => sql).filter(Boolean).map((sql) => sql.replace(/;*\s*$/, ';')).join('\n\n'));
 const showCommand = () => dialog('Command', [...new Set(asked().map(({ command }) => command).filter(Boolean))].join('\n') || 'No command of fleetprof prints this; the SQL does.');
 const viewAddress = () => new URL(address(pinned(state, Date.now())), location.href).href;
 const copyLink = () => page.copy(viewAddress());
@@ -433,6 +480,7 @@ function showKeys() {
     h('form', { method: 'dialog' }, h('button', { type: 'submit' }, 'Close')));
   document.body.append(box);
   box.showModal();
+  box.scrollTop = 0; // the focus is on Close, at the end
 }
 
 // ---- light and dark ----
@@ -465,23 +513,28 @@ function otherRelease(step) {
 let afterG = false;
 /** @type {Record<string, () => void>} */
 const pressed = {
-  '?': showKeys, l: () => { void copyLink(); }, q: showSql, d: turn, u: () => { forget(); current = null; void show(); },
+  '?': showKeys, l: () => { void copyLink(); }, q: showSql, d: turn, u: () => page.again(),
   '[': () => otherRelease(-1), ']': () => otherRelease(1),
   '/': () => document.getElementById('search')?.focus(),
 };
 
+/** @param {KeyboardEvent} event */
+const isOurs = ({ ctrlKey, metaKey, altKey, target }) => !ctrlKey && !metaKey && !altKey && !/** @type {HTMLElement} */ (target).closest('input, select, textarea, dialog');
+
+// Before a graph in focus takes the key after g for one of its own.
 document.addEventListener('keydown', (event) => {
-  const target = /** @type {HTMLElement} */ (event.target);
-  if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input, select, textarea, dialog')) return;
-  if (afterG) {
-    afterG = false;
-    const view = Object.entries(views).find(([, { key }]) => key === event.key);
-    if (view && (!isSites() || view[0] === 'sites')) {
-      event.preventDefault();
-      page.go(view[0] === 'sites' ? { view: 'sites', ...cleared() } : { view: view[0] });
-    }
-    return;
+  if (!afterG || !isOurs(event)) return;
+  afterG = false;
+  event.stopPropagation();
+  const view = Object.entries(views).find(([, { key }]) => key === event.key);
+  if (view && (!isSites() || view[0] === 'sites')) {
+    event.preventDefault();
+    page.go(view[0] === 'sites' ? { view: 'sites', ...cleared() } : { view: view[0] });
   }
+}, true);
+
+document.addEventListener('keydown', (event) => {
+  if (!isOurs(event)) return;
   if (event.key === 'g') { afterG = true; return; }
   if (pressed[event.key]) { event.preventDefault(); pressed[event.key](); return; }
   if (current?.shown.key?.(event.key)) event.preventDefault();

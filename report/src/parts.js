@@ -49,10 +49,10 @@ export function searchBox(state, page, label) {
   return input;
 }
 
-/** @param {Row[]} rows @param {string | undefined} q @param {string[]} names members to look at */
+/** @param {Row[]} rows @param {string | undefined} q in which * is any text @param {string[]} names members to look at */
 export function matching(rows, q, names) {
-  const wanted = (q ?? '').toLowerCase();
-  return wanted ? rows.filter((row) => names.some((name) => String(row[name] ?? '').toLowerCase().includes(wanted))) : rows;
+  const wanted = new RegExp((q ?? '').replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*'), 'is');
+  return q ? rows.filter((row) => names.some((name) => wanted.test(String(row[name] ?? '')))) : rows;
 }
 
 /**
@@ -85,6 +85,12 @@ export function tableView(main, page, state, { name, caption, columns, rows, sea
 /** Returns "12.3 ms per page load", or the sum where no page load is known. @param {Page} page @param {number} us */
 export const perLoad = (page, us) => (page.totals.loads > 0 ? `${number(us / 1000 / page.totals.loads)} ms per page load` : `${number(us / 1000)} ms`);
 
+/** Windows that have a name in plain words. @type {Record<string, string>} */
+const windows = { '(interaction)': 'any interaction', '(response)': 'any wait for a result', '(long frame)': 'any long frame', '(running)': 'the main thread was busy', '(lcp)': 'until LCP', '(blocking)': 'until the first paint' };
+
+/** Returns the name of a measure, or a window's in plain words. @param {string} name */
+export const measureName = (name) => windows[name] ?? visible(name.replace(/^\((LCP|INP|CLS|FCP|TTFB)\) (good|poor)$/, 'page loads with $2 $1').replace(/^\((interaction|response)\) /, '$1: '), 120);
+
 /** Returns a list of terms and their meanings. @param {([string, import('./h.js').Child] | null)[]} pairs */
 export const facts = (pairs) => h('dl', { class: 'facts' }, pairs.flatMap((pair) => (pair ? [h('dt', null, pair[0]), h('dd', null, pair[1])] : [])));
 
@@ -116,7 +122,7 @@ export function valuesChart(answer, name, write, marks) {
     if (last && to / Math.max(last.from, 0.001) <= factor) { last.to = to; last.count += some; }
     else bars.push({ from, to, count: some });
   }
-  return h('section', null, h('h3', null, 'How often values came; each step to the right is the same factor'), histogram(bars, `Values of ${name}`, write, marks),
+  return h('section', null, h('h3', null, 'Distribution (log scale)'), histogram(bars, `Values of ${name}`, write, marks),
     h('details', null, h('summary', null, `Numbers of the histogram (${bars.length})`), table({ caption: `Values of ${name}`, rows: bars, onsort: () => {}, columns: [
       { name: 'from', label: 'From', kind: 'number', ...write ? { cell: (row) => write(row.from) } : {} }, { name: 'to', label: 'To', kind: 'number', ...write ? { cell: (row) => write(row.to) } : {} },
       { name: 'count', label: 'Values', kind: 'count', bar: true }] })));
@@ -126,7 +132,6 @@ export function valuesChart(answer, name, write, marks) {
 export const withoutMarker = ({ params }, parts) => (params.marker !== undefined || params.exclude_marker !== undefined
   ? h('p', { class: 'note' }, `The filter marker does not apply to ${parts}.`) : null);
 
-/** The sentence for a selection without samples. */
 /**
  * Returns the functions outside fleetprof's own agent, and a note about the agent's functions: null if there are none.
  * @param {Row[]} rows @param {string[]} columns what the note sums up @param {(sums: string[]) => string} say
@@ -140,5 +145,6 @@ export function withoutAgent(rows, columns, say) {
   };
 }
 
+/** The sentence for a selection without samples. */
 export const nothing = 'No profiled page load matches these filters. Choose a longer period, or remove a filter.';
 

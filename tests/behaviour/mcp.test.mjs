@@ -94,7 +94,7 @@ test('each tool answers with rows, the SQL that gives them, and at most 2,000 to
   }
   // The made-up shop has no reports of crashes, kept uploads, function tables, elements of vitals, vitals with ids, profiled
   // responses or 72 hours.
-  assert.deepEqual(withoutRows.sort(), ['fix_first', 'hangs', 'sessions', 'since_when', 'source', 'vital_elements', 'vital_parts', 'waits'].sort());
+  assert.deepEqual(withoutRows.sort(), ['hangs', 'sessions', 'since_when', 'source', 'vital_elements', 'vital_parts', 'waits'].sort());
 });
 
 /** A table of psql's as rows of texts. @param {string} answer */

@@ -2,10 +2,11 @@
 /** A site at a glance: the latest finding, vitals, what to fix first, what costs most, third parties, what needs somebody. Each part asks for itself. */
 import { ask, isAnswered, isSaved, question } from '../api.js';
 import { successors, mostCompared, verdictBadge } from '../changes.js';
+import { emptiness } from '../emptiness.js';
 import { miniature } from '../spark.js';
 import { count, counted, hostOf, number, percent, time, visible } from '../format.js';
 import { button, h } from '../h.js';
-import { functionCell } from '../parts.js';
+import { functionCell, nothing } from '../parts.js';
 import { readable } from '../state.js';
 import { functions } from './functions.js';
 import { ratingBar, ratingOf, value, valueText } from './vitals.js';
@@ -22,7 +23,6 @@ import { ratingBar, ratingOf, value, valueText } from './vitals.js';
 const mostListed = 5;
 /** From how many profiled page loads on fix_first says a gain. */
 const leastProfiled = 100;
-const everySite = { name: 'sites', address: '/api/v1/sites' };
 
 /** The finding is about the latest release, whatever period is looked at. */
 const releaseHours = { since: undefined, until: undefined, release: undefined, exclude_release: undefined };
@@ -180,6 +180,7 @@ export const overview = {
         }
         const { sign, words, rows } = found(row, changes.rows, pair, page);
         finding.classList.toggle('bad', sign === '▲');
+        finding.classList.toggle('good', sign === '✓');
         const felt = h('div', { class: 'felt' });
         fill(felt, [], async () => {
           const vitals = (await side('felt'))?.rows.filter(({ percentile, name, verdict }) => percentile === 75 && ['INP', 'LCP'].includes(name) && ['slower', 'faster', 'no change seen'].includes(verdict)) ?? [];
@@ -320,20 +321,13 @@ export const overview = {
       h('div', { class: 'columns' }, fixes, costly, h('div', null, third, h('section', null, h('h2', null, 'Needs you'), needs)))));
     const settled = settle(settling).then(async () => {
       const isEmpty = ['summary', 'vitals', 'coverage'].every((name) => answers[name]?.rows.length === 0);
-      if (isEmpty && !signal.aborted) main.replaceChildren(await emptiness(state, page));
+      const why = isEmpty && !signal.aborted ? await emptiness(state, page) : null;
+      if (why) main.replaceChildren(why);
+      else if (isEmpty && !signal.aborted) main.replaceChildren(h('p', { class: 'empty' }, nothing));
     });
     return { update() {}, settled, exported: () => ({ name: 'overview', columns: Object.keys(answers.vitals?.rows[0] ?? {}), rows: answers.vitals?.rows ?? [] }) };
   },
 };
-
-/** Says why there is nothing, and where there is something. @param {State} state @param {Page} page */
-async function emptiness({ site }, page) {
-  const { rows } = isSaved() ? { rows: [] } : await ask(everySite, page.signal);
-  const newest = rows.find((row) => row.site === site)?.last_hour;
-  if (!newest) return h('p', { class: 'empty' }, 'No upload matches. The command fleetprof doctor finds out why a site has no profiles.');
-  const at = (/** @type {number} */ hours) => new Date(Date.parse(newest) + hours * 3_600_000).toISOString();
-  return h('p', { class: 'empty' }, 'Nothing in this period matches these filters. ', h('a', { href: page.link({ since: at(-23), until: at(1) }) }, `The newest data is of ${time(newest)} UTC`), '.');
-}
 
 /** @param {Row[]} rows @param {string} name */
 const sum = (rows, name) => rows.reduce((all, row) => all + (row[name] ?? 0), 0);

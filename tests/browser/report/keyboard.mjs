@@ -20,6 +20,16 @@ test('every view is reached by the keyboard, and has a heading', async () => {
   assert.deepEqual(complaints, []);
 });
 
+test('a key after g is not the graph’s', async () => {
+  await open('/shop/flame?since=2d');
+  await page.focus('.icicle canvas');
+  await press('ArrowDown', 'ArrowDown');
+  for (const [key, heading] of [['c', 'shop Compare'], ['f', 'shop Flame graph']]) {
+    await press('g', key);
+    assert.equal(await text('h1'), heading);
+  }
+});
+
 test('the keys of the flame graph', async () => {
   await open('/shop/flame?since=2d');
   const at = () => page.evaluate(() => Object.fromEntries(new URLSearchParams(location.search)));

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { test } from 'node:test';
 
 import { binDir, freePort, run, startPostgres, startProcess, temporaryDir, waitFor } from '../../behaviour/stack.mjs';
-import { complaints, exported, newPage, open, origin, page, press, ready, serve, stack, text } from './page.mjs';
+import { arrived, complaints, exported, newPage, open, origin, page, press, ready, serve, stack, text } from './page.mjs';
 
 test('a slow database, and one that goes away in mid-answer, are said so', async () => {
   const { process: hasty, url } = await serve(`${stack.postgres.conninfo('fleetprof_reader')} application_name=hasty`, ['--statement-timeout', '2']);
@@ -76,6 +76,66 @@ test('what cannot be meant is said in the words of the server', async () => {
   assert.equal(await page.isVisible('.anecdote'), false);
   await open('/shop/flame?since=1h&until=2d');
   assert.match(await text('main .failure'), /later than/);
+});
+
+test('a slow database shows at once what is asked, for how long, and lets it be cancelled', async () => {
+  await open('/shop/coverage?since=2d');
+  const busy = (/** @type {string} */ name, /** @type {string} */ event) => waitFor(async () =>
+    (await stack.sql(`select from pg_stat_activity where application_name = '${name}' and ${event}`)).length, { what: name });
+  const lock = stack.execute("set application_name = 'slow'; begin; lock table fleetprof_data.segment; select pg_sleep(300)").catch(() => {});
+  await busy('slow', "wait_event = 'PgSleep'");
+  const end = () => stack.sql("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'slow'");
+  try {
+    await page.keyboard.press('g');
+    await page.keyboard.press('n');
+    await page.waitForSelector('main .waiting');
+    assert.equal(await text('h1'), 'shop Functions');
+    assert.match(await text('main'), /^Asking the database …/, 'nothing of the view before');
+    await page.waitForSelector('#cancel');
+    assert.match(await text('main'), /^Asking the database … \d+ s/);
+    await page.click('#cancel');
+    await ready();
+    assert.match(await text('main .failure'), /You cancelled this question\./);
+  } finally {
+    await end();
+    await lock;
+  }
+  await page.click('#again');
+  await arrived('/shop/functions?since=2d');
+  assert.match(await text('main table'), /sortReviews/);
+  assert.deepEqual(complaints, []);
+});
+
+test('an empty period leads to the newest day, and filters that match nothing to the rest', async () => {
+  for (const view of ['', '/functions', '/flame', '/vitals', '/where']) {
+    await open(`/shop${view}?since=30d&until=20d`);
+    assert.match(await text('main .empty'), /^Nothing in this period\. Show the newest day It ends \d{4}-\d\d-\d\d \d\d:00 UTC\.$/, view);
+    await page.click('main .empty a');
+    await page.waitForSelector('main :is(.finding .verdict, table, canvas)');
+    await ready();
+    await open(`/shop${view}?since=2d&route=%2Fnowhere`);
+    assert.match(await text('main .empty'), /^No profiled page load of this period matches these filters\. Remove one:\s+route: \/nowhere ×\s+Without filters there are 448 profiled page loads\.$/, view);
+    await page.click('main .empty button');
+    await arrived(`/shop${view}?since=2d`);
+    assert.equal(await page.locator('main .empty').count(), 0, view);
+  }
+  assert.deepEqual(complaints, []);
+});
+
+test('a site without data shows the steps to its first upload, and itself when that comes', async () => {
+  for (const address of ['/new', '/new/functions']) {
+    await open(address);
+    assert.match(await text('main .empty'), /no upload yet\. Three steps lead to the first:[\s\S]*data-endpoint[\s\S]*fleetprof doctor[\s\S]*Sites with data: [^\n]*shop/);
+    assert.match(await text('main [role=status]'), /Waiting for the first upload/);
+  }
+  await page.route('**/api/v1/sites', async (route) => {
+    const body = await (await route.fetch()).json();
+    const at = body.columns.findIndex((/** @type {{ name: string }} */ { name }) => name === 'site');
+    await route.fulfill({ json: { ...body, rows: body.rows.map((/** @type {any[]} */ row) => row.map((cell, i) => (i === at && cell === 'shop' ? 'new' : cell))) } });
+  });
+  await page.waitForSelector('main p.empty');
+  assert.match(await text('main .empty'), /^No profiled page load matches these filters/);
+  assert.deepEqual(complaints, []);
 });
 
 test('a database that goes away is said so, and comes back', async () => {
