@@ -39,8 +39,19 @@ export function successors(releases, after) {
   return at > 0 ? { before: names[at - 1], after: names[at] } : null;
 }
 
+/** What verdicts that are no finding mean. @type {Record<string, string>} */
+const meanings = {
+  'no change seen': 'The change lies in an interval around 0',
+  'too few': 'Too few uploads have it, or in too little time',
+  'no self time': 'What it calls is compared, each by itself',
+  unmatched: 'Its name and place are not those of a function of the other side',
+  early: 'Less than 12 hours of a side',
+  'not enough data': 'Too few uploads on a side',
+  'not comparable': 'The sides have too few pages, devices and browsers in common',
+};
+
 /** @param {string} verdict of compare_releases @param {number | null} [by] the change of what is slower or faster @param {number | null} [least] at_least */
-export const verdictBadge = (verdict, by, least) => h('span', { class: `badge ${verdict.replaceAll(' ', '-')}` },
+export const verdictBadge = (verdict, by, least) => h('span', { class: `badge ${verdict.replaceAll(' ', '-')}`, title: meanings[verdict] },
   `${verdictLook(verdict).sign} ${visible(verdict)}${typeof least === 'number' ? `, at least ${change(least)}` : ''}${typeof by === 'number' && ['slower', 'faster'].includes(verdict) ? ` ${change(by)}` : ''}`.trim());
 
 /** Returns a change and its interval, also as a bar around 0. @param {number | null} value @param {number | null} least @param {number | null} most */

@@ -251,7 +251,7 @@ export function trend(rows, releases, label, write, zone = 'UTC', change) {
       for (const { at, high } of known) context.lineTo(x(at), y(high));
       for (const { at, low } of [...known].reverse()) context.lineTo(x(at), y(low));
       context.fill();
-      context.strokeStyle = context.fillStyle = colour('--bar');
+      context.strokeStyle = context.fillStyle = colour('--accent');
       context.lineWidth = 2;
       context.beginPath();
       for (const { at, value } of known) context.lineTo(x(at), y(value));
@@ -287,7 +287,7 @@ export function histogram(rows, label, write = duration, marks = []) {
       return row ? `${write(row.from)} – ${write(row.to)}: ${count(row.count)}` : '';
     },
     draw({ context, x, y, colour }) {
-      context.fillStyle = colour('--bar');
+      context.fillStyle = colour('--strip');
       for (const row of rows) context.fillRect(x(log(row.from)), y(row.count), Math.max(1, x(log(row.to)) - x(log(row.from)) - 0.5), y(0) - y(row.count));
       context.fillStyle = colour('--accent');
       context.textAlign = 'left';

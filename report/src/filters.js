@@ -32,7 +32,10 @@ export function filterBar(state, go, taken) {
   const label = isOpen ? releaseHours : params.since === undefined ? (state.view === 'compare' ? `Until ${end}` : 'Last day')
     : params.until === undefined && ago(since) !== null ? `Last ${periods.find(([value]) => value === since)?.[1] ?? since}`
       : `${written(since)} – ${end}`;
-  return h('div', { class: 'filters', role: 'group', 'aria-label': 'Filters' },
+  const more = button('+ Filter', () => {
+    more.setAttribute('aria-expanded', String(bar.classList.toggle('unfolded')));
+  }, { class: 'more quiet', 'aria-expanded': 'false', id: 'more-filters' });
+  const bar = h('div', { class: 'filters', role: 'group', 'aria-label': 'Filters' },
     popover('period', label, !isOpen, () => periodPanel(state, go, isPlain && !isOpen)),
     fields.map((field) => {
       const value = params[field];
@@ -41,14 +44,18 @@ export function filterBar(state, go, taken) {
       const shown = (/** @type {string} */ text) => (text === '' ? '(none)' : visible(readable(text), 40));
       const chip = popover(field, [field, value !== undefined && `: ${shown(value)}`, left !== undefined && ` ≠ ${shown(left)}`].filter(Boolean).join(''),
         value !== undefined || left !== undefined, () => valuesPanel(field, state, go), isTaken ? undefined : `${field} does not apply to this view`, about.get(field));
-      if (value === undefined && left === undefined) return chip;
+      if (value === undefined && left === undefined) {
+        chip.classList.add('unset');
+        return chip;
+      }
       return h('span', { class: 'chip' }, chip,
         button('≠', () => go({ [field]: left ?? null, [twin(field)]: value ?? null }),
           { class: 'remove', 'aria-pressed': String(left !== undefined), 'aria-label': `Leave out what the filter ${field} selects`, id: `exclude-${field}` }),
         button('×', () => go({ [field]: null, [twin(field)]: null }), { class: 'remove', 'aria-label': `Remove the filter ${field}`, id: `remove-${field}` }));
     }),
     Object.keys(params).some((name) => fields.some((field) => name === field || name === twin(field)))
-      ? button('clear', () => go(Object.fromEntries(fields.flatMap((field) => [[field, null], [twin(field), null]]))), { class: 'quiet', id: 'clear-filters' }) : null);
+      ? button('clear', () => go(Object.fromEntries(fields.flatMap((field) => [[field, null], [twin(field), null]]))), { class: 'quiet', id: 'clear-filters' }) : null, more);
+  return bar;
 }
 
 /**

@@ -69,7 +69,7 @@ function picture(cell, rows, step) {
     canvas.height = height * ratio;
     const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
     pen.scale(ratio, ratio);
-    pen.strokeStyle = pen.fillStyle = getComputedStyle(cell).getPropertyValue('--bar').trim();
+    pen.strokeStyle = pen.fillStyle = getComputedStyle(cell).getPropertyValue('--accent').trim();
     pen.lineWidth = 1.5;
     for (const { at, value } of points) pen.lineTo(x(at), y(value));
     pen.stroke();

@@ -187,7 +187,7 @@ export const compare = {
     main.append(form);
     if (!isChosen(first)) {
       main.append(h('p', { class: 'empty' }, first.site.includes('%') ? 'Releases of several sites do not follow each other. Choose two releases, two values of a dimension, or give the earlier side a period.'
-        : known.length < 2 ? 'This site has less than two releases in this period. Choose a longer one, or two periods above: before_since and before_until for the earlier side.'
+        : known.length < 2 ? 'This site has less than two releases in this period. Choose a longer one, or under Other sides a period for the earlier side.'
         : 'Choose two releases, two values of a dimension, or give the earlier side a period.'));
       return { update() {}, exported: () => null };
     }
@@ -222,7 +222,7 @@ function functionTable(box, all, state, page) {
   return tableView(box, page, state, {
     name: 'compare', caption: 'Functions', rows: withMore(rows), search: ['function', 'resource', 'verdict'], empty: 'No function is on a side.', exported: Object.keys(all[0] ?? {}),
     columns: [...columnsOf('compare_releases', {
-      verdict: { cell: ({ verdict, at_least: least }) => verdictBadge(verdict, null, least) }, function: { cell: (row) => functionCell(page, row) },
+      verdict: { cell: (row) => (row.verdict === 'too few' && row.before_self_ms === 0 && row.after_self_ms === 0 ? verdictBadge('no self time') : verdictBadge(row.verdict, null, row.at_least)) }, function: { cell: (row) => functionCell(page, row) },
       before_self_ms: {}, after_self_ms: {} }), moreMs, ...columnsOf('compare_releases', { own_change: ownChange, smallest_visible: couldHaveSeen, before_uploads: {}, after_uploads: {}, samples: {} })],
     after: h('div', null, h('p', { class: 'note' }, 'What was found comes first, then what costs most. docs/comparison.md explains the method.'), note),
   });
@@ -254,10 +254,10 @@ function chooser(releases, { params }, page) {
         ...both.flatMap((side) => [...apart ? [[`${side}_${apart}`, null]] : [], ...dimension ? [[`${side}_${dimension}`, given(`${side}_value`)]] : []]),
         ...['before_since', 'before_until'].map((name) => [name, given(name).trim() || null])]));
     },
-  }, choice('before', 0), choice('after', 1), period('before_since'), period('before_until'),
-  h('label', null, 'sides by ', h('select', { name: 'apart', id: 'choose-apart', title: 'A dimension whose values make the two sides' },
+  }, choice('before', 0), choice('after', 1), h('details', { class: 'other', open: Boolean(apart || params.before_since || params.before_until) }, h('summary', null, 'Other sides'), h('div', { class: 'row' },
+  period('before_since'), period('before_until'), h('label', null, 'sides by ', h('select', { name: 'apart', id: 'choose-apart', title: 'A dimension whose values make the two sides' },
     ['', ...ofLoads].map((name) => h('option', { value: name, selected: name === apart }, name || '(release or period)')))),
-  value('before'), value('after'), h('button', { type: 'submit', id: 'compare-them' }, 'Compare'),
+  value('before'), value('after'))), h('button', { type: 'submit', id: 'compare-them' }, 'Compare'),
   both.every((side) => isGiven(params, side)) ? h('a', { class: 'button', href: page.link({ before: params.after, after: params.before }) }, 'Swap') : null);
 }
 

@@ -42,7 +42,7 @@ export const moreMs = { name: 'more_ms', label: 'More ms/load', kind: 'number', 
 /** Returns rows with what a page load takes more. @param {Row[]} rows */
 export const withMore = (rows) => rows.map((row) => ({ ...row, more_ms: row.before_self_ms === null || row.after_self_ms === null ? null : row.after_self_ms - row.before_self_ms }));
 /** @type {Partial<import('../table.js').Column>} */
-export const couldHaveSeen = { label: 'Could have seen', kind: 'number', cell: (row) => (row.verdict === 'no change seen' ? change(row.smallest_visible) : ''), title: 'The least slowdown that would have been found in nine of ten cases' };
+export const couldHaveSeen = { label: 'Detectable change', kind: 'number', cell: (row) => (row.verdict === 'no change seen' ? change(row.smallest_visible) : ''), title: 'The least slowdown that would have been found in nine of ten cases' };
 /** @param {Row[]} rows */
 const ofPercentile = (rows) => ({
   change: { label: 'Change, 95 % between', kind: /** @type {const} */ ('number'), cell: (/** @type {Row} */ row) => interval(row.change, row.change_low, row.change_high), title: 'For the same mix of visitors on both sides' },

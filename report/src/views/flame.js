@@ -254,7 +254,7 @@ export const flame = {
         columns: [
           { name: 'function', label: 'Function', cell: (row) => functionCell(page, row) },
           { name: 'self_ms_per_load', label: 'Self ms/load', kind: 'number', bar: true },
-          { name: 'total_ms_per_load', label: 'Total', kind: 'number' }, { name: 'share', label: 'Self', kind: 'share', title: 'Self time as a share of what is in view' }],
+          { name: 'total_ms_per_load', label: 'Total ms/load', kind: 'number' }, { name: 'share', label: 'Self share', kind: 'share', title: 'Self time as a share of what is in view' }],
       }));
       if (focused) document.getElementById(focused)?.focus();
     }

@@ -7,7 +7,7 @@ import { colour, partiesOf, partyNames } from '../colours.js';
 import { count, counted, hostOf, number, percent, visible, webAddress } from '../format.js';
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
-import { facts, functionColumn, none, perLoad, placeLink, tabs, withoutMarker } from '../parts.js';
+import { facts, functionColumn, measureName, none, perLoad, placeLink, tabs, withoutMarker } from '../parts.js';
 import { dimensions, literal } from '../state.js';
 import { table } from '../table.js';
 import { functionsOf, inverted, namesOf, transformed } from '../tree.js';
@@ -154,7 +154,7 @@ export const oneFunction = {
             ...columnsOf('function_by', { self_ms_per_load: { bar: true, title: 'Per page load with this value' }, self_ms: {}, loads: { label: 'Page loads' }, samples: {} })] })),
       h('div', null, h('h3', null, 'Inside which measures'), measures.rows.length === 0 ? none(measures, 'Inside none, in this period.') : table({
         caption: 'Self time by measure', rows: measures.rows, onsort: () => {}, most: 100, columns: [
-          { name: 'value', label: 'Measure', cell: ({ value }) => h('a', { href: page.link({ view: 'timing', item: value }) }, visible(value, 120)) },
+          { name: 'value', label: 'Measure', cell: ({ value }) => h('a', { href: page.link({ view: 'timing', item: value }), title: visible(value) }, measureName(value)) },
           ...columnsOf('function_by', { self_ms: { bar: true }, total_ms: {}, samples: {} })] })));
     const loadShare = (ranked.rows.find(({ function_key: key }) => key === first.item) ?? row)?.load_share;
     const box = h('div', null);
@@ -188,7 +188,7 @@ export const oneFunction = {
         h('a', { class: 'button', href: page.link({ view: 'flame', hide: first.item }) }, 'Flame graph without it')),
       withoutMarker(first, 'the trend, where it runs and the measures') ?? '',
       answers.trend.rows.length > 0 ? trendSection(page, first, answers, {
-        heading: 'Self time, ms per page load, and where it lies with a probability of 95 %', label: `Self time of ${visible(name, 100)}, ms per page load` }) : none(answers.trend, 'No trend: no hour of this period has the function.'),
+        heading: 'Self time per page load, ms (95 % interval)', label: `Self time of ${visible(name, 100)}, ms per page load` }) : none(answers.trend, 'No trend: no hour of this period has the function.'),
       breakdown, omitted ? h('p', { class: 'note' }, omitted) : '',
       h('section', { class: 'sandwich' },
         h('div', null, h('h3', null, 'Callers'), ...halves[0]?.elements ?? [], edges(callers.rows, 'Callers')),

@@ -25,7 +25,7 @@ export const interactions = {
   asks: (state) => ({ rows: interactionsBy(state, state.params.by) }),
   mount: (main, { rows: { rows } }, page, state) => tableView(main, page, state, {
     name: 'interactions', caption: 'Interactions', rows, sort: '-total_ms', search: ['value', 'target', 'type'], empty: noVitals,
-    before: h('div', null, both(page, false), tabs('For whom', ['', ...dimensions, ...ofVitals].map((by) => [by || 'all', page.link({ by: by || null }), by === (state.params.by ?? ''), interactionsBy(state, by)]))),
+    before: h('div', null, both(page, false), tabs('By', ['', ...dimensions, ...ofVitals].map((by) => [by || 'all', page.link({ by: by || null }), by === (state.params.by ?? ''), interactionsBy(state, by)]))),
     columns: [...state.params.by ? [/** @type {import('../table.js').Column} */ ({ name: 'value', label: state.params.by, cell: ({ value }) => h('a', { href: page.link({ [state.params.by]: literal(value), by: null }) }, value === '' ? '(none)' : visible(value, 120)) })] : [], ...columnsOf('interactions', {
       target: { cell: ({ target, type }) => h('a', { href: page.link({ view: 'timing', item: `(interaction) ${type} ${target ?? ''}`.trim() }) }, target === null ? '(not known)' : visible(target, 160)) },
       type: { cell: ({ type }) => visible(type, 60) },

@@ -107,7 +107,7 @@ export const timing = {
     const name = visible(state.item);
     const before = h('div', null, h('h2', { class: 'name' }, name), rows && bins ? withoutMarker(state, 'values and the trend') : null,
       bins ? valuesChart(bins, name) : null,
-      answers.trend?.rows.length > 0 ? trendSection(page, state, answers, { heading: 'Median, and where it lies with a probability of 95 %', label: `Median of ${name}`, caption: 'Median' }) : null,
+      answers.trend?.rows.length > 0 ? trendSection(page, state, answers, { heading: 'Median (95 % interval)', label: `Median of ${name}`, caption: 'Median' }) : null,
       answers.waits ? waitsTable(answers.waits) : null,
       rows ? h('h3', null, 'What ran inside it') : h('p', { class: 'note' }, 'A mark is a point in time: nothing runs inside it.'));
     if (!rows) {

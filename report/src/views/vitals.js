@@ -42,7 +42,7 @@ export const ratingBar = (row) => h('span', {
 /** @returns {import('../table.js').Column[]} */
 const columns = () => [
   ...columnsOf('vitals', { count: {}, p50: { cell: (row) => value(row, 'p50') }, p75: { label: 'p75, 95 % between', cell: p75, title: 'If page loads are independent of each other' }, p95: { cell: (row) => value(row, 'p95') } }),
-  { name: 'rating', label: 'Good, middling, poor', cell: ratingBar },
+  { name: 'rating', label: 'Rating', cell: ratingBar },
   ...columnsOf('vitals', { good_share: {}, needs_improvement_share: { label: 'Needs impr.' }, poor_share: {}, flagged: { title: 'INPs of 60 s and more; not in the other columns' } }),
 ];
 
@@ -99,11 +99,11 @@ export const vital = {
     const [good, poor] = thresholds[state.item] ?? [];
     const dimension = state.params.by ?? 'route';
     const values = all.filter(({ name }) => name === state.item);
-    const before = h('div', null, h('h2', { class: 'name' }, name), withoutMarker(state, 'values, the trend and for whom'),
+    const before = h('div', null, h('h2', { class: 'name' }, name), withoutMarker(state, 'values, the trend and the breakdown'),
       valuesChart(bins, name, score ?? duration, good ? [[good, 'good until here'], [poor, 'poor from here']] : []),
       answers.trend.rows.length > 0 ? trendSection(page, state, answers, {
-        heading: `75th percentile${score ? '' : ', ms'}, and where it lies with a probability of 95 %`, label: `75th percentile of ${name}`, ...score ? { write: score } : {} }) : null,
-      h('section', null, h('h3', null, 'For whom'), tabs('By', [...dimensions, ...ofVitals].map((name) => [name, page.link({ by: name }), name === dimension, question('vitals_by', state, { dimension: name })])),
+        heading: `75th percentile${score ? '' : ', ms'} (95 % interval)`, label: `75th percentile of ${name}`, ...score ? { write: score } : {} }) : null,
+      h('section', null, h('h3', null, 'Breakdown'), tabs('By', [...dimensions, ...ofVitals].map((name) => [name, page.link({ by: name }), name === dimension, question('vitals_by', state, { dimension: name })])),
         values.length === 0 ? h('p', { class: 'empty' }, empty) : table({ caption: `${visible(state.item, 80)} by ${dimension}`, rows: values, onsort: () => {}, most: 100, columns: [
           { name: 'value', label: dimension, cell: (row) => h('a', { href: page.link({ [dimension]: literal(row.value) }) }, row.value === '' ? '(none)' : visible(row.value, 120)) }, ...columns()] })),
       madeOf(answers.parts, state.item), elementsOf(answers.elements, score ?? duration),

@@ -61,7 +61,7 @@ test('six questions are answered at most two clicks from the overview, by links 
   await start();
   await page.getByRole('main').getByRole('link', { name: /^INP \d+ → \d+ ms$/ }).first().click();
   await arrived('/shop/vital/INP');
-  assert.match(await text('main'), /For whom/, 'for whom to fix it');
+  assert.match(await text('main'), /Breakdown/, 'for whom to fix it');
   assert.deepEqual(complaints, []);
 });
 
