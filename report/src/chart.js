@@ -81,7 +81,8 @@ function plot(attributes, { height, x: [first, last], most, ticks, zone, draw, a
     const step = stepOf(most, Math.max(1, (height - below) / 28));
     for (let i = 0; i * step <= most; i += 1) {
       line(gutter, y(i * step), width - gutter - 8, 1);
-      context.fillText(write(i * step), gutter - 6, y(i * step));
+      // Where the zone is written, there is no room for 0.
+      if (i > 0 || !zone) context.fillText(write === number && step % 1 === 0 ? count(i * step) : write(i * step), gutter - 6, y(i * step));
     }
     if (zone) context.fillText(zone, gutter - 6, height - below / 2);
     context.textAlign = 'center';

@@ -60,7 +60,7 @@ function steps({ site }, known, page) {
   }, pause);
   page.signal.addEventListener('abort', () => clearInterval(timer));
   return h('div', null, h('div', { class: 'empty' },
-    h('p', null, 'The database has no upload yet. Three steps lead to the first:'),
+    h('p', null, `${site.includes('%') ? 'The database' : 'This site'} has no upload yet. Three steps lead to the first:`),
     h('ol', null,
       h('li', null, 'The web server sends ', h('code', null, 'Document-Policy: js-profiling'), ' with pages. The modules for nginx and httpd do so.'),
       h('li', null, 'Each page loads the agent: ', h('code', null, '<script src="/fleetprof/fleetprof.js" data-endpoint="/v1/ingest/KEY"></script>'), ', where KEY is the key of the site in the collector’s settings.'),

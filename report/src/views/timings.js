@@ -3,9 +3,9 @@
 import { question } from '../api.js';
 import { columnsOf } from '../columns.js';
 import { trend } from '../chart.js';
-import { count, percent, sinceWhen, stepTime, visible, zoneOf } from '../format.js';
+import { count, number, percent, sinceWhen, stepTime, visible, zoneOf } from '../format.js';
 import { h } from '../h.js';
-import { tableView, tabs, valuesChart, withoutAgent, withoutMarker } from '../parts.js';
+import { facts, tableView, tabs, valuesChart, withoutAgent, withoutMarker } from '../parts.js';
 import { table } from '../table.js';
 import { hotspotColumns } from './functions.js';
 
@@ -79,6 +79,16 @@ const kindOf = ({ params }) => (params.kind === 'mark' ? 'mark' : 'measure');
 /** True for timings that are only windows for samples, such as (long frame). @param {import('../state.js').State} state */
 const isWindow = ({ item }) => item.startsWith('(');
 
+/** True for an interaction of one type and target. @param {import('../state.js').State} state */
+const isInteraction = ({ item }) => /^\(interaction\) ./.test(item);
+
+/** Returns how often visitors did it and how long they waited. @param {import('../api.js').Answer} answer of interactions @param {import('../state.js').State} state */
+function waited({ rows }, { item }) {
+  const row = rows.find(({ type, target }) => `(interaction) ${type} ${target ?? ''}`.trim() === item);
+  return row ? facts([['Interactions', count(row.count)], ['p75', `${number(row.p75_ms)} ms`], ['p98', `${number(row.p98_ms)} ms`], ['Longest', `${number(row.max_ms)} ms`],
+    ['Of the wait', `${percent(row.input_delay_share)} input delay, ${percent(row.processing_share)} processing, ${percent(row.presentation_share)} presentation`]]) : null;
+}
+
 /** True for those of responses. @param {import('../state.js').State} state */
 const isResponse = ({ item }) => /^\(response\)/.test(item);
 
@@ -100,12 +110,13 @@ export const timing = {
         'bins?': question('histogram', state, { kind, timing_name: state.item }),
       },
       ...isResponse(state) ? { 'waits?': question('waits', state, { target: state.item.slice('(response) '.length) || '%' }) } : {},
+      ...isInteraction(state) ? { 'waited?': question('interactions', state) } : {},
       'releases?': question('releases', state),
     };
   },
   mount(main, { rows, bins, ...answers }, page, state) {
     const name = visible(state.item);
-    const before = h('div', null, h('h2', { class: 'name' }, name), rows && bins ? withoutMarker(state, 'values and the trend') : null,
+    const before = h('div', null, h('h2', { class: 'name' }, name), answers.waited ? waited(answers.waited, state) : null, rows && bins ? withoutMarker(state, 'values and the trend') : null,
       bins ? valuesChart(bins, name) : null,
       answers.trend?.rows.length > 0 ? trendSection(page, state, answers, { heading: 'Median (95 % interval)', label: `Median of ${name}`, caption: 'Median' }) : null,
       answers.waits ? waitsTable(answers.waits) : null,

@@ -226,7 +226,7 @@ test('a trend with a step says since when, by a mark and in words, and one witho
 
 test('what a filter by marker leaves as it is says so', async () => {
   const [{ key }] = await sql(`function_key as key from fleetprof.hotspots('shop', ${period}) where function = 'updateTotals'`);
-  for (const [address, parts] of [[`function/${key}`, 'the trend, where it runs and the measures'], ['vital/INP', 'values, the trend and for whom'], ['timing/respond', 'values and the trend']]) {
+  for (const [address, parts] of [[`function/${key}`, 'the trend, where it runs and the measures'], ['vital/INP', 'values, the trend and the breakdown'], ['timing/respond', 'values and the trend']]) {
     for (const [filter, times] of /** @type {[string, number][]} */ ([['marker=%28none%29', 1], ['exclude_marker=gc', 1], ['route=%2Fcart', 0]])) {
       await open(`/shop/${address}?since=2d&${filter}`);
       assert.equal(await page.locator('main .note', { hasText: `The filter marker does not apply to ${parts}.` }).count(), times, `${address} ${filter}`);

@@ -48,7 +48,7 @@ test('six questions are answered at most two clicks from the overview, by links 
   assert.match(await text('.facts'), /Called by\s+beginWork/, 'who calls its caller');
   await start();
   await follow('hashCanvas', '/shop/function/');
-  assert.match(await text('.facts'), /third party · cdn\.tracker\.example/, 'whose the function of another is');
+  assert.match(await text('.facts'), /third parties · cdn\.tracker\.example/, 'whose the function of another is');
   await start();
   await follow('cdn.tracker.example', '/shop/where?q=cdn.tracker.example');
   assert.match(await text('main table'), /third/, 'third party');

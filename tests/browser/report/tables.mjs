@@ -141,6 +141,15 @@ test('a response says where the wait goes', async () => {
 
 // ---- keys ----
 
+test('an interaction keeps the figures of the list', async () => {
+  await open('/shop/interactions?since=2d');
+  const [row] = await sql(`* from fleetprof.interactions('shop', ${period}) where target = 'button.more-reviews'`);
+  await page.click('main tbody a:text-is("button.more-reviews")');
+  await arrived('/shop/timing/');
+  assert.match(await text('.facts'), new RegExp(`Interactions\\s+${row.count}\\s+p75\\s+${Math.round(row.p75_ms)} ms\\s[\\s\\S]*${(100 * row.processing_share).toFixed(1)} % processing`));
+  assert.deepEqual(complaints, []);
+});
+
 test('a host, a script and a function of a long frame lead to their functions', async () => {
   await open('/shop/long-frames?since=2d');
   assert.match(await text('main tbody'), /onClick/);
