@@ -159,7 +159,7 @@ export function* batches(draw, perHour) {
     const uploads = Array.from({ length: perHour }, () => {
       const body = visit({ release, route: Math.min(2, Math.floor(draw() * 3)), draw });
       number += 1;
-      // What a vital would be without something is only known of page loads with an id.
+      // A vital without something is known of page loads with an id only.
       return { agent: draw() < 0.4 ? phone : chrome, body: { load: `10ad10ad-0000-4000-8000-${String(number).padStart(12, '0')}`, ...body } };
     });
     yield { back, uploads };

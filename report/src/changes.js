@@ -39,7 +39,7 @@ export function successors(releases, after) {
   return at > 0 ? { before: names[at - 1], after: names[at] } : null;
 }
 
-/** What verdicts that are no finding mean. @type {Record<string, string>} */
+/** Meanings of verdicts that report nothing. @type {Record<string, string>} */
 const meanings = {
   'no change seen': 'The change lies in an interval around 0',
   'too few': 'Too few uploads have it, or in too little time',

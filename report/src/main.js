@@ -182,7 +182,7 @@ async function show() {
   return undefined;
 }
 
-/** What the body of the page is about: never of another view than the heading. */
+/** The thing that the body shows: never that of another heading. */
 let drawn = '';
 const thing = () => [state.site, state.view, state.item].join('\n');
 

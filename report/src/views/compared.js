@@ -37,7 +37,7 @@ export const ownChange = {
   label: 'Own change, 95 % between', kind: 'number', cell: (row) => interval(row.own_change, row.own_low, row.own_high),
   title: 'Of self time, for the same mix of visitors on both sides, without what all functions changed by',
 };
-/** What a page load takes more, in a row of withMore. @type {import('../table.js').Column} */
+/** The time that a page load takes more, in a row of withMore. @type {import('../table.js').Column} */
 export const moreMs = { name: 'more_ms', label: 'More ms/load', kind: 'number', cell: ({ more_ms: ms }) => signed(ms), title: 'Per page load, as observed: another mix of pages and devices changes it' };
 /** Returns rows with what a page load takes more. @param {Row[]} rows */
 export const withMore = (rows) => rows.map((row) => ({ ...row, more_ms: row.before_self_ms === null || row.after_self_ms === null ? null : row.after_self_ms - row.before_self_ms }));

@@ -227,7 +227,7 @@ export const overview = {
         h('span', { class: 'mini' }, miniature(rows.filter((row) => row.loads > 0).map((row) => [Date.parse(row.bucket), (row.profiled_ms - row.unattributed_ms) / row.loads]), marks.rows, (at) => `${number(at)} ms per page load`))];
     }, scripts);
 
-    // What a vital would be without something. The question takes longest.
+    // The question for vitals without something takes longest.
     const fixes = part('What to fix first', page.link({ view: 'vitals' }), [wanted['first?']], async () => {
       // Nobody can do without the site's own scripts.
       const rows = (await one('first')).rows.filter(({ kind, party }) => kind !== 'host' || party !== 'first').slice(0, mostListed);

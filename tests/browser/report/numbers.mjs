@@ -144,7 +144,7 @@ test('a function says whose it is, what the latest release did to it, who calls 
   await open(`/shop/function/${key}?since=2d`);
   const facts = await text('.facts');
   assert.equal(verdict, 'slower');
-  assert.match(facts, /Whose\nown scripts · static\.shop\.example/);
+  assert.match(facts, /Whose\s+own scripts · static\.shop\.example/);
   assert.match(facts, /Latest release\n▲ slower in 2\.3\.0: [\d.]+ → [\d.]+ ms per page load, \+\d+ % \(.*\) since 2\.2\.9\. Compare/);
   assert.ok(after > before);
   assert.match(facts, /Called by\nReviews [\d.]+ %/);
