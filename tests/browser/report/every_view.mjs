@@ -94,6 +94,7 @@ for (const colorScheme of /** @type {('light' | 'dark')[]} */ (process.env.FLEET
       assert.deepEqual(await outOfSight(), [], address);
     }
     await open('/shop/flame?since=2d');
+    await page.click('#more-filters');
     for (const menu of ['#filter-route', '#filter-period', '#export', '#keys']) {
       await page.click(menu);
       await page.waitForSelector('.panel:visible, dialog[open]');
