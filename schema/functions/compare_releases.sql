@@ -31,8 +31,35 @@ $$;
 comment on function fleetprof_data.release_hours is
     'Returns the hours (days, where hours are gone) in which each release had uploads, and how many, whatever the period and the release of the filters.';
 
+create or replace function fleetprof_data.rollout_begin(buckets timestamptz[], uploads bigint[])
+returns timestamptz
+language sql immutable parallel safe
+return (
+    select min(bucket) filter (where ahead * 3 >= most)
+    from (
+        select bucket, ahead, max(ahead) over () as most
+        from (
+            select
+                bucket, min(bucket) over () as first,
+                sum(uploads) over (order by bucket range between current row and interval '47 hours' following) as ahead
+            from unnest(buckets, uploads) as hour (bucket, uploads)
+        ) as hour
+        where bucket < first + interval '28 days'
+    ) as hour);
+
+comment on function fleetprof_data.rollout_begin is
+    'Returns the first hour from which on 48 hours have at least a third as many uploads as the busiest 48 hours of the four weeks after the first upload: a release that somebody tried days before has not begun. buckets and uploads are parallel.';
+
 create or replace function fleetprof_data.release_lives(given fleetprof_data.filters)
-returns table (release text, first timestamptz, first_hour timestamptz, last_hour timestamptz, uploads bigint)
+returns table (
+    release    text,
+    first      timestamptz,
+    begins     timestamptz,
+    begin_hour timestamptz,
+    first_hour timestamptz,
+    last_hour  timestamptz,
+    uploads    bigint
+)
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
 as $$
@@ -42,27 +69,29 @@ declare
 begin
     return query
     select
-        release,
-        case when first_seen < first_end then greatest(first_seen, first_hour) else first_hour end,
-        first_hour, last_hour, uploads
+        release, first, case when begin_hour = first_hour then first else begin_hour end, begin_hour, first_hour, last_hour, uploads
     from (
-        select
-            release, min(bucket) as first_hour, max(bucket) as last_hour, sum(uploads)::bigint as uploads,
-            (array_agg(bucket + length order by bucket))[1] as first_end
-        from release_hours(given)
-        group by release
-    ) as life
-    left join (
-        select release, min(first_seen) as first_seen
-        from segment
-        where segment_id = any(selected.segment_ids)
-        group by release
-    ) as seen using (release);
+        select *, case when first_seen < first_end then greatest(first_seen, first_hour) else first_hour end as first
+        from (
+            select
+                release, min(bucket) as first_hour, max(bucket) as last_hour, sum(uploads)::bigint as uploads,
+                rollout_begin(array_agg(bucket), array_agg(uploads)) as begin_hour,
+                (array_agg(bucket + length order by bucket))[1] as first_end
+            from release_hours(given)
+            group by release
+        ) as life
+        left join (
+            select release, min(first_seen) as first_seen
+            from segment
+            where segment_id = any(selected.segment_ids)
+            group by release
+        ) as seen using (release)
+    ) as life;
 end
 $$;
 
 comment on function fleetprof_data.release_lives is
-    'Returns when each release had its first upload (of an earlier version''s rows, the hour of that), its first and its last hour (day, where hours are gone), and how many uploads, whatever the period and the release of the filters.';
+    'Returns when each release had its first upload (of an earlier version''s rows, the hour of that), when its rollout began (that, unless rollout_begin says otherwise) and the hour (day, where hours are gone) of that, its first and its last hour (day, where hours are gone), and how many uploads, whatever the period and the release of the filters.';
 
 create or replace function fleetprof_data.days_earlier(moment timestamptz, days double precision, zone text)
 returns timestamptz
@@ -132,7 +161,7 @@ begin
     ),
     bound as (
         select
-            min(bucket) filter (where is_after) as first,
+            rollout_begin(array_agg(bucket) filter (where is_after), array_agg(uploads) filter (where is_after)) as first,
             max(bucket + length) filter (where is_after) as last,
             min(bucket) filter (where is_before) as first_before,
             max(bucket + length) filter (where is_before) as last_before
@@ -656,21 +685,21 @@ begin
         select * from release_lives(given)
     ),
     chosen as (
-        select release, first, first_hour
+        select release, begins, begin_hour
         from life
         where release = latest_releases.release or latest_releases.release is null and release <> ''
-        order by first desc, last_hour desc, release desc
+        order by begins desc, last_hour desc, release desc
         limit 1
     )
     select life.release, chosen.release
     into previous, latest
     from chosen
-    left join life on life.release <> chosen.release and life.first < chosen.first
+    left join life on life.release <> chosen.release and life.begins < chosen.begins
     order by
         (select sum(uploads) from hour
-         where hour.release = life.release and bucket < chosen.first_hour and bucket >= chosen.first_hour - interval '48 hours')
+         where hour.release = life.release and bucket < chosen.begin_hour and bucket >= chosen.begin_hour - interval '48 hours')
             desc nulls last,
-        life.first desc, life.release desc
+        life.begins desc, life.release desc
     limit 1;
 end
 $$;
@@ -772,14 +801,14 @@ comment on function fleetprof.regressions is
     -- {{comment of regressions}};
 
 revoke execute on function
-    fleetprof_data.release_hours, fleetprof_data.release_lives, fleetprof_data.days_earlier,
+    fleetprof_data.release_hours, fleetprof_data.rollout_begin, fleetprof_data.release_lives, fleetprof_data.days_earlier,
     fleetprof_data.window_before, fleetprof_data.release_periods, fleetprof_data.own_filters, fleetprof_data.shared_hours,
     fleetprof_data.check_sides, fleetprof_data.compared_sides,
     fleetprof_data.listed_comparison, fleetprof_data.latest_releases, fleetprof.compare_releases,
     fleetprof.compare_summary, fleetprof.regressions
 from public;
 grant execute on function
-    fleetprof_data.release_hours, fleetprof_data.release_lives, fleetprof_data.days_earlier,
+    fleetprof_data.release_hours, fleetprof_data.rollout_begin, fleetprof_data.release_lives, fleetprof_data.days_earlier,
     fleetprof_data.window_before, fleetprof_data.release_periods, fleetprof_data.own_filters, fleetprof_data.shared_hours,
     fleetprof_data.check_sides, fleetprof_data.compared_sides,
     fleetprof_data.listed_comparison, fleetprof_data.latest_releases, fleetprof.compare_releases,

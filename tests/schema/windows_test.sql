@@ -11,6 +11,15 @@ cross join lateral generate_series(day, day + interval '23 hours', interval '1 h
 -- old is there all the time, new for 30 hours of the last weekend.
 insert into hour select 1, 'old', 'long', bucket from generate_series('2026-10-12Z'::timestamptz, '2026-10-24 09:00Z', interval '1 hour') as bucket;
 insert into hour select 2, 'new', 'long', bucket from generate_series('2026-10-24 10:00Z'::timestamptz, '2026-10-25 15:00Z', interval '1 hour') as bucket;
+-- Somebody tries the later release days before its rollout; meanwhile another one comes.
+insert into hour
+select segment_id, release, 'tried', bucket
+from (values
+    (3, 'old', '2026-10-12Z'::timestamptz, '2026-10-24 09:00Z'::timestamptz), (4, 'between', '2026-10-21Z', '2026-10-24 09:00Z'),
+    (5, 'later', '2026-10-18 12:00Z', '2026-10-18 12:00Z'), (5, 'later', '2026-10-22 14:00Z', '2026-10-22 14:00Z'),
+    (5, 'later', '2026-10-24 10:00Z', '2026-10-26 15:00Z')
+) as life (segment_id, release, first, last)
+cross join lateral generate_series(first, last, interval '1 hour') as bucket;
 -- A deploy every hour for two days, up to now; since 24 hours they cost twice as much.
 insert into hour
 select 1000 + n, 'deploy' || n, 'today', date_bin('1 hour', now(), 'epoch') - n * interval '1 hour' from generate_series(0, 48) as n;
@@ -25,7 +34,7 @@ select
 from (select *, case when bucket >= '2026-10-27Z' and site = 'shop' or site = 'today' and segment_id <= 1024 then 20000 else 10000 end as us from hour) as hour;
 select pg_temp.pack() \g /dev/null
 
-select plan(14);
+select plan(17);
 create function pg_temp.earlier(site text, since timestamptz, until timestamptz) returns text language sql as $$
     select format('%s to %s', to_char(w.since at time zone 'UTC', 'MM-DD HH24'), to_char(w.until at time zone 'UTC', 'MM-DD HH24'))
     from window_before(row(earlier.site, earlier.since, earlier.until, null, null), null) as w;
@@ -66,5 +75,15 @@ select results_eq(
     $$ select since, until, before_since, before_until from release_periods(row('long', null, null, null, null), 'old', 'new') $$,
     $$ values ('2026-10-24 10:00Z'::timestamptz, '2026-10-25 16:00Z'::timestamptz, '2026-10-17 10:00Z'::timestamptz, '2026-10-18 15:00Z'::timestamptz) $$,
     'a release of a weekend is compared with the weekend before');
+
+select results_eq(
+    $$ select since, until from release_periods(row('tried', null, null, null, null), 'old', 'later') $$,
+    $$ values ('2026-10-24 10:00Z'::timestamptz, '2026-10-26 10:00Z'::timestamptz) $$,
+    'a release that somebody tried is compared from its rollout on');
+select results_eq(
+    $$ select previous, latest from latest_releases('tried') $$, $$ values ('between', 'later') $$, 'and is the latest from then on');
+select results_eq(
+    $$ select release, first_upload from releases('tried', since => '2026-10-12Z') $$,
+    $$ values ('old', '2026-10-12Z'::timestamptz), ('later', '2026-10-18 12:00Z'), ('between', '2026-10-21Z') $$, 'its first upload is what it is');
 select * from finish();
 rollback;
