@@ -200,7 +200,9 @@ void fp_comparison_print(const struct fp_comparison *comparison, const PGresult 
     "unchanged || ' without a change that could be seen, ' || too_few || "                         \
     "' with too few uploads to tell, ' || unmatched || ' without a name to find them again.'"
 #define COMMON                                                                                     \
-    "case when obstacle is null and abs(common_change) >= 0.005 then 'Everything together: ' "     \
+    "case when obstacle is null and common_change is null then 'Everything together: not known; "  \
+    "it takes 30 functions.' "                                                                     \
+    "when obstacle is null and abs(common_change) >= 0.005 then 'Everything together: ' "          \
     "|| " FP_COMPARISON_CHANGE(                                                                    \
         "common_change") " || '. That is taken off before a function is judged.' end"
 #define LENGTHS                                                                                    \

@@ -470,3 +470,12 @@ test('regressions --last judges the last hours of all releases, and posts a find
   assert.match(finding.before_hours, /^\["\d{4}-/);
   hook.stop();
 });
+
+test('compare says that it does not know what everything changed by together, if functions are few', async () => {
+  await fleet.site(4, 20);
+  await fleet.side({ uploads: 1500 });
+  await fleet.side({ uploads: 1500 });
+  const { code, stdout, stderr } = await fleetprof('compare', '1', '2', '--site', `site${fleet.sites}`);
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match(stdout, /^Everything together: not known; it takes 30 functions\.$/m);
+});
