@@ -436,9 +436,9 @@ begin
         select *
         from compared_functions(listed_comparison.before_side, listed_comparison.after_side, listed_comparison.one_sided)
         where listed_comparison.verdicts is null or verdict = any(listed_comparison.verdicts)
-        -- Findings come first, then the costliest functions.
+        -- Findings come first, then what looks like some, then the costliest functions.
         order by
-            array_position('{slower,new,faster,gone}', verdict) nulls last,
+            array_position('{slower,new,faster,gone}', verdict) nulls last, at_least is null,
             case when verdict in ('slower', 'new', 'faster', 'gone')
                 then abs(coalesce(after_self_ms, 0) - coalesce(before_self_ms, 0))
                 else greatest(after_self_ms, before_self_ms) end desc nulls last,
@@ -476,7 +476,7 @@ begin
     from compared
     join named_frames(array(select frame_id from compared)) as named using (frame_id)
     order by
-        array_position('{slower,new,faster,gone}', verdict) nulls last,
+        array_position('{slower,new,faster,gone}', verdict) nulls last, at_least is null,
         case when verdict in ('slower', 'new', 'faster', 'gone')
             then abs(coalesce(after_self_ms, 0) - coalesce(before_self_ms, 0))
             else greatest(after_self_ms, before_self_ms) end desc nulls last,

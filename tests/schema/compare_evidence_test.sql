@@ -24,8 +24,9 @@ from hour
 cross join lateral (
     select 'steady' || n, 1 + 0.01 * ((n * 7 + number * 13 + segment_id * 5) % 19 - 9) / 9 from generate_series(1, 40) as n
     union all
-    -- Three times on all pages; on one page, as one visitor would; as in other hours before; by a seventh.
+    -- Dear; three times on all pages; on one page, as one visitor would; as in other hours before; by a seventh.
     values
+        ('steady and dear', 5),
         ('tripled', case release when 'v2' then 3 else 1 end), ('visited', case when release = 'v2' and route = '/p/a' then 9 else 1 end),
         ('restless', case when release = 'v2' or number % 4 = 3 then 3 else 0.6 end), ('little', case release when 'v2' then 1.15 else 1 end)
 ) as function (function, factor);
@@ -44,7 +45,7 @@ select
 from cost;
 select pg_temp.pack() \g /dev/null
 
-select plan(14);
+select plan(15);
 
 create function pg_temp.verdicts(hours integer, route text, earlier timestamptz default '2026-01-06Z') returns table (function text, verdict text, at_least double precision, p double precision, smallest_visible double precision) language sql as $$
     select function, verdict, at_least, p, smallest_visible
@@ -79,6 +80,11 @@ select ok(at_least between 1 and 2, 'but show that a change is at least so large
 select ok(at_least is null, 'where they do') from pg_temp.verdicts(1, '/p/%') where function = 'little';
 select is(wait, 11::float8, 'twelve hours will show a fifth')
 from pg_temp.summary(1, '/p/%') as (obstacle text, slower bigint, undecided bigint, least integer, wait double precision) where obstacle = 'early';
+select ok(
+    max(ordinality) filter (where at_least is not null) < min(ordinality) filter (where at_least is null and verdict = 'early'),
+    'what looks like a change comes first')
+from compare_releases('shop', 'v1', 'v2', since => '2026-01-07Z', until => '2026-01-07 01:00Z', before_since => '2026-01-06Z',
+    before_until => '2026-01-06 01:00Z', route => '/p/%') with ordinality;
 -- Three hours are all that the earlier side has.
 select results_eq(
     $$ select distinct verdict from compare_releases('shop', 'v2', 'v1', since => '2026-01-06Z', until => '2026-01-06 03:00Z', before_since => '2026-01-07Z',
