@@ -689,7 +689,7 @@ begin
     awaiting as (
         select
             case
-                when error <= awaited / evidence.visible_z and (evidence.undecided is null or evidence.is_enough) then null
+                when error is null or error <= awaited / evidence.visible_z and (evidence.undecided is null or evidence.is_enough) then null
                 else greatest(0, least(
                     greatest(evidence.least_hours, evidence.after_hours * (error * evidence.later_visible_z / awaited) ^ 2),
                     case when evidence.undecided = 'early' and evidence.is_enough

@@ -45,7 +45,7 @@ select
 from cost;
 select pg_temp.pack() \g /dev/null
 
-select plan(15);
+select plan(16);
 
 create function pg_temp.verdicts(hours integer, route text, earlier timestamptz default '2026-01-06Z') returns table (function text, verdict text, at_least double precision, p double precision, smallest_visible double precision) language sql as $$
     select function, verdict, at_least, p, smallest_visible
@@ -80,6 +80,8 @@ select ok(at_least between 1 and 2, 'but show that a change is at least so large
 select ok(at_least is null, 'where they do') from pg_temp.verdicts(1, '/p/%') where function = 'little';
 select is(wait, 11::float8, 'twelve hours will show a fifth')
 from pg_temp.summary(1, '/p/%') as (obstacle text, slower bigint, undecided bigint, least integer, wait double precision) where obstacle = 'early';
+select is(wait, null, 'two uploads do not say how long it takes')
+from pg_temp.summary(1, '/bare') as (obstacle text, slower bigint, undecided bigint, least integer, wait double precision) where obstacle = 'early';
 select ok(
     max(ordinality) filter (where at_least is not null) < min(ordinality) filter (where at_least is null and verdict = 'early'),
     'what looks like a change comes first')
