@@ -143,13 +143,15 @@ begin
     end if;
     per_load := (whole.before_parts + whole.after_parts) / 2;
     parts_ms := round((whole.after_parts - whole.before_parts) * (whole.before_upload_ms + whole.after_upload_ms) / 2, 6);
-    -- A dimension that does not vary has no part: leaving it out halves the sets.
+    -- A dimension that does not vary has no part: leaving it out halves the sets. Nor has one of which the sides have no
+    -- value in common: like those of apart, it tells them apart.
     places := array(
         select place
-        from unnest(cells) as cell
+        from unnest(of_after, cells) as cell (is_after, cell)
         cross join jsonb_array_elements_text(cell) with ordinality as value (value, place)
         group by place
         having count(distinct value) > 1
+            and array_agg(value) filter (where is_after) && array_agg(value) filter (where not is_after)
         order by place);
 
     return query

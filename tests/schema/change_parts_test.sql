@@ -35,7 +35,7 @@ from fact;
 insert into marker_fact (segment_id, bucket, marker, samples, self_us)
 select segment_id, bucket, '(none)', uploads, round(uploads * ms * 1000)::bigint from fact;
 select pg_temp.pack() \g /dev/null
-select plan(17);
+select plan(18);
 
 create temp table answer as
 select site, parts.* from (select distinct site from cell) as world
@@ -70,6 +70,11 @@ update fleetprof_data.segment set browser_version = case variant when 'A' then '
 select is(
     (select string_agg(part, ', ' order by place) from change_parts('both', before_variant => 'A', after_variant => 'B') with ordinality as parts (part, ms, share, place)),
     '(all), (code), device', 'the version of a browser that came between the sides is not a part');
+update fleetprof_data.segment set os = case device when 'desktop' then 'Windows' else 'Android' end where site = 'mix';
+select is(
+    (select string_agg(part || ' ' || trim_scale(ms), ', ' order by place)
+     from change_parts('mix', before_device => 'desktop', after_device => 'mobile') with ordinality as parts (part, ms, share, place)),
+    '(all) 20, (code) 20, variant 0', 'what sides have no value in common of tells them apart');
 select throws_ok($$ select from change_parts('mix') $$, '22023', 'before and after are the same', 'nothing has no parts');
 select is_empty($$ select from change_parts('mix', before_variant => 'A', after_variant => 'B', since => '2026-02-01Z') $$, 'nor has an empty side');
 
