@@ -247,7 +247,7 @@ begin
     began as (
         select release, first_hour
         from (select *, min(first_hour) over () as first_of_all from (
-            select release, min(bucket) as first_hour
+            select release, rollout_begin(array_agg(bucket), array_agg(uploads)) as first_hour
             from (
                 select group_id as segment_id, bucket, unnest(uploads) as uploads
                 from total_packed

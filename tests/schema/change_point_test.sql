@@ -20,6 +20,8 @@ cross join lateral (
 insert into sample (segment_id, bucket, us, path)
 select 3, timestamptz '2026-01-05Z' + hour * interval '1 hour', case when hour < 40 then 1000 else 5000 end, '{stepped}'
 from generate_series(0, 70) as hour;
+-- Somebody tries v2 on the day before.
+insert into sample (segment_id, bucket, us, path) values (2, '2026-01-05 00:00Z', 10000, '{steady}');
 insert into timing_value (segment_id, bucket, upload, kind, name, us)
 select
     case when hour < 39 then 1 else 2 end, timestamptz '2026-01-05Z' + hour * interval '1 hour', upload, 'vital', 'LCP',
