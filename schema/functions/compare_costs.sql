@@ -85,23 +85,38 @@ as $$
 #variable_conflict use_column
 declare
     -- Over all functions, because those of one group say nothing about machines.
-    machines double precision[] := (
-        select array[coalesce(ln(1 + max(common_change)), 0), coalesce(max(common_error), 0)]
-        from compared_functions(compared_groups.before, compared_groups.after, false));
+    known record := compared_machines(compared_groups.before, compared_groups.after);
+    machines double precision[] := array[coalesce(known.change, 0), coalesce(known.error, 0)];
     own text[] := case when compared_groups.by = 'party'
         then own_hosts((compared_groups.before).whole) || own_hosts((compared_groups.after).whole) end;
 begin
     if compared_groups.by = any(dimensions()) then
+        -- Each value is compared by itself, so Benjamini and Hochberg's rule for all of them comes after that.
         return query
+        with judged as materialized (
+            select value, compared.*, undecided, compared.p / false_share as share_of_rate
+            from (
+                select value, narrowed(compared_groups.before, segment_ids) as earlier, narrowed(compared_groups.after, segment_ids) as later
+                from (
+                    select * from compared_values(compared_groups.before, compared_groups.after, compared_groups.by)
+                    order by us desc, value collate "C" limit compared_groups.top
+                ) as listed
+            ) as side
+            cross join lateral compared_functions(earlier, later, false, '(all)', null, machines) as compared
+            cross join lateral compared_evidence(earlier, later)
+        )
         select
             value, before_self_ms, after_self_ms, change, change_low, change_high, own_change, own_low, own_high,
-            smallest_visible, p, verdict, before_uploads, after_uploads
+            smallest_visible, p,
+            case
+                when verdict in ('slower', 'faster') and (share_of_rate <= max(share_of_rate) filter (where share_of_rate <= place / tested) over ()) is not true
+                    then coalesce(undecided, 'no change seen')
+                else verdict
+            end,
+            before_uploads, after_uploads
         from (
-            select * from compared_values(compared_groups.before, compared_groups.after, compared_groups.by)
-            order by us desc, value collate "C" limit compared_groups.top
-        ) as listed
-        cross join lateral compared_functions(
-            narrowed(compared_groups.before, segment_ids), narrowed(compared_groups.after, segment_ids), false, '(all)', null, machines);
+            select *, row_number() over (order by share_of_rate) as place, count(share_of_rate) over ()::double precision as tested from judged
+        ) as ranked;
         return;
     end if;
     return query

@@ -132,7 +132,6 @@ declare
     -- median of few functions.
     guard_z constant double precision := 3;
     few_guard_z constant double precision := 2;
-    least_functions constant integer := 5;
     visible_z constant double precision := (least_evidence()).visible_z;
     few_visible_z constant double precision := (least_evidence()).few_visible_z;
     ids bigint[];
@@ -575,21 +574,13 @@ begin
         from measured
     ),
     -- Faster or slower machines move all timings. As far as a timing moved like the functions, its cause is unknown.
-    function as materialized (
-        select common_change, common_error, ln(1 + change) as difference, ln((1 + change_high) / (1 + change_low)) / 4 as error
-        from compared_functions(compared_timings.before, compared_timings.after, false)
-    ),
     machines as materialized (
-        select change, error, case when abs(ln(1 + change)) > 2 * error then guard_z end as z
-        from (select max(common_change) as change, max(common_error) as error from function) as known
+        select
+            exp(change) - 1 as change, error,
+            -- The median of few functions says little about machines, but more than nothing.
+            case when is_median then few_guard_z when abs(change) > 2 * error then guard_z end as z
+        from compared_machines(compared_timings.before, compared_timings.after)
         where change is not null
-        union all
-        -- The median of few functions says little about machines, but more than nothing.
-        select exp(common) - 1, few.common_error, few_guard_z
-        from common_change(
-            (select array_agg(difference) from function where error > 0),
-            (select array_agg(error) from function where error > 0), least_functions) as few
-        where few.common_error > 0 and not exists (select from function where common_change is not null)
     ),
     guarded as (
         select

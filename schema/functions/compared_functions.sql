@@ -759,5 +759,36 @@ $$;
 comment on function fleetprof_data.compared_functions is
     'Compares two sides; a row per function that either has. Columns as in fleetprof.compare_releases, and: frame_id, the frame to show; common_change and comparable_share as in compare_summary; common_error: standard error of common_change, as a logarithm; by_time: the uploads of the two sides differ in length, and functions were compared as if they did not. one_sided: looks for slower functions only. by, own: compares groups of functions, as frame_groups has them; frame_id is one of the group. machines: the common change (a logarithm) and its error to use, instead of those of the compared functions.';
 
-revoke execute on function fleetprof_data.compared_functions from public;
-grant execute on function fleetprof_data.compared_functions to fleetprof_reader;
+create or replace function fleetprof_data.compared_machines(
+    before        fleetprof_data.compared_side,
+    after         fleetprof_data.compared_side,
+    out change    double precision,
+    out error     double precision,
+    out is_median boolean
+)
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    least_functions constant integer := 5;
+begin
+    with function as materialized (
+        select common_change, common_error, ln(1 + change) as difference, ln((1 + change_high) / (1 + change_low)) / 4 as error
+        from compared_functions(compared_machines.before, compared_machines.after, false)
+    )
+    select coalesce(known, few.common), case when known is null then few.common_error else known_error end, known is null
+    into change, error, is_median
+    from (select ln(1 + max(common_change)) as known, max(common_error) as known_error from function) as function
+    cross join lateral common_change(
+        (select array_agg(difference) from function where error > 0),
+        (select array_agg(error) from function where error > 0), least_functions) as few
+    where known is not null or few.common_error > 0;
+end
+$$;
+
+comment on function fleetprof_data.compared_machines is
+    'Returns what the functions of two sides changed by in common, as a logarithm, and its standard error; of 5 to 29 functions their median (is_median), which is too little to judge functions by; nulls of fewer.';
+
+revoke execute on function fleetprof_data.compared_functions, fleetprof_data.compared_machines from public;
+grant execute on function fleetprof_data.compared_functions, fleetprof_data.compared_machines to fleetprof_reader;

@@ -35,8 +35,32 @@ select
     uploads * (low + high) / 2 * 1000 * 1e6, uploads * (low + high) * 1000 * 1e6
 from hour
 join cost using (variant, device, browser);
+-- Six functions on machines that are a fifth slower; twenty pages, of which one costs half as much again, and one what
+-- chance makes of one in twenty.
+create temp table page as
+select
+    100 * side + 1000 * (site = 'pages')::integer + number as segment_id, site, case side when 1 then 'A' else 'B' end as variant, '/' || number as route,
+    functions, case when side = 1 then 1 when site = 'slow' then 1.2 when number = 3 then 1.5 when number = 5 then 1.113 else 1 end as factor
+from (values ('slow', 2, 6), ('pages', 20, 1)) as world (site, pages, functions)
+cross join lateral generate_series(1, pages) as number
+cross join generate_series(1, 2) as side;
+insert into fleetprof_data.segment (segment_id, site, route, release, environment, variant, browser, os, device, thread, rate_ppm, last_seen)
+select segment_id, site, route, '', '', variant, '', '', '', '', 0, '2026-01-05' from page;
+insert into fleetprof_data.frame
+select distinct pg_temp.id(site, 'f' || n), 'f' || n, null::bigint, null::integer, null::integer, 'builtin'::fleetprof_data.frame_kind, date '2026-01-05'
+from page cross join lateral generate_series(1, functions) as n;
+insert into segment_fact
+select segment_id, '2026-01-05Z'::timestamptz + hour * interval '1 hour', 200, 200, 20000, 20000, 2e8, 2e14, 2e8, 0 from page, generate_series(0, 11) as hour;
+-- 15 ms, and a deviation of 15.
+insert into frame_fact
+select
+    segment_id, '2026-01-05Z'::timestamptz + hour * interval '1 hour', pg_temp.id(site, 'f' || n), 200, 200, 200, 200 * 15000 * factor, 200 * 15000 * factor,
+    200 * 4.5e8 * factor ^ 2, 200 * 4.5e8 * factor ^ 2, 200 * 15000 * 1e6 * factor, 200 * 15000 * 1e6 * factor
+from page
+cross join lateral generate_series(1, functions) as n
+cross join generate_series(0, 11) as hour;
 select pg_temp.pack() \g /dev/null
-select plan(13);
+select plan(16);
 
 create temp table answer as select * from compare_costs('host', 'shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B');
 select results_eq(
@@ -67,6 +91,14 @@ select results_eq(
     $$ values ('desktop', 45.000000, round(1 / 6.0, 9), 'slower', 240::bigint, 240::bigint), ('mobile', 120.000000, round(1 / 6.0, 9), 'slower', 120, 360) $$,
     'the values of a dimension, per page load that has the value');
 select is((select array_agg(name) from compare_costs('route', 'shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B')), '{/cart}', 'routes');
+select results_eq(
+    $$ select name, round(change::numeric, 3), round(own_change::numeric, 3), verdict from compare_costs('route', 'slow', before_variant => 'A', after_variant => 'B') order by 1 $$,
+    $$ values ('/1', 0.200, 0.000, 'no change seen'), ('/2', 0.200, 0.000, 'no change seen') $$, 'machines are not pages: of few functions, the median says what they did');
+select ok(p between 0.0007 and 0.012, 'one of twenty pages is unlikely by itself')
+from compare_costs('route', 'pages', before_variant => 'A', after_variant => 'B') where name = '/5';
+select results_eq(
+    $$ select name, verdict from compare_costs('route', 'pages', before_variant => 'A', after_variant => 'B') where name in ('/3', '/5') or verdict <> 'no change seen' $$,
+    $$ values ('/3', 'slower'), ('/5', 'no change seen') $$, 'but not among twenty');
 
 -- Where hours differ, functions of a group have them in common: one group may vary more than its functions.
 update frame_fact set self_us = self_us * case when extract(hour from bucket at time zone 'UTC')::integer % 2 = 0 then 1.5 else 0.5 end,
