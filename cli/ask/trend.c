@@ -274,8 +274,9 @@ static bool print_change(const struct trend_options *given)
     struct fp_sql_query query;
     fp_sql_init(
         &query,
-        "select case when change > 0 then 'Higher' else 'Lower' end || ' by ' "
-        "|| round(100 * abs(change)) || ' % since ' || to_char(begins at time zone 'UTC', shape) "
+        "select case when change is null then 'New' when change > 0 then 'Higher' else 'Lower' end "
+        "|| coalesce(' by ' || round(100 * abs(change)) || ' %', '') || ' since ' || "
+        "to_char(begins at time zone 'UTC', shape) "
         "|| ' UTC (between ' || to_char(begins_from at time zone 'UTC', shape) || ' and ' "
         "|| to_char(begins_until at time zone 'UTC', shape) || ')' || coalesce(', release ' "
         "|| coalesce(nullif(nearest_release, ''), '(none)') || ' began ' || to_char(release_began "

@@ -214,7 +214,7 @@ export function strip(hours, releases, choose, sides = []) {
  */
 function drawChange({ change, begins, begins_from: from, begins_until: until }, { context, x, y, colour }) {
   const [at, low, high] = [begins, from, until].map((time) => Math.round(x(Date.parse(time) / 1000)));
-  const label = `${signed(change)} from here`;
+  const label = `${change === null ? 'new' : signed(change)} from here`;
   context.fillStyle = colour('--faded');
   context.fillRect(low, above, Math.max(1, high - low), y(0) - above);
   context.fillStyle = colour('--text');

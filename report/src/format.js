@@ -76,7 +76,8 @@ export function time(time) {
 
 /** Returns a row of change_point as fleetprof trend says it. @param {Record<string, any>} row */
 export function sinceWhen({ change, begins, begins_from: from, begins_until: until, nearest_release: release, release_began: began }) {
-  return `${change > 0 ? 'Higher' : 'Lower'} by ${Math.round(100 * Math.abs(change))} % since ${time(begins)} UTC (between ${time(from)} and ${time(until)})${
+  const level = change === null ? 'New' : `${change > 0 ? 'Higher' : 'Lower'} by ${Math.round(100 * Math.abs(change))} %`;
+  return `${level} since ${time(begins)} UTC (between ${time(from)} and ${time(until)})${
     release === null ? '' : `, release ${visible(release || '(none)', 80)} began ${time(began)}`}.`;
 }
 

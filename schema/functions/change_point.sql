@@ -4,6 +4,25 @@
 -- Each hour's value is compared with the other hours of the same time of day, working days and weekends apart. Of all hours
 -- that could begin a new level, the one that explains most is taken, if chance hardly explains as much.
 
+create or replace function fleetprof_data.season_step(
+    level_values double precision[],
+    weights      double precision[],
+    seasons      integer[],
+    place        integer
+)
+returns double precision
+language sql immutable parallel safe
+return (
+    select sum(weight * (value - season_mean)) filter (where number >= place)
+    from (
+        select number, value, weight, sum(weight * value) over alike / nullif(sum(weight) over alike, 0) as season_mean
+        from unnest(level_values, weights, seasons) with ordinality as hour (value, weight, season, number)
+        window alike as (partition by season)
+    ) as hour);
+
+comment on function fleetprof_data.season_step is
+    'Returns the weighted sum of how far the hours from a place on are above their season''s mean. level_values, weights and seasons are parallel.';
+
 create or replace function fleetprof_data.level_shift(
     buckets         timestamptz[],
     level_values    double precision[],
@@ -54,6 +73,7 @@ declare
     df double precision;
     z double precision;
     share double precision;
+    level double precision; -- before the step
 begin
     if hours < least_hours then
         return;
@@ -165,16 +185,35 @@ begin
     from unnest(each_score, each_information) with ordinality as hour (score, information, number)
     where information > 0 and (best - score ^ 2 / information) / seen <= sure_ratio;
 
-    step := (
-        select sum(weight * (value - season_sum[season]))
-        from unnest(as_seen, weight, season) with ordinality as hour (value, weight, season, number)
-        where number >= place) / each_information[place];
-    share := (
-        select sum(weight) filter (where number >= place) / sum(weight)
-        from unnest(weight) with ordinality as hour (weight, number));
-    change := step / (1 - step * share);
-    change_low := (step - 2 * sqrt(seen / each_information[place])) / (1 - step * share);
-    change_high := (step + 2 * sqrt(seen / each_information[place])) / (1 - step * share);
+    -- The step of what was seen; then that of hours clipped around both levels. What is clipped around one level only, as
+    -- above, draws a level of few hours near, but not as far as its season.
+    step := fleetprof_data.season_step(as_seen, weight, season, place) / each_information[place];
+    as_seen := array(
+        select value - case when number >= place then step else 0 end
+        from unnest(as_seen) with ordinality as hour (value, number)
+        order by number);
+    x := array(
+        select middle + greatest(least(value - middle, most_deviations * scale / sqrt(weight)), -most_deviations * scale / sqrt(weight))
+        from (
+            select number, season, value, nullif(weight, 0) as weight
+            from unnest(as_seen, weight, season) with ordinality as hour (value, weight, season, number)
+        ) as hour
+        left join (
+            select season, percentile_cont(0.5) within group (order by value) as middle
+            from unnest(as_seen, weight, season) as hour (value, weight, season)
+            where weight > 0
+            group by season
+        ) as usual using (season)
+        order by number);
+    step := step + fleetprof_data.season_step(x, weight, season, place) / each_information[place];
+    -- Nothing but rounding may be left of a level of 0.
+    level := (
+        select case when sum(weight * value) / sum(weight) > 1e-9 then sum(weight * value) / sum(weight) end
+        from unnest(x, weight) as hour (value, weight)
+        where weight > 0);
+    change := step / level;
+    change_low := (step - 2 * sqrt(seen / each_information[place])) / level;
+    change_high := (step + 2 * sqrt(seen / each_information[place])) / level;
 end
 $$;
 
@@ -276,5 +315,5 @@ $$;
 comment on function fleetprof.change_point is
     -- {{comment of change_point}};
 
-revoke execute on function fleetprof_data.level_shift, fleetprof.change_point from public;
-grant execute on function fleetprof_data.level_shift, fleetprof.change_point to fleetprof_reader;
+revoke execute on function fleetprof_data.season_step, fleetprof_data.level_shift, fleetprof.change_point from public;
+grant execute on function fleetprof_data.season_step, fleetprof_data.level_shift, fleetprof.change_point to fleetprof_reader;

@@ -43,7 +43,7 @@ before(async () => {
   stack = await startStack({
     config: { sites: [{ name: 'shop', key: 'pk_shop', routes: ['/cart'] }, { name: 'blog', key: 'pk_blog' },
       { name: 'lab', key: 'pk_lab' }, { name: 'only', key: 'pk_only' }, { name: 'sheet', key: 'pk_sheet' }, { name: 'wide', key: 'pk_wide' },
-      { name: 'starved', key: 'pk_starved' }, { name: 'framed', key: 'pk_framed' }, { name: 'widget', key: 'pk_widget' }, { name: 'stepped', key: 'pk_stepped' },
+      { name: 'starved', key: 'pk_starved' }, { name: 'framed', key: 'pk_framed' }, { name: 'widget', key: 'pk_widget' }, { name: 'begun', key: 'pk_begun' }, { name: 'stepped', key: 'pk_stepped' },
       { name: 'own', key: 'pk_own', origins: ['https://www.own.example', 'http://127.0.0.1:8080'], first_party: ['owncdn.example'], ignore: ['https://tag.example.net/*'] }] },
   });
   env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
@@ -553,6 +553,10 @@ test('trend says since when a level is another one, and with which release', asy
     const { stdout, stderr } = await fleetprof('trend', ...name, '--site', 'stepped', '--since', '7d', '--since-when');
     assert.equal(stdout.split('\n').at(-2), `Higher by 50 % since ${begins} UTC (between ${begins} and ${begins}), release 2 began ${begins}.`, stderr);
   }
+  const idle = { ...body('1', 0), trace: { ...body('1', 20).trace, samples: Array.from({ length: 20 }, (_, i) => ({ timestamp: 10 * i })) } };
+  await sendStep(stack, { site: 'begun', key: 'pk_begun', agent: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36' }, [idle, body('2', 30)]);
+  const { stdout, stderr } = await fleetprof('trend', 'outer', '--site', 'begun', '--since', '7d', '--since-when');
+  assert.equal(stdout.split('\n').at(-2), `New since ${begins} UTC (between ${begins} and ${begins}), release 2 began ${begins}.`, stderr);
 });
 
 test('all filters and what they leave out may be given at once', async () => {

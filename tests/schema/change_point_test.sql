@@ -67,7 +67,7 @@ from (
 ) as world
 cross join lateral fleetprof_data.level_shift(buckets, level_values, weights, 'UTC') as shift;
 
-select plan(14);
+select plan(17);
 
 prepare point_of(text, text) as
     select
@@ -119,6 +119,26 @@ select is(
         from generate_series(0, 335) as hour) as world
      cross join lateral fleetprof_data.level_shift(buckets, level_values, weights, 'UTC') as shift
      where p <= 0.01), 0, 'an outage is not a level');
+select ok(abs(change - 1.5) < tolerance and change_low < 1.5 and change_high > 1.5, 'a level of one day is as high as it is, ' || name)
+from (
+    select
+        name, tolerance, array_agg(timestamptz '2026-01-01Z' + hour * interval '1 hour' order by hour) as buckets,
+        array_agg((10 + (hour * 7 % 11) / 10.0) * case when hour >= 192 then 2.5 when hour between 36 and 38 then outage else 1 end::double precision order by hour) as level_values,
+        array_agg(1::double precision order by hour) as weights
+    from (values ('however far from the others', 1, 0.02), ('after an outage', 10, 0.1)) as world (name, outage, tolerance)
+    cross join generate_series(0, 215) as hour
+    group by name, tolerance
+) as world
+cross join lateral fleetprof_data.level_shift(buckets, level_values, weights, 'UTC') as shift
+order by name;
+select results_eq(
+    $$ select place, change, p < 0.01 from (
+           select array_agg(timestamptz '2026-01-01Z' + hour * interval '1 hour' order by hour) as buckets,
+               array_agg(case when hour < 150 then 0 else 10 + (hour * 7 % 11) / 10.0 end::double precision order by hour) as level_values,
+               array_agg(1::double precision order by hour) as weights
+           from generate_series(0, 215) as hour) as world
+       cross join lateral fleetprof_data.level_shift(buckets, level_values, weights, 'UTC') as shift $$,
+    $$ values (151, null::double precision, true) $$, 'what begins is no share of nothing');
 
 select * from finish();
 rollback;
