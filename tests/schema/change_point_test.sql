@@ -138,7 +138,7 @@ select results_eq(
                array_agg(1::double precision order by hour) as weights
            from generate_series(0, 215) as hour) as world
        cross join lateral fleetprof_data.level_shift(buckets, level_values, weights, 'UTC') as shift $$,
-    $$ values (151, null::double precision, true) $$, 'what begins is no share of nothing');
+    $$ values (151, null::double precision, true) $$, 'what begins has no share');
 
 select * from finish();
 rollback;
