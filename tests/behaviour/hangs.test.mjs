@@ -183,3 +183,11 @@ test('the command prints what SQL says', async () => {
   assert.match(table, /^REASON +FUNCTION/m);
   assert.match(table, /^unresponsive +sortRows/m);
 });
+
+test('a bad report in front of others does not refuse them', async () => {
+  for (const bad of [null, 7, [], { type: 'crash' }, { type: 'crash', body: null }, { type: 'x', url: origin }]) {
+    const reply = await post([bad, crash({ reason: 'other' }, `${origin}/`)]);
+    assert.deepEqual([reply.status, reply.headers.get('fleetprof-refused')], [204, '1'], `${JSON.stringify(bad)}: ${reply.text}`);
+  }
+  assert.equal((await post([{ type: 'crash' }])).status, 422, 'no report at all');
+});

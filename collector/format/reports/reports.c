@@ -272,14 +272,20 @@ static bool decode(struct fp_decoder *decoder, struct fp_str body, struct fp_jso
     return decode_array(decoder, body, json->root);
 }
 
-/* Performance entries have an entryType; their type, if they have one, says how a page was reached.
- */
+/* True for an array with a report, behind bad ones or not. Performance entries have an entryType;
+ * their type, if they have one, says how a page was reached. */
 static bool has_shape(yyjson_val *root)
 {
-    yyjson_val *first = yyjson_arr_get_first(root);
-    return yyjson_is_str(fp_json_member(first, FP_STR("type"))) &&
-           fp_json_member(first, FP_STR("body")) != NULL &&
-           fp_json_member(first, FP_STR("entryType")) == NULL;
+    yyjson_arr_iter elements = yyjson_arr_iter_with(root);
+    yyjson_val *value;
+    while ((value = yyjson_arr_iter_next(&elements)) != NULL) {
+        if (fp_json_member(value, FP_STR("entryType")) != NULL)
+            return false;
+        if (yyjson_is_str(fp_json_member(value, FP_STR("type"))) &&
+            fp_json_member(value, FP_STR("body")) != NULL)
+            return true;
+    }
+    return false;
 }
 
 const struct fp_format_decoder fp_format_reports = {
