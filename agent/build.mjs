@@ -22,11 +22,11 @@ const ownNames = 'begin|begun|copier|cover|cut|decision|done|end|extra|flush|hal
  * Names to shorten in the vitals build. The second half belongs to web-vitals; nothing outside of the bundle reads
  * them.
  */
-const vitalsNames = `${ownNames}|dropVital|enter|enterSoft|handOver|isLarge|isObserving|lists|members|rows|targets`
+const vitalsNames = `${ownNames}|dropVital|enter|enterSoft|handOver|isLarge|isObserving|lists|members|rows|soft|targets`
   + '|delta|fcpEntry|firstByteToFCP|firstHiddenTime|generateTarget|includeProcessedEventEntries|interactionTarget|interactionTime'
   + '|interactionType|intersectingDuration|largestShiftEntry|largestShiftSource|largestShiftTarget|largestShiftTime'
   + '|largestShiftValue|lcpEntry|lcpResourceEntry|loadState|longAnimationFrameEntries|longestScript|navigationEntry'
-  + '|navigationInteractionId|navigationStartTime|navigationURL|nextPaintTime|onHidden|processedEventEntries|rating'
+  + '|navigationInteractionId|navigationStartTime|navigationURL|nextPaintTime|onHidden|processedEventEntries|rating|resourceBufferSize'
   + '|reportAllChanges|reportSoftNavs|subpart|totalPaintDuration|totalScriptDuration|totalStyleAndLayoutDuration'
   + '|totalUnattributedDuration';
 

@@ -308,7 +308,7 @@ export function openLoad(options, tell, decision, startExtra) {
       ...!WORKER && { frame },
       // The class is all that leaves the device. Of cores and GB the scarcer one counts: cheap phones have eight cores.
       machine: [, 'low', 'mid', 'mid', 'high'][/** @type {any} */ (navigator).cpuPerformance || (VITALS || WORKER)
-        && Math.ceil(Math.min(4, /** @type {any} */ (navigator).deviceMemory / 2, navigator.hardwareConcurrency / 2))],
+        && Math.ceil(Math.min(8, /** @type {any} */ (navigator).deviceMemory, navigator.hardwareConcurrency) / 2)],
       ...recorder && {
         sampleInterval: recorder.interval, requestedInterval, maxBufferSize: samplesMax,
       },

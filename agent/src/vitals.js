@@ -239,11 +239,12 @@ const vitalsOfStart = /^[LFT]/;
 
 /**
  * Returns the server's share of the time to first byte, and what its cache did, as Server-Timing says it. A page from
- * a cache, or one that a 304 confirmed, has the Server-Timing of an earlier response.
+ * a cache, or one that a 304 confirmed, has the Server-Timing of an earlier response. Firefox does not tell a 304,
+ * and a page of fewer than 300 bytes neither: the collector sees that the share is too long. An application may say less than 0.
  * @param {any} entry of the navigation, or of another vital; undefined for a page that came back
  */
 const serverShare = (entry) => isFetched(entry) && {
-  server: entry.serverTiming?.find((/** @type {any} */ { name }) => name === 'fleetprof-server')?.duration,
+  server: Math.max(0, entry.serverTiming?.find((/** @type {any} */ { name }) => name === 'fleetprof-server')?.duration),
   cache: entry.serverTiming?.find((/** @type {any} */ { name }) => name === 'fleetprof-cache')?.description,
 };
 

@@ -418,6 +418,14 @@ test('so are resources of ten thousand hosts', async () => {
   assert.equal(rows.length, 101, 'a hundred names, and (overflow)');
 });
 
+test('a share of the server that is much longer than the whole is of an earlier response, except of a page rendered in advance', async () => {
+  const ttfb = (/** @type {number} */ value, /** @type {number | null} */ server, /** @type {string} */ cache, navigationType = 'reload') =>
+    ({ name: 'TTFB', value, server, cache, navigationType });
+  const release = await upload({ vitals: [ttfb(14, 205, 'STALE'), ttfb(200, 249, 'SLOW'), ttfb(0, 205, 'EARLY', 'prerender'), ttfb(20, null, 'NONE')] });
+  assert.deepEqual(await timingsOf(release, 'ttfb_server'), [['ttfb_server', 'EARLY', '', '', 1, 0], ['ttfb_server', 'SLOW', '', '', 1, 200_000]]);
+  assert.deepEqual((await timingsOf(release, 'ttfb')).map((row) => row[1]), ['EARLY', 'SLOW']);
+});
+
 test('what is wrong is refused with its place, and nothing of it is stored', async () => {
   /** @type {[string, any][]} */
   const bad = [

@@ -10,6 +10,7 @@ import { after, before, describe, test } from 'node:test';
 import { binDir, runOrThrow, startStack, temporaryDir, waitFor } from '../behaviour/stack.mjs';
 import { startSite, tag } from './agent_site.mjs';
 import { launchChromium, openTab } from './chromium.mjs';
+import { firefoxMissing, launchFirefox } from './firefox.mjs';
 import { headerServers } from './header_servers.mjs';
 
 const slowMs = 500;
@@ -34,7 +35,15 @@ after(async () => {
   await stack?.stop();
 });
 
-/** Loads a page, leaves it, and returns its TTFB. @param {import('playwright-core').Page} page @param {string} url */
+/** A page of a few bytes. */
+const shell = `${tag({}, 'fleetprof.vitals.js')}<div>`;
+
+/** What `visit` needs of a tab. @typedef {{ goto: (url: string) => Promise<unknown>, evaluate: (wait: () => Promise<unknown>) => Promise<unknown> }} Tab */
+
+/** @param {Awaited<ReturnType<typeof launchFirefox>>} firefox @returns {Tab} */
+const firefoxTab = (firefox) => ({ goto: firefox.open, evaluate: (wait) => wait() });
+
+/** Loads a page, leaves it, and returns its TTFB. @param {Tab} page @param {string} url */
 async function visit(page, url) {
   const known = site.uploads.length;
   const found = () => site.uploads.slice(known).flatMap(({ envelope }) => envelope.vitals ?? []).find(({ name }) => name === 'TTFB');
@@ -75,6 +84,33 @@ for (const { name, missing, start } of headerServers) {
       await page.context().close();
     });
 
+    test('an application that says less than nothing loses no vitals', async () => {
+      site.pages['/v1/negative'] = shell;
+      site.headers['/v1/negative'] = () => ({ 'Server-Timing': 'fleetprof-server;dur=-5' });
+      const { page } = await openTab(browser);
+      assert.equal((await visit(page, `${server.url}/v1/negative`)).server, 0);
+      await page.context().close();
+      delete site.headers['/v1/negative'];
+      site.uploads = site.uploads.filter(({ envelope }) => !/negative/.test(envelope.page.url));
+    });
+
+    test('Firefox does not tell that a page was confirmed, so its share is longer than the whole', { skip: firefoxMissing }, async () => {
+      site.pages['/plain/firefox'] = shell;
+      // As of an application without a policy: the module leaves its 304 alone.
+      site.headers['/plain/firefox'] = () => ({ 'Document-Policy': '', 'Server-Timing': '' });
+      site.delays['/plain/firefox'] = slowMs;
+      const firefox = await launchFirefox();
+      try {
+        const ttfbs = [await visit(firefoxTab(firefox), `${server.url}/plain/firefox`)];
+        site.delays['/plain/firefox'] = 0;
+        ttfbs.push(await visit(firefoxTab(firefox), `${server.url}/plain/firefox`));
+        assert.ok(ttfbs.every((ttfb) => ttfb.server >= slowMs - 1), JSON.stringify(ttfbs));
+        assert.ok(ttfbs[0].value >= slowMs - 1 && ttfbs[1].value < slowMs - 50, JSON.stringify(ttfbs));
+      } finally {
+        await firefox.close();
+      }
+    });
+
     test('the server’s cache says what it did', async () => {
       const shares = [];
       for (const visitor of ['first', 'second']) {
@@ -94,10 +130,11 @@ for (const { name, missing, start } of headerServers) {
       }
       const ask = async () => JSON.parse(await runOrThrow([path.join(binDir, 'fleetprof'), 'ttfb', '--by', 'route', '--json', '--site', name,
         '--database', stack.postgres.conninfo('fleetprof_reader')]));
-      await waitFor(async () => (await ask()).length === 3, { what: 'three rows' });
+      const byFirefox = firefoxMissing ? [] : [['/plain/firefox', null, 1, true]];
+      await waitFor(async () => (await ask()).length === 3 + byFirefox.length, { what: 'rows' });
       const rows = await ask();
       assert.deepEqual(rows.map((/** @type {any} */ row) => [row.value, row.cache, row.count, row.server_ms >= slowMs - 1]).sort(), [
-        ['/cached/page', 'HIT', 1, false], ['/cached/page', 'MISS', 1, true], ['/plain/page', null, 1, true]]);
+        ['/cached/page', 'HIT', 1, false], ['/cached/page', 'MISS', 1, true], ...byFirefox, ['/plain/page', null, 1, true]]);
       for (const row of rows) assert.ok(Math.abs(row.server_ms + row.network_ms - row.mean_ms) < 1e-6, JSON.stringify(row));
     });
   });

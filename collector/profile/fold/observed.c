@@ -267,15 +267,23 @@ static bool add_rated_window(struct fp_fold *fold, const struct fp_profile_vital
            add_window_of(fold, joined, vital->navigation, *span);
 }
 
+/* True for a share that is of an earlier response, as Firefox has it after a 304. The visitor of a
+ * page that was rendered in advance waits for less than the server took. */
+static bool is_earlier_share(const struct fp_profile_vital *vital)
+{
+    enum { ROUNDING_US = 50000 };
+    return vital->navigation != FP_NAVIGATION_PRERENDER &&
+           vital->server_us - vital->value_us >= ROUNDING_US;
+}
+
 /* Adds a time to first byte, and the server's share of it, by the word of the server's cache.
- * Clocks differ, and the visitor of a page that was rendered in advance waits for less: a share is
- * at most the whole. */
+ * Clocks differ: a share is at most the whole. */
 static bool add_ttfb(struct fp_fold *fold, const struct fp_profile_vital *vital)
 {
     const int64_t whole_us = vital->value_us;
     struct fp_timing_key key = {.kind = FP_TIMING_TTFB};
     uint32_t timing;
-    if (!vital->has_server || vital->navigation == FP_NAVIGATION_SOFT)
+    if (!vital->has_server || vital->navigation == FP_NAVIGATION_SOFT || is_earlier_share(vital))
         return true;
     if (!scrub_word(fold, vital->cache, &key.name) || !fp_fold_bounded(fold, key, &timing))
         return false;
