@@ -258,21 +258,26 @@ from fleetprof.compare_timings(${sides})` }, [verdicts]),
 from fleetprof.compare_vitals(${sides})` }, [verdicts]),
 ], 'now-30d');
 
+const navigation = listed('navigation', 'Navigation', `select distinct value as __value, coalesce(nullif(value, ''), '(none)') as __text
+from fleetprof.vitals_by('navigation', ${period})
+order by value`, 'null');
+const vitalFilters = `${filters}, navigation => ${value('navigation')}`;
+
 /** The one that most pages have to work on is shown first. */
 const vitalNames = vitalRows.map(({ name }) => name).sort((a, b) => Number(b === 'INP') - Number(a === 'INP'));
 const vitals = dashboard('vitals', 'web vitals', 'What real users noticed, and the functions behind it.',
-  [chosen('vital', 'Vital', vitalNames), release, ...mix, step, chosen('by', 'By', dimensions)], [
+  [chosen('vital', 'Vital', vitalNames), release, ...mix, navigation, step, chosen('by', 'By', dimensions)], [
     table({ title: 'Vitals', description: 'Percentiles and ratings; CLS as the score × 1000.', width: 12,
-      sql: `select name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share\nfrom fleetprof.vitals(${filters})` }),
+      sql: `select name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share\nfrom fleetprof.vitals(${vitalFilters})` }),
     lines({ title: '${vital}, 75th percentile', unit: 'none', width: 12,
       description: 'Milliseconds; of CLS the score × 1000. With the range in which it lies with a probability of 95 %.',
       sql: `select bucket as time, value_ms as "p75", low_ms as "low", high_ms as "high"
-from fleetprof.trend('vital', ${value('vital')}, ${value('step')}, ${filters})
+from fleetprof.trend('vital', ${value('vital')}, ${value('step')}, ${vitalFilters})
 order by bucket` }),
     bars({ title: '${vital}, distribution', description: 'How many values are how large: eight bins an octave.', width: 12, height: 10,
       sql: `with bins as (
     select floor(8 * log(2, greatest(from_ms, 1)::numeric))::integer as octave, sum(count) as count
-    from fleetprof.histogram('vital', ${value('vital')}, ${filters})
+    from fleetprof.histogram('vital', ${value('vital')}, ${vitalFilters})
     group by octave
 )
 select to_char(power(2, octave / 8.0), 'FM999999990.0') as value, coalesce(count, 0) as count
@@ -281,22 +286,36 @@ left join bins using (octave)
 order by octave` }, 'vertical'),
     table({ title: '${vital} by ${by}', description: 'The values with the most page loads first.', width: 12, height: 10,
       sql: `select coalesce(nullif(value, ''), '(none)') as value, unit, count, p75, good_share, poor_share
-from fleetprof.vitals_by(${value('by')}, ${filters})
+from fleetprof.vitals_by(${value('by')}, ${vitalFilters})
 where name = ${value('vital')}` }),
+    table({ title: 'Parts', description: 'What values consist of, in the order of time.', width: 12, height: 10,
+      sql: `select name, part, count, mean_ms, share as part_share\nfrom fleetprof.vital_parts(${vitalFilters})` }),
+    table({ title: 'Elements of ${vital}', description: 'The elements that values are of, the most frequent first; FCP and TTFB have none.', width: 12, height: 10,
+      sql: `select element, url, unit, count, share as element_share, p50, p75, p95\nfrom fleetprof.vital_elements(${value('vital')}, ${vitalFilters})` }),
     table({ title: 'Functions behind a poor ${vital}', width: 24, height: 10,
       description: 'Functions that ran where the vital was poor, and what each cost where it was good.',
       sql: `select function, resource, line, self_ms_per_load, good_self_ms_per_load, uploads, good_uploads, samples, function_key
-from fleetprof.vital_hotspots(${value('vital')}, ${filters})
+from fleetprof.vital_hotspots(${value('vital')}, ${vitalFilters})
 where not is_agent` }, [toFunction([release, ...mix])]),
     table({ title: 'Interactions', description: 'Clicks, taps and keys by target, the most time first.', width: 12, height: 10,
       sql: `select target, type, count, p75_ms, p98_ms, input_delay_share, processing_share, presentation_share, responses, response_p75_ms, response_p98_ms
-from fleetprof.interactions(${filters})
+from fleetprof.interactions(${vitalFilters})
 limit 100` }),
+    table({ title: 'Interactions by ${by}', description: 'The same for each value, the most time first.', width: 12, height: 10,
+      sql: `select coalesce(nullif(value, ''), '(none)') as value, target, type, count, p75_ms, p98_ms, input_delay_share, processing_share, presentation_share, responses, response_p75_ms
+from fleetprof.interactions_by(${value('by')}, ${vitalFilters})
+limit 200` }),
     table({ title: 'Waits', description: 'Where the time goes until the results of interactions show, of profiled page loads.', width: 24, height: 8,
       sql: `select kind, name, ms, share, responses
 from fleetprof.waits('%', ${filters})` }),
     table({ title: 'Long frames', description: 'What blocked the page, by the browser\'s own account.', width: 12, height: 10,
       sql: `select invoker, function, script, count, p75_ms, blocking_ms, forced_layout_ms, forced_style_ms, forced_reflow_ms, style_ms, layout_ms\nfrom fleetprof.long_frames(${filters})\nlimit 100` }),
+    table({ title: 'Server and network', description: 'How much of the time to first byte is the server, by what its cache did.', width: 12, height: 10,
+      sql: `select cache, count, p75_ms, mean_ms, server_ms, network_ms, server_share\nfrom fleetprof.ttfb_parts(${filters})` }),
+    table({ title: 'Hangs and crashes', description: 'Documents that hung or crashed, as browsers report; such page loads send nothing else.', width: 12, height: 10,
+      sql: `select reason, function, resource, line, callers, count, per_100k_loads, hidden, in_frames\nfrom fleetprof.hangs(${filters})\nlimit 100` }),
+    table({ title: 'Broken policies', description: 'Document policies that documents broke, as browsers report; js-profiling: a page tried to profile without its policy.', width: 12, height: 10,
+      sql: `select policy, count\nfrom fleetprof.violations(${filters})\nlimit 100` }),
   ]);
 
 /** File names and texts of the dashboards. */

@@ -20,7 +20,17 @@ const dashboards = [...files].map(([name, text]) => [name, JSON.parse(text)]);
 
 /** @type {Awaited<ReturnType<typeof startFleet>>} */
 let fleet;
-before(async () => { fleet = await startFleet({ perHour: 2, hostile: false, lab: true }); }, { timeout: 300_000 });
+before(async () => {
+  fleet = await startFleet({ perHour: 2, hostile: false, lab: true });
+  const vital = { name: 'INP', value: 300, attribution: { interactionTarget: 'button.buy', inputDelay: 20, processingDuration: 200 } };
+  const url = 'https://lab.example/';
+  for (const [route, body] of [['ingest', { version: 1, page: { url }, vitals: [vital] }],
+    ['reports', [{ type: 'crash', url, body: { reason: 'oom' } }, { type: 'document-policy-violation', url, body: { policyId: 'js-profiling' } }]]]) {
+    const { status } = await fetch(`${fleet.collector.url}/v1/${route}/pk_lab`, { method: 'POST', body: JSON.stringify(body) });
+    assert.equal(status, 204);
+  }
+  await waitFor(async () => (await fleet.sql("select 1 from fleetprof.upload_log where site = 'lab'")).length === 4, { what: 'uploads in SQL' });
+}, { timeout: 300_000 });
 after(() => fleet.stop());
 
 /** Answers as Grafana's data source gets them. @param {string} sql without variables */
@@ -85,10 +95,11 @@ for (const [name, model] of dashboards) {
 
   test(`${name}: every query answers a reader, with what its panel needs`, async () => {
     const values = await opened(model);
-    // Only this site has profiled responses.
+    // Only this site has profiled responses, parts of vitals, and reports of browsers.
+    const ofLab = ['Waits', 'Parts', 'Elements of ${vital}', 'Server and network', 'Hangs and crashes', 'Broken policies'];
     const lab = await opened(model, (variable) => (variable === 'site' ? 'lab' : undefined));
     for (const { title, type, targets: [{ rawSql, format }] } of model.panels) {
-      const rows = await ask(filled(rawSql, title === 'Waits' ? lab : values));
+      const rows = await ask(filled(rawSql, ofLab.includes(title) ? lab : values));
       assert.ok(rows.length > 0, `${title} is empty`);
       const columns = Object.entries(rows[0]);
       if (type === 'timeseries') {
