@@ -46,6 +46,7 @@ static const struct command commands[] = {
     {"timings", "percentiles of User Timing marks and measures", fp_report_command},
     {"long-frames", "scripts of long animation frames", fp_report_command},
     {"hangs", "page loads that hung or crashed: how often, and where", fp_report_command},
+    {"violations", "document policies that documents broke", fp_report_command},
     {"What a release did:", NULL, NULL},
     {"compare", "two sides, such as releases: functions, timings, vitals", fp_compare_command},
     {"regressions", "what a release made slower, for pipelines", fp_regressions_command},

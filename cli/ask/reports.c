@@ -34,6 +34,8 @@ static const struct fp_grid_column fix_first_columns[] = {FP_COLUMNS_OF_FIX_FIRS
 static const struct fp_grid_column profiling_cost_columns[] = {
     FP_COLUMNS_OF_PROFILING_COST(FP_GRID_COLUMN)};
 static const struct fp_grid_column hangs_columns[] = {FP_COLUMNS_OF_HANGS(FP_GRID_COLUMN)};
+static const struct fp_grid_column violations_columns[] = {
+    FP_COLUMNS_OF_VIOLATIONS(FP_GRID_COLUMN)};
 static const struct fp_grid_column coverage_columns[] = {FP_COLUMNS_OF_COVERAGE(FP_GRID_COLUMN)};
 
 struct report {
@@ -224,6 +226,13 @@ static const struct report reports[] = {
      .footer = "FUNCTION is where the page was; only hangs have one, in Chromium. LOADS are page "
                "loads that can send such reports and whose agents sent something; an empty cell is "
                "not known."},
+    {.command = "violations",
+     .doc = "Members of Document-Policy that documents broke, as their browsers report, the most "
+            "frequent first.",
+     .function = "violations",
+     .things = "reports of broken policies; fleetprof_reports asks browsers for them",
+     COLUMNS(violations_columns),
+     .footer = "js-profiling: a page tried to profile without its policy. COUNT is of reports."},
     {.command = "coverage",
      .doc =
          "How many page loads said whether they were profiled, how many were, and why the others "

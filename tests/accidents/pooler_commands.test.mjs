@@ -81,6 +81,7 @@ const tries = () => ({
   'markers': [['markers', '--csv']],
   'coverage': [['coverage', '--csv']],
   'hangs': [['hangs', '--csv']],
+  'violations': [['violations', '--csv']],
   'callers': [['callers', 'work', '--csv'], ['callers', '--callees', 'work', '--csv']],
   'trend': [['trend', '--by', 'function', 'work', '--csv']],
   'compare': [['compare', 'v1', 'v2', '--csv'], ['compare', '--timings', 'v1', 'v2', '--csv'], ['compare', '--vitals', 'v1', 'v2', '--csv'],

@@ -62,7 +62,7 @@ before(async () => {
   assert.equal((await send(`${to}?format=speed-tracer`, { body: dump })).status, 204);
   assert.equal((await send(to, { body: fs.readFileSync(bad, 'utf8') })).status, 422);
   const hang = { type: 'crash', url: 'https://shop.example/', body: { reason: 'unresponsive', stack: 'at spin (https://shop.example/app.js:3:7)' } };
-  assert.equal((await send(to.replace('ingest', 'reports'), { body: JSON.stringify([hang]) })).status, 204);
+  assert.equal((await send(to.replace('ingest', 'reports'), { body: JSON.stringify([hang, { ...hang, type: 'document-policy-violation', body: { policyId: 'js-profiling' } }]) })).status, 204);
   await waitFor(async () => (await stack.sql('select from fleetprof.upload_log')).length === 106, { what: '106 uploads' });
   fs.writeFileSync(path.join(dir, 'no-database.yaml'), JSON.stringify({ ...stack.collector.config, database: `host=${dir} dbname=fleetprof` }));
   const added = await run([program, 'sourcemap', 'add', '--site', 'shop', '--release', 'v1', '--url-prefix', 'https://shop.example/', table,
@@ -105,6 +105,7 @@ const questions = [
   ['cost package', "select * from fleetprof.cost_by('package', 'shop')"],
   ['coverage', "select * from fleetprof.coverage('shop')"],
   ['hangs', "select * from fleetprof.hangs('shop')"],
+  ['violations', "select * from fleetprof.violations('shop')"],
   ['sourcemap list', 'select * from fleetprof.function_tables'],
   ['session list', "select *, session_id::text, source_id::text, window_id::text from fleetprof.sessions"],
 ];

@@ -84,7 +84,7 @@ test('the file has the answers under the addresses that the page asks, with time
   }
   const names = addresses.map(({ pathname }) => pathname.replace('/api/v1/', ''));
   assert.deepEqual([...new Set(names)].sort(), ['cost_by', 'coverage', 'fix_first', 'flamegraph_columns', 'hangs', 'hotspots', 'interactions', 'left_out', 'long_frames', 'refusals',
-    'releases', 'summary', 'third_parties', 'timings', 'ttfb_parts', 'vitals']);
+    'releases', 'summary', 'third_parties', 'timings', 'ttfb_parts', 'violations', 'vitals']);
   const groups = addresses.filter(({ pathname }) => pathname.endsWith('/cost_by')).map(({ searchParams }) => searchParams.get('by'));
   assert.deepEqual(groups, ['host', 'party', 'entity', 'package', 'resource', 'source', 'marker', ...dimensions]);
   const hotspots = answers[Object.keys(answers)[names.indexOf('hotspots')]];

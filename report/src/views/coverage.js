@@ -25,8 +25,8 @@ function hangList(rows) {
 export const coverage = {
   title: 'Coverage',
   key: 'o',
-  asks: (state) => ({ coverage: question('coverage', state), 'refusals?': question('refusals', state), 'hangs?': question('hangs', state) }),
-  mount(main, { coverage: { rows: [all] }, refusals, hangs }, page, state) {
+  asks: (state) => ({ coverage: question('coverage', state), 'refusals?': question('refusals', state), 'hangs?': question('hangs', state), 'violations?': question('violations', state) }),
+  mount(main, { coverage: { rows: [all] }, refusals, hangs, violations }, page, state) {
     const rows = all ? reasons.map((name) => ({ reason: `${columns.coverage[name][0]}: ${meanings.coverage[name]}`, loads: all[name], share: all[name] === null ? null : all[name] / all.loads })) : [];
     const sampled = all && all.sampled !== null
       ? `A signed token proves that the server sampled ${count(all.sampled)} page loads; of ${count(all.delivered)} a trace came (${percent(all.delivered / all.sampled)}). They stand for about ${count(all.estimated_loads)} page loads in all.`
@@ -45,6 +45,8 @@ export const coverage = {
       after: all ? h('div', null, h('p', null, sampled), seen && h('p', null, seen), overloaded && h('p', null, overloaded), refused > 0 ? h('p', null, `${count(refused)} records of accepted uploads were refused: ${
         refusals.rows.slice(0, 5).map(({ format, reason, records }) => `${count(records)} ${format} ${reason}`).join(', ')}.`) : null,
       hangs.rows.length > 0 ? hangList(hangs.rows) : null,
+      violations.rows.length > 0 ? h('p', { 'data-violations': '' }, `Browsers report documents that broke their policy: ${
+        violations.rows.slice(0, 5).map(({ policy, count: reports }) => `${count(reports)} ${policy}`).join(', ')}.`) : null,
       h('p', { class: 'note' }, 'A page load that sends nothing is not counted. The command fleetprof doctor finds out why profiles are missing.')) : null,
     });
   },

@@ -77,13 +77,14 @@ test('coverage says how many page loads were profiled', async () => {
   assert.deepEqual((await screenRows()).slice(0, 2).map(({ loads }) => loads), [all.profiled, all.no_policy ?? '–']);
 });
 
-test('coverage lists hangs and crashes where browsers report some', async () => {
+test('coverage lists hangs, crashes and broken policies where browsers report some', async () => {
   await open('/bundled/coverage?since=2d');
-  assert.equal(await page.locator('[data-hangs]').count(), 0);
+  assert.equal(await page.locator('[data-hangs], [data-violations]').count(), 0);
   const crash = { type: 'crash', age: 1, url: 'https://bundled.example/', user_agent: '', body: {} };
   const stackText = '\n    at <b>spin (https://bundled.example/app.js:12:3)\n    at main (https://bundled.example/app.js:1:1)';
   const reply = await fetch(`${stack.collector.url}/v1/reports/pk_bundled`, { method: 'POST', headers: { 'Content-Type': 'application/reports+json' },
-    body: JSON.stringify([{ ...crash, body: { reason: 'unresponsive', stack: stackText } }, crash, crash]) });
+    body: JSON.stringify([{ ...crash, body: { reason: 'unresponsive', stack: stackText } }, crash, crash,
+      { ...crash, type: 'document-policy-violation', body: { policyId: 'js-profiling' } }]) });
   assert.equal(reply.status, 204, await reply.text());
   await waitFor(async () => (await sql("count(*) as count from fleetprof.hangs('bundled')"))[0].count > 0, { what: 'the reports in SQL' });
   await open('/bundled/coverage?since=2d');
@@ -91,6 +92,7 @@ test('coverage lists hangs and crashes where browsers report some', async () => 
   assert.match(await text('[data-hangs]'), new RegExp(`^Browsers report 3 documents that hung or crashed, ${(300_000 / loads).toLocaleString('en')} per 100,000 page loads`));
   assert.deepEqual(await page.locator('[data-hangs] li').allInnerTexts(),
     ['2 crash', '1 unresponsive in <b>spin (https://bundled.example/app.js:12), called by main']);
+  assert.equal(await text('[data-violations]'), 'Browsers report documents that broke their policy: 1 js-profiling.');
 });
 
 test('the flame graph: functions, selection and whole agree with SQL', async () => {
