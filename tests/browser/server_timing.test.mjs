@@ -38,7 +38,7 @@ after(async () => {
 /** A page of a few bytes. */
 const shell = `${tag({}, 'fleetprof.vitals.js')}<div>`;
 
-/** What `visit` needs of a tab. @typedef {{ goto: (url: string) => Promise<unknown>, evaluate: (wait: () => Promise<unknown>) => Promise<unknown> }} Tab */
+/** The part of a tab that `visit` needs. @typedef {{ goto: (url: string) => Promise<unknown>, evaluate: (wait: () => Promise<unknown>) => Promise<unknown> }} Tab */
 
 /** @param {Awaited<ReturnType<typeof launchFirefox>>} firefox @returns {Tab} */
 const firefoxTab = (firefox) => ({ goto: firefox.open, evaluate: (wait) => wait() });
