@@ -139,7 +139,7 @@ static const char select_rows[] =
     "(array['', '\u258f', '\u258e', '\u258d', '\u258c', '\u258b', '\u258a', '\u2589'])"
     "[(coalesce(160 * value_ms / nullif(max(value_ms) over (), 0), 0))::integer % 8 + 1], uploads, "
     "to_char(bucket at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), value_ms, low_ms, "
-    "high_ms, uploads "
+    "high_ms, uploads, definition_change "
     "from (select ";
 
 /* Asks for the time zone of the site's days. Hours are those of UTC. */
@@ -215,6 +215,20 @@ static const char *footer(const char *by)
                                     "or more, if uploads are independent"
                                   : "MS is attributed time per page load with this value; it lies "
                                     "in the range with 95 % or more, if uploads are independent";
+}
+
+/* Names the steps from which on browsers measure a vital otherwise. */
+static void print_definition_changes(const PGresult *answer)
+{
+    int text = PQnfields(answer) - 1;
+    for (int row = 0; row < PQntuples(answer); row++) {
+        if (PQgetisnull(answer, row, text))
+            continue;
+        (void)printf("From %s on, most values have another definition. ",
+                     PQgetvalue(answer, row, 0));
+        fp_terminal_write_line(stdout, fp_str_of(PQgetvalue(answer, row, text)));
+        (void)printf(".\n");
+    }
 }
 
 /* True if no row has time or uploads. */
@@ -315,6 +329,7 @@ static bool print_trend(struct trend_options *given)
         fine = explain(given, answer);
     } else if (given->analysis.form == FP_FORM_PEOPLE) {
         (void)printf("\n%s.\n", footer(given->by));
+        print_definition_changes(answer);
         fine = !given->since_when || print_change(given);
     }
     PQclear(answer);

@@ -323,7 +323,14 @@ create or replace function fleetprof.trend(
     step text,
     -- {{filters and vitals}}
 )
-returns table (bucket timestamptz, value_ms double precision, low_ms double precision, high_ms double precision, uploads bigint)
+returns table (
+    bucket            timestamptz,
+    value_ms          double precision,
+    low_ms            double precision,
+    high_ms           double precision,
+    uploads           bigint,
+    definition_change text
+)
 language plpgsql stable parallel safe rows 100
 -- {{settings}}
 as $$
@@ -333,6 +340,8 @@ declare
     of_dimension constant boolean := coalesce(trend.by = any(dimensions()), false);
     navigations constant text[] := select_navigations_of(trend.by, trend.navigation, trend.exclude_navigation);
     selected selection;
+    -- Before its blocks are those of the trend.
+    whole selection;
     zone constant text := fleetprof.timezone_of(trend.site);
     -- Null: each hour is a step.
     starts timestamptz[];
@@ -356,18 +365,26 @@ begin
             where segment_id = any(selected.segment_ids) and to_jsonb(segment) ->> trend.by = trend.key);
         selected.group_ids := selected.segment_ids;
     end if;
+    whole := selected;
     selected := trend_blocks(selected, trend.step = 'day', zone);
     if trend.step = 'day' then
         starts := day_starts(selected, zone);
     end if;
     case
-        when trend.by = 'function' then return query select * from function_trend(selected, starts, trend.key);
-        when trend.by in ('mark', 'measure', 'vital') then
-            return query select * from timing_trend(selected, starts, trend.by, trend.key, navigations);
+        when trend.by = 'function' then
+            return query select trend.*, null from function_trend(selected, starts, trend.key) as trend;
+        when trend.by = 'vital' then
+            return query
+            select bucket, value_ms, low_ms, high_ms, uploads, definition_change
+            from timing_trend(selected, starts, trend.by, trend.key, navigations)
+            left join definition_changes(whole, trend.step = 'day', zone, starts, trend.key, navigations) using (bucket)
+            order by bucket;
+        when trend.by in ('mark', 'measure') then
+            return query select trend.*, null from timing_trend(selected, starts, trend.by, trend.key, navigations) as trend;
         when of_dimension or trend.by in ('package', 'party', 'entity', 'host', 'resource', 'source', 'marker') then
             -- Citus has no plan for the joins if nothing is selected.
             if selected.segment_ids is not null then
-                return query select * from group_trend(selected, starts, trend.by, trend.key);
+                return query select trend.*, null from group_trend(selected, starts, trend.by, trend.key) as trend;
             end if;
         else
             raise invalid_parameter_value using
