@@ -317,6 +317,12 @@ from fleetprof.waits('%', ${filters})` }),
     table({ title: 'Broken policies', description: 'Document policies that documents broke, as browsers report; js-profiling: a page tried to profile without its policy.', width: 12, height: 10,
       sql: `select policy, count\nfrom fleetprof.violations(${filters})\nlimit 100` }),
   ]);
+vitals.annotations?.list?.push({
+  name: 'Changed definitions', datasource, enable: true, iconColor: 'orange',
+  target: query(`select bucket as time, definition_change as text
+from fleetprof.trend('vital', ${value('vital')}, ${value('step')}, ${filters})
+where definition_change is not null`, 'table'),
+});
 
 /** File names and texts of the dashboards. */
 export const files = new Map(Object.entries({ overview, function: oneFunction, releases, vitals })

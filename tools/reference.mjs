@@ -17,7 +17,7 @@ import { dimensions, filters } from './filters.mjs';
 import { marks, routes, silent } from './frameworks.mjs';
 import { linesOf, sources } from './log_lines.mjs';
 import { questionOf, questions, typeOf } from './questions.mjs';
-import { vitals } from './vitals.mjs';
+import { vitalChanges, vitals } from './vitals.mjs';
 
 /** @typedef {Record<string, string>} Row */
 
@@ -74,6 +74,8 @@ const writers = {
   series: () => table(['series', 'what it is'], rulesOf('recording', 'record').map(({ name, about }) => [`\`${name}\``, about])),
   vital_parts: () => table(['vital', 'parts'], vitals.filter(({ parts }) => parts.length > 0)
     .map(({ name, parts }) => [`\`${name}\``, parts.map((part) => `\`${part.name}\` (\`${part.member}\`)`).join(', ')])),
+  vital_changes: () => table(['vitals', 'browsers', 'from version', 'since', 'what changed'], vitalChanges.map(({ names, browsers, version, since, source, meaning }) =>
+    [names.map((name) => `\`${name}\``).join(', '), browsers.join(', '), `${version}`, since, `${meaning} ([source](${source}))`])),
   vitals: () => table(['vital', 'unit', 'good up to', 'poor above', 'meaning'],
     vitals.map(({ name, unit, good, poor, meaning }) => [`\`${name}\``, unit, `${good}`, `${poor}`, meaning])),
   silent_frameworks: () => table(['framework', 'its production build marks nothing'], silent),

@@ -140,6 +140,9 @@ export const dayTicks = (places, zone) => (most) => places.filter((_, i) => i % 
 /** @param {Row[]} releases */
 const marksOf = (releases) => releases.map(({ release, first_hour: at }) => ({ at: Date.parse(at) / 1000, name: release || '(none)' })).sort((a, b) => a.at - b.at);
 
+/** Returns a mark at each step from which on browsers measure a vital otherwise. @param {Row[]} rows of trend @param {number[]} places seconds */
+const changesOf = (rows, places) => rows.flatMap((row, i) => (row.definition_change ? [{ at: places[i], name: row.definition_change.split(':')[0] }] : []));
+
 /** Draws releases as dashed lines with their names. @param {{ at: number, name: string }[]} marks seconds @param {Pen} pen @param {[number, number]} shown */
 function drawMarks(marks, { context, x, y, colour }, [first, last]) {
   context.strokeStyle = context.fillStyle = colour('--accent');
@@ -225,7 +228,7 @@ function drawChange({ change, begins, begins_from: from, begins_until: until }, 
 }
 
 /**
- * Returns a trend: values, the interval in which they lie, releases, the change point.
+ * Returns a trend: values, the interval in which they lie, releases, changed definitions, the change point.
  * @param {Row[]} rows of trend
  * @param {Row[]} releases
  * @param {string} label
@@ -259,7 +262,7 @@ export function trend(rows, releases, label, write, zone = 'UTC', change) {
       context.stroke();
       context.lineWidth = 1;
       if (known.length < 60) for (const { at, value } of known) context.fillRect(x(at) - 2.5, y(value) - 2.5, 5, 5);
-      drawMarks(marksOf(releases), pen, shown);
+      drawMarks([...marksOf(releases), ...changesOf(rows, places)].sort((a, b) => a.at - b.at), pen, shown);
     },
   });
 }

@@ -116,10 +116,11 @@ for (const [name, model] of dashboards) {
         assert.ok(Math.abs(top / rows[0].value - 1) < 0.01, `${top} of ${rows[0].value}`);
       }
     }
-    for (const { target: { rawSql, format } } of model.annotations.list) {
+    for (const { name, target: { rawSql, format } } of model.annotations.list) {
       const rows = await ask(filled(rawSql, values));
       assert.equal(format, 'table');
-      assert.ok(rows.length > 0 && rows.every(({ time, text }) => time && text), 'releases');
+      // The definitions of vitals changed at other times than now.
+      assert.ok((rows.length > 0 || name !== 'Releases') && rows.every(({ time, text }) => time && text), name);
     }
   });
 

@@ -62,6 +62,10 @@ const trendTable = (rows, label, write, zone = 'UTC') => h('details', null, h('s
       /** @type {import('../table.js').Column} */ ({ name, label: title, kind: 'number', ...write ? { cell: (row) => (row[name] === null ? '' : write(row[name])) } : {} })),
     { name: 'uploads', label: 'Uploads', kind: 'count' }] }));
 
+/** Says that browsers measure a vital otherwise from a step on; null if they do not. @param {import('../api.js').Row} row @param {string} [zone] */
+const definitionChange = ({ bucket, definition_change: change }, zone = 'UTC') => (change
+  ? h('p', { class: 'since' }, `From ${stepTime(bucket, zone).join(' ')} on, most values have another definition. ${visible(change, 400)}.`) : null);
+
 /**
  * Returns a trend with its releases and its change point, in words too, and its table.
  * @param {import('../main.js').Page} page @param {import('../state.js').State} state
@@ -71,7 +75,7 @@ const trendTable = (rows, label, write, zone = 'UTC') => h('details', null, h('s
 export function trendSection(page, state, { trend: { rows }, zone, change, releases }, { heading, label, caption = 'Trend', write }) {
   const [found] = change.rows;
   return h('section', null, h('h3', null, heading), steps(page, state), trend(rows, releases.rows, label, write, zoneOf(zone), found),
-    found ? h('p', { class: 'since' }, sinceWhen(found)) : null, trendTable(rows, caption, write, zoneOf(zone)));
+    found ? h('p', { class: 'since' }, sinceWhen(found)) : null, ...rows.map((row) => definitionChange(row, zoneOf(zone))), trendTable(rows, caption, write, zoneOf(zone)));
 }
 
 /** @param {import('../state.js').State} state */
