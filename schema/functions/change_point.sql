@@ -262,7 +262,7 @@ begin
         select
             bucket, coalesce(value_ms, 0) as value_ms,
             coalesce(
-                case when change_point.by = any(dimensions() || '{mark,measure,vital}'::text[]) then trend.uploads else load.loads end,
+                case when is_dimension(change_point.by) or change_point.by = any('{mark,measure,vital}') then trend.uploads else load.loads end,
                 0) as weight
         from fleetprof.trend(change_point.by, change_point.key, 'hour',
             -- {{arguments}}

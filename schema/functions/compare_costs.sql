@@ -35,7 +35,8 @@ as $$
 #variable_conflict use_column
 begin
     return query
-    select to_jsonb(segment) ->> compared_values.dimension, array_agg(segment_id), sum(total.us)
+    select
+        coalesce(to_jsonb(segment) ->> compared_values.dimension, custom_value(custom, compared_values.dimension)), array_agg(segment_id), sum(total.us)
     from (
         select segment_id, sum(us)::double precision as us
         from (
@@ -90,7 +91,7 @@ declare
     own text[] := case when compared_groups.by = 'party'
         then own_hosts((compared_groups.before).whole) || own_hosts((compared_groups.after).whole) end;
 begin
-    if compared_groups.by = any(dimensions()) then
+    if is_dimension(compared_groups.by) then
         -- Each value is compared by itself, so Benjamini and Hochberg's rule for all of them comes after that.
         return query
         with judged as materialized (
@@ -172,10 +173,11 @@ declare
     sides record := compared_sides(
         given, compare_costs.before, compare_costs.after, compare_costs.before_since, compare_costs.before_until, before_own, after_own);
     kinds text[] := '{package,party,entity,host,resource,source}'::text[] || array(
-        select dimension from unnest(dimensions()) as dimension
-        where dimension <> 'release' and dimension <> all((sides.before_side).apart));
+        select dimension from unnest(dimensions() || 'custom.NAME'::text) as dimension
+        where dimension <> 'release' and split_part(dimension, '.', 1) <> all((sides.before_side).apart));
 begin
-    if (compare_costs.by = any(kinds)) is not true then
+    if (case when compare_costs.by like 'custom.%' and is_dimension(compare_costs.by) then 'custom.NAME' else compare_costs.by end
+        = any(kinds)) is not true then
         raise invalid_parameter_value using
             message = format('costs cannot be compared by "%s"', coalesce(compare_costs.by, 'null')),
             hint = format('by is one of %s.', array_to_string(kinds, ', '));

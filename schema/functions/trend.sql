@@ -337,7 +337,7 @@ as $$
 #variable_conflict use_column
 declare
     -- {{given}}
-    of_dimension constant boolean := coalesce(trend.by = any(dimensions()), false);
+    of_dimension constant boolean := is_dimension(trend.by);
     navigations constant text[] := select_navigations_of(trend.by, trend.navigation, trend.exclude_navigation);
     selected selection;
     -- Before its blocks are those of the trend.
@@ -362,7 +362,7 @@ begin
         selected.segment_ids := (
             select array_agg(segment_id order by segment_id)
             from segment
-            where segment_id = any(selected.segment_ids) and to_jsonb(segment) ->> trend.by = trend.key);
+            where segment_id = any(selected.segment_ids) and coalesce(to_jsonb(segment) ->> trend.by, custom_value(custom, trend.by)) = trend.key);
         selected.group_ids := selected.segment_ids;
     end if;
     whole := selected;
@@ -390,7 +390,7 @@ begin
             raise invalid_parameter_value using
                 message = format('there is no trend by "%s"', coalesce(trend.by, 'null')),
                 hint = 'by is function, mark, measure or vital; package, party, entity, host, resource or source; '
-                    || array_to_string(dimensions(), ', ') || '; or marker.';
+                    || array_to_string(dimensions() || 'custom.NAME'::text, ', ') || '; or marker.';
     end case;
 end
 $$;

@@ -17,7 +17,7 @@ create function pg_temp.found(custom text, exclude_custom text default null) ret
         & (2 ^ (segment_id - 1))::integer > 0
 $$;
 
-select plan(20);
+select plan(27);
 select is(pg_temp.found(filter), expected, format('"%s" selects', filter))
 from (values
     (null, '123456'), ('%', '123456'), ('plan=pro', '1'), ('plan=pro%', '12'), ('country=de', '13'),
@@ -33,6 +33,25 @@ select results_eq(
 select results_eq(
     $$ select value from field_values('custom.country', 'shop', '2026-01-05Z', '2026-01-06Z') order by value collate "C" $$,
     $$ values (''), ('de'), ('fr') $$, 'values of one of them');
+select results_eq(
+    $$ select value_ms, uploads from trend('custom.country', 'de', 'day', 'shop', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values (5 / 2.0::float8, 2::bigint) $$, 'a trend of one of them');
+select results_eq(
+    $$ select value_ms, uploads from trend('custom.country', '', 'hour', 'shop', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values (56 / 3.0::float8, 3::bigint) $$, 'a trend of page loads without it');
+select is_empty($$ select from trend('custom.plan', 'nobody', 'day', 'shop', '2026-01-05Z', '2026-01-06Z') $$, 'a trend of a value that nobody has');
+select results_eq(
+    $$ select name, before_uploads, after_uploads
+       from compare_costs('custom.country', 'shop', before_variant => '1', after_variant => '3', since => '2026-01-05Z', until => '2026-01-06Z') $$,
+    $$ values ('de', 1::bigint, 1::bigint) $$, 'costs of two sides by one of them');
+select throws_ok(
+    $$ select from compare_costs('custom.country', 'shop', before_custom => 'plan=pro', after_custom => 'plan=professional') $$,
+    '22023', 'costs cannot be compared by "custom.country"', 'not by what makes the sides');
+select throws_ok(format($$ select from %s $$, call), '22023', message, 'a name that cannot be one: ' || call)
+from (values
+    ('trend(''custom.'', ''x'', ''day'', ''shop'')', 'there is no trend by "custom."'),
+    ('compare_costs(''custom.'', ''shop'', before_variant => ''2'', after_variant => ''3'')', 'costs cannot be compared by "custom."'))
+    as wrong (call, message);
 select is(
     (select array[before_uploads, after_uploads] from compare_summary('shop', before_custom => 'plan=pro', after_custom => 'plan=professional')),
     array[1, 1]::bigint[], 'two sides');
