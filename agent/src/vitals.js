@@ -267,8 +267,8 @@ function observeVitals(views, leaveOut) {
     const start = vitalsOfStart.test(name) ? navigationStartTime || navigation?.activationStart || 0 : interactionTime;
     views.at(start ?? largestShiftTime ?? navigationStartTime, navigationStartTime).lists.vitals.push({
       id, name, value, navigationType,
-      // web-vitals does not look again when the entry with the target comes late.
-      target: target || interactionTarget || largestShiftTarget || views.targets.get(entries[0]?.interactionId),
+      // The interaction's own name first: web-vitals does not look again when the entry with the target comes late.
+      target: target || largestShiftTarget || views.targets.get(entries[0]?.interactionId) || interactionTarget,
       url: url?.replace(/[?#].*/s, ''),
       attribution: Object.fromEntries(Object.entries(attribution).filter(([name]) => partNames.test(name))),
       ...serverShare(entries[0]),
@@ -311,14 +311,16 @@ function observeInteractions(views, onEntries, leaveOut) {
   /** Recent interactions, by the browser's number. @type {Map<number, any>} */
   const recent = new Map();
   return observe({ type: 'event', durationThreshold: minInteractionMs },
-    ({ interactionId, name, startTime: start, duration, processingStart, processingEnd, target }) => {
+    ({ interactionId, name, startTime: start, duration, processingStart, processingEnd, target, targetSelector }) => {
       if (!interactionId || duration < minInteractionMs) return;
       const known = recent.get(interactionId);
       // The browser rounds durations to 8 ms and ends them where a dialog opens. It does neither with processing times.
       const clip = (/** @type {number} */ time) => Math.max(start, Math.min(time, start + duration));
       const event = {
         type: name.startsWith('key') ? 'keyboard' : 'pointer', start, processingStart: clip(processingStart),
-        processingEnd: clip(processingEnd), duration, target: selectorOf(target) ?? known?.target,
+        processingEnd: clip(processingEnd), duration,
+        // A newer browser still has a selector of an element that is gone by now; the collector reduces it.
+        target: selectorOf(target) ?? known?.target ?? targetSelector,
       };
       // On a page that listens only to clicks, only the click has the target.
       if (known) known.target = event.target;

@@ -245,6 +245,34 @@ test('a click has its target on a page that listens to nothing but clicks', asyn
   await close();
 });
 
+test('a key keeps the target that only its first event has, because its last one removes it', async () => {
+  const { page, show, close } = await openPage('<div id="list"><input class="gone" onkeydown="busy(60)" onkeyup="busy(120); requestAnimationFrame(() => this.remove())"> text</div>');
+  await page.focus('.gone');
+  await page.keyboard.down('a');
+  await page.waitForFunction("painted.includes('keydown')");
+  await page.keyboard.up('a');
+  await page.waitForFunction("painted.includes('keyup')");
+  await show('hidden');
+  await waitFor(() => all('vitals').some(({ name }) => name === 'INP'), { what: 'INP' });
+  const [{ duration, target }, ...others] = all('interactions');
+  assert.deepEqual([others, duration >= 120, target], [[], true, 'div#list>input.gone']);
+  assert.equal(all('vitals').find(({ name }) => name === 'INP').target, 'div#list>input.gone');
+  await close();
+});
+
+for (const [what, selector] of [['without targetSelector', undefined], ['with targetSelector', 'button.gone[src="/u/7"]']]) {
+  test(`a click whose target is gone before any of its entries has what the browser still says: ${what}`, async () => {
+    const { page, click, show, close } = await openPage('<button class="gone" onpointerdown="this.remove(); busy(120)">Gone</button>');
+    // No browser here has it yet.
+    await page.evaluate((value) => value && Object.defineProperty(PerformanceEventTiming.prototype, 'targetSelector', { get: () => value }), selector);
+    await click('.gone', 'pointerdown');
+    await show('hidden');
+    await waitFor(() => all('interactions').length > 0, { what: 'interaction' });
+    assert.deepEqual(all('interactions').map(({ target }) => target), [selector]);
+    await close();
+  });
+}
+
 test('no interaction is processed outside of itself, although a dialog holds its handler up', async () => {
   const { page, settled, show, close } = await openPage('<input onkeydown="busy(60); confirm()"><p onmouseup="busy(60); alert()">text</p>');
   page.on('dialog', async (dialog) => {
