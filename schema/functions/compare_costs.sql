@@ -88,7 +88,7 @@ declare
     -- Over all functions, because those of one group say nothing about machines.
     known record := compared_machines(compared_groups.before, compared_groups.after);
     machines double precision[] := array[coalesce(known.change, 0), coalesce(known.error, 0)];
-    own text[] := case when compared_groups.by = 'party'
+    own text[] := case when compared_groups.by in ('party', 'owner')
         then own_hosts((compared_groups.before).whole) || own_hosts((compared_groups.after).whole) end;
 begin
     if is_dimension(compared_groups.by) then
@@ -172,7 +172,7 @@ declare
     -- {{given}}
     sides record := compared_sides(
         given, compare_costs.before, compare_costs.after, compare_costs.before_since, compare_costs.before_until, before_own, after_own);
-    kinds text[] := '{package,party,entity,host,resource,source}'::text[] || array(
+    kinds text[] := '{package,owner,party,entity,host,resource,source}'::text[] || array(
         select dimension from unnest(dimensions() || 'custom.NAME'::text) as dimension
         where dimension <> 'release' and split_part(dimension, '.', 1) <> all((sides.before_side).apart));
 begin

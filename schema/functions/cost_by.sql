@@ -12,14 +12,14 @@ as $$
 #variable_conflict use_column
 declare
     -- {{given}}
-    of_what constant text[] := '{package,party,entity,host,resource,source}';
+    of_what constant text[] := '{package,owner,party,entity,host,resource,source}';
     kinds constant text[] := of_what || dimensions() || '{custom.NAME,marker}'::text[];
     of_scripts constant boolean := cost_by.by = any(of_what);
     selected selection := select_segments(
         listed_by(given, cost_by.by), by_segment => not coalesce(of_scripts or cost_by.by = 'marker', false));
     markers smallint[] := select_markers(cost_by.marker, cost_by.exclude_marker);
     whole record := selected_totals(selected);
-    own text[] := case when cost_by.by = 'party' then own_hosts(selected) end;
+    own text[] := case when cost_by.by in ('party', 'owner') then own_hosts(selected) end;
 begin
     if not is_dimension(cost_by.by) and (cost_by.by = any(kinds)) is not true then
         raise invalid_parameter_value using

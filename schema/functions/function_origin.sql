@@ -69,6 +69,7 @@ returns table (
     line          integer,
     column_number integer,
     package       text,
+    owner         text,
     is_ignored    boolean,
     release_added text,
     source_link   text
@@ -81,6 +82,11 @@ begin
     return query
     select
         origin.function, origin.source, origin.source_line, origin.source_column, origin.package,
+        (
+            select owned.owner
+            from owners_of(array[known.site], array[origin.source]) as owned
+            where origin.package = ''
+        ),
         origin.is_ignored
             or is_ignored_code(origin.source, ignored.patterns)
             or is_ignored_code(known.url, ignored.patterns),

@@ -318,6 +318,7 @@ returns table (
     column_number      integer,
     package            text,
     party              text,
+    owner              text,
     p75_ms             double precision,
     gain_ms            double precision,
     gain_low           double precision,
@@ -359,6 +360,8 @@ begin
         named.column_number,
         nullif(package.name, '(no package)'),
         case gain.kind when 'function' then party.name when 'host' then party_of_host(gain.name, own) end,
+        -- Such as (nobody): not an owner.
+        case when owner.name not like '(%' then owner.name end,
         p75_us / 1000,
         gain_us / 1000,
         -- An unknown error stays unknown.
@@ -380,7 +383,9 @@ begin
     left join (select listed.* from frame_id cross join lateral frame_groups('package', ids, own) as listed) as package
         on gain.kind = 'function' and package.frame_id::text = gain.name
     left join (select listed.* from frame_id cross join lateral frame_groups('party', ids, own) as listed) as party
-        on gain.kind = 'function' and party.frame_id::text = gain.name;
+        on gain.kind = 'function' and party.frame_id::text = gain.name
+    left join (select listed.* from frame_id cross join lateral frame_groups('owner', ids, own) as listed) as owner
+        on gain.kind = 'function' and owner.frame_id::text = gain.name;
 end
 $$;
 
@@ -400,6 +405,7 @@ returns table (
     column_number      integer,
     package            text,
     party              text,
+    owner              text,
     p75_ms             double precision,
     p75_gone_ms        double precision,
     p75_halved_ms      double precision,
@@ -441,6 +447,7 @@ begin
         column_number,
         package,
         party,
+        owner,
         p75_ms,
         greatest(0, p75_ms - gain_ms),
         greatest(0, p75_ms - half_gain_ms),

@@ -69,7 +69,7 @@ const factFunctions = {
   event_breakdown: [''],
   callers: ["function_name => '%'", "function_name => null, key => KEY"],
   callees: ["function_name => '%'", "function_name => null, key => KEY"],
-  cost_by: ['route', 'package', 'source', 'resource', 'host', 'browser', 'marker', 'party', 'entity'].map((by) => `by => '${by}'`),
+  cost_by: ['route', 'package', 'source', 'resource', 'host', 'browser', 'marker', 'party', 'owner', 'entity'].map((by) => `by => '${by}'`),
   change_point: ["by => 'function', key => FUNCTION"],
   trend: [
     "by => 'measure', key => 'dom', step => 'hour'",
@@ -146,6 +146,7 @@ const views = {
   storage: ['select distinct site, day from fleetprof.storage'],
   sites: ['select site, first_hour, last_hour from fleetprof.sites()'],
   function_tables: ['select site, release, url, functions from fleetprof.function_tables'],
+  code_owners: ['select * from fleetprof.code_owners'],
 };
 
 /**

@@ -31,7 +31,7 @@ select pg_temp.add(4, 'none', 'https://shop.example/app-1.js', 'v1', '[[1, 10, "
 
 select results_eq(
     $$ select * from function_origin('shop', 'https://shop.example/app-1.js', 1, 10) $$,
-    $$ values ('sortCart', 'src/cart #1.ts', 7, 3, '', false, 'v/1 é',
+    $$ values ('sortCart', 'src/cart #1.ts', 7, 3, '', null, false, 'v/1 é',
         'https://git.example/shop/blob/v/1%20%C3%A9/src/cart%20%231.ts?plain=1#L7:3') $$, 'a place that a table knows');
 select results_eq(
     $$ select function, package, is_ignored, source_link from function_origin('shop', 'https://shop.example/app-1.js', 1, 20) $$,
