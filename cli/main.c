@@ -60,6 +60,7 @@ static const struct command commands[] = {
     {"validate", "check files as the collector would, without a server", fp_validate_command},
     {"import", "upload files to a collector", fp_import_command},
     {"sourcemap", "original names of functions in bundled scripts", fp_sourcemap_command},
+    {"owners", "who owns the sources of a site: CODEOWNERS", fp_owners_command},
     {"Running it:", NULL, NULL},
     {"migrate", "bring a database to this version's schema", fp_migrate_command},
     {"doctor", "find out why a site has no profiles", fp_doctor_command},

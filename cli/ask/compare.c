@@ -37,8 +37,8 @@ static const struct argp_option options[] = {
     {"vitals", OPTION_VITALS, NULL, 0,
      "web vitals, instead of functions: their medians and 75th percentiles", 0},
     {"by", OPTION_BY, "WHAT", 0,
-     "package, party, entity, host, resource, source or a dimension such as route, instead of "
-     "functions",
+     "package, owner, party, entity, host, resource, source or a dimension such as route, instead "
+     "of functions",
      0},
     {"parts", OPTION_PARTS, NULL, 0,
      "how much of the difference is code, and how much another mix of page loads", 0},

@@ -186,7 +186,8 @@ static const struct report reports[] = {
                "divided among its scripts by their durations, and so are STYLE MS and LAYOUT MS, "
                "which Chrome 158 and later say."},
     {.command = "cost",
-     .doc = "Time by what scripts have in common (BY is package, party, entity, host, resource or "
+     .doc = "Time by what scripts have in common (BY is package, owner, party, entity, host, "
+            "resource or "
             "source), by a dimension (" FP_FILTER_DIMENSIONS ") or by marker.",
      .function = "cost_by",
      .things = "samples",

@@ -31,7 +31,7 @@ static const struct argp_option options[] = {
     {"measure", OPTION_MEASURE, "NAME", 0,
      "the median of the performance.measure() of this name, instead of a function", 0},
     {"by", OPTION_BY, "BY", 0,
-     "what FUNCTION is the name of instead: package, party, entity, host, resource, "
+     "what FUNCTION is the name of instead: package, owner, party, entity, host, resource, "
      "source, " FP_FILTER_DIMENSIONS " or marker, as `fleetprof cost BY' lists them; mark, measure "
      "or vital",
      0},

@@ -85,17 +85,6 @@ static const struct argp_child children[] = {
     {0},
 };
 
-/* Begins or ends a transaction. Prints the server's error and returns false on failure. */
-static bool run(PGconn *connection, const char *statement)
-{
-    PGresult *answer = fp_memory_need(PQexec(connection, statement));
-    bool fine = PQresultStatus(answer) == PGRES_COMMAND_OK;
-    if (!fine)
-        fp_sql_complain(connection, answer);
-    PQclear(answer);
-    return fine;
-}
-
 /* Connects and chooses the site. NULL on failure. */
 static PGconn *open_site(struct sourcemap_options *given)
 {
@@ -287,11 +276,11 @@ static enum fp_exit add_command(int argc, char **argv)
         return FP_EXIT_TROUBLE;
     fp_grid_init(&adding.grid, add_columns, FP_COUNT(add_columns));
     enum fp_exit code = FP_EXIT_TROUBLE;
-    if (run(adding.connection, "begin")) {
+    if (fp_sql_command(adding.connection, "begin")) {
         bool fine = add_files(&adding);
         fp_message_progress_end();
         code = fine ? FP_EXIT_FINE : adding.is_trouble ? FP_EXIT_TROUBLE : FP_EXIT_NO;
-        if (!run(adding.connection, fine && !given.dry_run ? "commit" : "rollback"))
+        if (!fp_sql_command(adding.connection, fine && !given.dry_run ? "commit" : "rollback"))
             code = FP_EXIT_TROUBLE;
     }
     if (code == FP_EXIT_FINE)
@@ -391,8 +380,9 @@ static enum fp_exit remove_command(int argc, char **argv)
     PGconn *connection = open_site(&given);
     if (connection == NULL)
         return FP_EXIT_TROUBLE;
-    PGresult *answer = run(connection, "begin") ? remove_tables(&given, connection) : NULL;
-    bool fine = answer != NULL && run(connection, given.dry_run ? "rollback" : "commit");
+    PGresult *answer =
+        fp_sql_command(connection, "begin") ? remove_tables(&given, connection) : NULL;
+    bool fine = answer != NULL && fp_sql_command(connection, given.dry_run ? "rollback" : "commit");
     if (fine) {
         struct fp_grid grid;
         fp_grid_init(&grid, remove_columns, FP_COUNT(remove_columns));

@@ -49,6 +49,7 @@ enum fp_exit fp_validate_command(int argc, char **argv);
 enum fp_exit fp_import_command(int argc, char **argv);
 enum fp_exit fp_session_command(int argc, char **argv);
 enum fp_exit fp_sourcemap_command(int argc, char **argv);
+enum fp_exit fp_owners_command(int argc, char **argv);
 enum fp_exit fp_spool_command(int argc, char **argv);
 enum fp_exit fp_save_command(int argc, char **argv);
 enum fp_exit fp_serve_command(int argc, char **argv);

@@ -262,6 +262,16 @@ PGresult *fp_sql_run(PGconn *connection, struct fp_sql_query *query)
     return NULL;
 }
 
+bool fp_sql_command(PGconn *connection, const char *statement)
+{
+    PGresult *answer = fp_memory_need(PQexec(connection, statement));
+    bool fine = PQresultStatus(answer) == PGRES_COMMAND_OK;
+    if (!fine)
+        fp_sql_complain(connection, answer);
+    PQclear(answer);
+    return fine;
+}
+
 void fp_sql_fill(const PGresult *answer, int first_column, struct fp_grid *grid)
 {
     for (int row = 0; row < PQntuples(answer); row++) {

@@ -88,6 +88,10 @@ void fp_sql_complain(const PGconn *connection, const PGresult *result);
  */
 PGresult *fp_sql_run(PGconn *connection, struct fp_sql_query *query) FP_MUST_CHECK;
 
+/* Runs a statement without rows, such as begin. Prints the server's error and returns false on
+ * failure. */
+bool fp_sql_command(PGconn *connection, const char *statement) FP_MUST_CHECK;
+
 /* Adds all rows of the answer to a grid, without the first columns. */
 void fp_sql_fill(const PGresult *answer, int first_column, struct fp_grid *grid);
 

@@ -24,6 +24,7 @@ const prefix = 'https://shop.example/assets/';
 /** @type {string} of the kept session */ let session;
 /** A file with function tables. */
 const table = path.join(dir, 'tables.jsonl');
+const owners = path.join(dir, 'CODEOWNERS');
 /** A file whose upload is counted once. */
 const upload = path.join(dir, 'upload.json');
 
@@ -40,6 +41,7 @@ async function makeTable() {
 
 before(async () => {
   await makeTable();
+  fs.writeFileSync(owners, '* @org/all\n');
   fs.writeFileSync(upload, envelope({ id: '11111111-2222-4333-8444-555555555555' }));
   postgres = await startPostgres({ migrated: true });
   collector = await startCollector({ config: { database: postgres.conninfo('fleetprof_writer') } });
@@ -95,6 +97,9 @@ const tries = () => ({
   'sourcemap add': [['sourcemap', 'add', '--site', 'demo', '--release', 'v1', '--url-prefix', prefix, '--dry-run', table]],
   'sourcemap list': [['sourcemap', 'list', '--csv']],
   'sourcemap remove': [['sourcemap', 'remove', '--site', 'demo', '--all', '--dry-run']],
+  'owners set': [['owners', 'set', '--site', 'demo', '--dry-run', owners]],
+  'owners list': [['owners', 'list', '--csv']],
+  'owners remove': [['owners', 'remove', '--site', 'demo', '--dry-run']],
   'report': [['report', '--site', 'demo', '-o', path.join(dir, 'report.html')]],
   'status': [['status', '--over=0', '--json']],
   'mcp': [['mcp']],
@@ -130,7 +135,7 @@ for (const mode of /** @type {const} */ (['session', 'transaction'])) {
     const pooler = await startPgBouncer(postgres, { mode, size: 2, settings: { server_round_robin: 1 } });
     for (const user of ['postgres', 'fleetprof_reader']) await fillPool(pooler, user, mode === 'session' ? 1 : 2);
     for (const [name, commands] of Object.entries(tries())) {
-      const user = /^(migrate|sourcemap (add|remove))/.test(name) ? 'postgres' : 'fleetprof_reader';
+      const user = /^(migrate|sourcemap (add|remove)|owners (set|remove))/.test(name) ? 'postgres' : 'fleetprof_reader';
       for (const command of commands) {
         const [direct, pooled] = [await run([program, ...command, '--database', postgres.conninfo(user)], { input }),
           await run([program, ...command, '--database', pooler.conninfo(user)], { input })];

@@ -40,11 +40,13 @@ const page = (release, part) => ({
 
 const dump = '{"type":1,"time":10,"duration":5,"children":[{"type":2,"time":11,"duration":2}]}\n{"type":12,"time":30}\n{"type":nonsense}';
 const table = path.join(dir, 'table.jsonl');
+const owners = path.join(dir, 'CODEOWNERS');
 const good = path.join(dir, 'good.json');
 const bad = path.join(dir, 'bad.json');
 
 before(async () => {
   fs.writeFileSync(table, '{"fleetprof_function_table":1,"script":"app.js","functions":2}\n[1,2,"start","src/main.ts",1,1,"",false]\n[3,7,"sum","src/sum.ts",2,1,"left-part",false]\n');
+  fs.writeFileSync(owners, '* @org/all\n/src/ @org/web\n/src/sum.ts\n');
   fs.writeFileSync(good, envelope({ id: '11111111-2222-4333-8444-555555555555', release: 'v1', page: { url: 'https://shop.example/', route: '/' } }));
   fs.writeFileSync(bad, '{"frames":[],"resources":[],"stacks":[],"samples":[{"timestamp":1,"stackId":7}]}');
   stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', sample_keep: '100%' }], dead_letters: { path: path.join(dir, 'letters') } } });
@@ -68,6 +70,8 @@ before(async () => {
   const added = await run([program, 'sourcemap', 'add', '--site', 'shop', '--release', 'v1', '--url-prefix', 'https://shop.example/', table,
     '--database', stack.postgres.conninfo('fleetprof_writer')]);
   assert.equal(added.code, 0, added.stderr);
+  const set = await run([program, 'owners', 'set', '--site', 'shop', owners, '--database', stack.postgres.conninfo('fleetprof_writer')]);
+  assert.equal(set.code, 0, set.stderr);
 });
 after(() => stack?.stop());
 
@@ -107,6 +111,7 @@ const questions = [
   ['hangs', "select * from fleetprof.hangs('shop')"],
   ['violations', "select * from fleetprof.violations('shop')"],
   ['sourcemap list', 'select * from fleetprof.function_tables'],
+  ['owners list', 'select * from fleetprof.code_owners'],
   ['session list', "select *, session_id::text, source_id::text, window_id::text from fleetprof.sessions"],
 ];
 
@@ -145,6 +150,8 @@ const others = [
   ['sourcemap add', () => ['--site', 'shop', '--release', 'v1', '--url-prefix', 'https://shop.example/', table, '--dry-run', '--database', stack.postgres.conninfo('fleetprof_writer')],
     () => membersIn(/\n`--json` has (`url`, .*)\./)],
   ['sourcemap remove', () => ['--site', 'shop', '--all', '--dry-run', '--database', stack.postgres.conninfo('fleetprof_writer')], () => membersIn(/`--json` \((`removed`)\)/)],
+  ['owners set', () => ['--site', 'shop', owners, '--dry-run', '--database', stack.postgres.conninfo('fleetprof_writer')], () => membersIn(/`--json` has (`patterns`, .*)\./)],
+  ['owners remove', () => ['--site', 'shop', '--dry-run', '--database', stack.postgres.conninfo('fleetprof_writer')], () => membersIn(/forgets those of a site \(`--json`: (`removed`)\)/)],
   ['spool inspect', () => [stack.collector.config.spool.path],
     () => membersIn(/\| `inspect --json` \| meaning \|\n\|---\|---\|\n((?:\| `.*\n)+)/).filter((name, i, all) => all.indexOf(name) === i)],
   ['spool dead-letters list', () => ['-c', stack.collector.file], () => membersIn(/`list` and `show` have `--json`: ([^]*?) for a record/).filter((name) => !['letter', 'record'].includes(name))],

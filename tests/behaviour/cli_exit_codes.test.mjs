@@ -17,6 +17,7 @@ const dir = temporaryDir('exit-codes');
 const good = path.join(dir, 'good.json');
 const bad = path.join(dir, 'bad.json');
 const table = path.join(dir, 'table.jsonl');
+const owners = path.join(dir, 'CODEOWNERS');
 const noDatabase = ['--database', `host=${dir} dbname=fleetprof`];
 
 /** @type {import('./stack.mjs').Stack} */ let stack;
@@ -25,6 +26,7 @@ before(async () => {
   fs.writeFileSync(good, envelope({ id: '11111111-2222-4333-8444-555555555555', release: 'v1' }));
   fs.writeFileSync(bad, '{"frames":[],"resources":[],"stacks":[],"samples":[{"timestamp":1,"stackId":7}]}');
   fs.writeFileSync(table, '{"fleetprof_function_table":1,"script":"app.js","functions":1}\n[1,2,"start","src/main.ts",1,1,"",false]\n');
+  fs.writeFileSync(owners, '* @org/all\n');
   stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', sample_keep: '100%' }], dead_letters: { path: path.join(dir, 'letters') } } });
   assert.equal((await send(`${stack.collector.url}/v1/ingest/pk_shop`, { body: fs.readFileSync(good, 'utf8') })).status, 204);
   assert.equal((await send(`${stack.collector.url}/v1/ingest/pk_shop`, { body: envelope({ release: 'v2' }) })).status, 204);
@@ -72,6 +74,8 @@ async function examples() {
     'import': { 0: [...to, good], 1: [...to, bad], 2: ['--url', `${closed}v1/ingest/pk_shop`, good] },
     'sourcemap add': { 0: [...add, table, ...writer], 1: [...add, good, ...writer], 2: [...add, table, ...noDatabase] },
     'sourcemap remove': { 0: ['--site', 'shop', '--all', ...writer], 2: ['--site', 'shop', '--all', ...noDatabase] },
+    'owners list': asks(), 'owners set': { 0: ['--site', 'shop', owners, ...writer], 1: ['--site', 'shop', bad, ...writer], 2: ['--site', 'shop', owners, ...noDatabase] },
+    'owners remove': { 0: ['--site', 'shop', ...writer], 2: ['--site', 'shop', ...noDatabase] },
     'spool inspect': { 0: [spool.path], 2: [path.join(dir, 'nothing')] },
     'spool verify': { 0: [spool.path], 1: [damagedSpool()], 2: [path.join(dir, 'nothing')] },
     'spool dead-letters list': { 0: config, 2: ['-c', path.join(dir, 'nothing')] },
