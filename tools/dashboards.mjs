@@ -174,7 +174,7 @@ const dashboard = (name, title, description, variables, panels, from = 'now-24h'
 // ---- Dashboards
 
 const overview = dashboard('overview', 'overview', 'What JavaScript costs real users, and which.',
-  [release, ...mix, chosen('by', 'Cost by', ['package', 'party', 'entity', 'host', 'resource', 'source', 'marker', ...dimensions])], [
+  [release, ...mix, chosen('by', 'Cost by', ['package', 'owner', 'party', 'entity', 'host', 'resource', 'source', 'marker', ...dimensions])], [
     stat({ title: 'Page loads', description: 'Profiled page loads.', width: 6,
       sql: `select sum(loads) as loads from fleetprof.summary(${filters})` }),
     stat({ title: 'JavaScript per page load', description: 'Attributed time per profiled page load.', width: 6, unit: 'ms',

@@ -13,7 +13,7 @@ import { value, valueText } from './vitals.js';
 /** @typedef {import('../api.js').Row} Row */
 
 /** Properties of scripts that compare_costs groups by. */
-const ofCode = ['package', 'party', 'entity', 'host', 'resource', 'source'];
+const ofCode = ['package', 'owner', 'party', 'entity', 'host', 'resource', 'source'];
 /** The lists that are blocks of their own, in their order. */
 export const ownBlocks = ['vitals', 'timings'];
 const special = [...ownBlocks, 'parts'];

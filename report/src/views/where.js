@@ -10,7 +10,7 @@ import { dimensions, literal } from '../state.js';
 
 /** @typedef {import('../api.js').Row} Row */
 
-const groups = ['host', 'party', 'entity', 'package', 'resource', 'source', 'marker', ...dimensions];
+const groups = ['host', 'party', 'owner', 'entity', 'package', 'resource', 'source', 'marker', ...dimensions];
 /** Rows that no filter can select. */
 const special = ['(unattributed)', '(no script)', '(no host)', '(overflow)'];
 
