@@ -181,6 +181,13 @@ static void add_name(struct expression *made, struct fp_str name, bool is_last)
         fp_buf_addf(made->out, "(?:/.*)?");
 }
 
+/* Returns a path up to its first slash. */
+static struct fp_str first_part(struct fp_str path)
+{
+    const char *end = memchr(path.ptr, '/', path.len);
+    return (struct fp_str){path.ptr, end != NULL ? (size_t)(end - path.ptr) : path.len};
+}
+
 static void write_expression(struct parts parts, struct fp_buf *out)
 {
     struct expression made = {.out = out, .is_first = true};
@@ -189,19 +196,53 @@ static void write_expression(struct parts parts, struct fp_buf *out)
     if (!parts.is_rooted && !fp_str_equal(rest, FP_STR("**")))
         fp_buf_addf(out, "(?:.+/)?");
     while (rest.len > 0) {
-        const char *end = memchr(rest.ptr, '/', rest.len);
-        struct fp_str part = {rest.ptr, end != NULL ? (size_t)(end - rest.ptr) : rest.len};
-        bool is_last = end == NULL && !parts.is_directory;
+        struct fp_str part = first_part(rest);
+        bool is_end = part.len == rest.len;
+        bool is_last = is_end && !parts.is_directory;
         bool is_any_depth = fp_str_equal(part, FP_STR("**"));
         if (is_any_depth)
-            add_any_depth(&made, end == NULL, is_last);
+            add_any_depth(&made, is_end, is_last);
         else
             add_name(&made, part, is_last);
         made.is_first = false;
         made.is_any_depth = is_any_depth;
-        rest = fp_str_skip(rest, part.len + (end != NULL ? 1 : 0));
+        rest = fp_str_skip(rest, part.len + (is_end ? 0 : 1));
     }
     fp_buf_addf(out, parts.is_directory ? "/.*$" : "$");
+}
+
+/* Adds a part of a path for LIKE, in which % is any text and _ one character. */
+static void add_outline_part(struct fp_str part, struct fp_buf *out)
+{
+    for (size_t i = 0; i < part.len; i++) {
+        char c = part.ptr[i];
+        if (c == '*' || c == '?') {
+            fp_buf_addf(out, c == '*' ? "%%" : "_");
+            continue;
+        }
+        if (c == '\\')
+            c = part.ptr[++i];
+        fp_buf_addf(out, c == '%' || c == '_' || c == '\\' ? "\\%c" : "%c", c);
+    }
+}
+
+/* Writes a pattern for LIKE that has all that the expression matches, because LIKE is quick. */
+static void write_outline(struct parts parts, struct fp_buf *out)
+{
+    struct fp_str rest = parts.rest;
+    bool needs_slash = false;
+    if (!parts.is_rooted)
+        fp_buf_addf(out, "%%");
+    while (rest.len > 0) {
+        struct fp_str part = first_part(rest);
+        bool is_any_depth = fp_str_equal(part, FP_STR("**"));
+        if (needs_slash && !is_any_depth)
+            fp_buf_addf(out, "/");
+        add_outline_part(part, out);
+        needs_slash = !is_any_depth;
+        rest = fp_str_skip(rest, part.len + (part.len < rest.len ? 1 : 0));
+    }
+    fp_buf_addf(out, needs_slash && parts.is_directory ? "/%%" : "%%");
 }
 
 /* Returns the places that a path names: itself unless it is a directory, and what is in it. */
@@ -224,17 +265,24 @@ static yyjson_mut_val *make_places(struct parts parts, yyjson_mut_doc *document)
     return places;
 }
 
-static yyjson_mut_val *make_match(struct fp_str pattern, yyjson_mut_doc *document)
+/* Adds what the database matches with: places; or null, an expression and its outline. */
+static void add_match(struct fp_str pattern, yyjson_mut_doc *document, yyjson_mut_val *row)
 {
+    static void (*const writers[])(struct parts, struct fp_buf *) = {write_expression,
+                                                                     write_outline};
     struct parts parts = split(pattern);
-    if (parts.is_rooted && !has_wildcard(parts.rest))
-        return make_places(parts, document);
-    struct fp_buf expression;
-    fp_buf_init(&expression, EXPRESSION_MAX);
-    write_expression(parts, &expression);
-    yyjson_mut_val *match = yyjson_mut_strcpy(document, fp_memory_text(&expression));
-    fp_buf_release(&expression);
-    return match;
+    if (parts.is_rooted && !has_wildcard(parts.rest)) {
+        (void)yyjson_mut_arr_append(row, fp_memory_need(make_places(parts, document)));
+        return;
+    }
+    (void)yyjson_mut_arr_add_null(document, row);
+    for (size_t i = 0; i < FP_COUNT(writers); i++) {
+        struct fp_buf text;
+        fp_buf_init(&text, EXPRESSION_MAX);
+        writers[i](parts, &text);
+        (void)yyjson_mut_arr_add_strcpy(document, row, fp_memory_text(&text));
+        fp_buf_release(&text);
+    }
 }
 
 /* ---- owners ---- */
@@ -316,7 +364,7 @@ static void take_line(struct owners_reader *reader, struct fp_str line)
     (void)yyjson_mut_arr_add_int(reader->document, row, reader->line);
     (void)yyjson_mut_arr_add_strncpy(reader->document, row, pattern.ptr, pattern.len);
     (void)yyjson_mut_arr_append(row, owners);
-    (void)yyjson_mut_arr_append(row, fp_memory_need(make_match(pattern, reader->document)));
+    add_match(pattern, reader->document, row);
     (void)yyjson_mut_arr_append(reader->rows, row);
     reader->patterns++;
 }

@@ -30,14 +30,15 @@ begin
     sources := cardinality(known);
     delete from code_owner where site = replace_owners.site;
     get diagnostics removed = row_count;
-    insert into code_owner (site, line, pattern, owner, places, expression)
+    insert into code_owner (site, line, pattern, owner, places, expression, outline)
     select
         replace_owners.site,
         (row ->> 0)::integer,
         row ->> 1,
         array_to_string(array(select distinct item collate "C" from jsonb_array_elements_text(row -> 2) as item order by 1), ' '),
         case jsonb_typeof(row -> 3) when 'array' then array(select jsonb_array_elements_text(row -> 3)) end,
-        case jsonb_typeof(row -> 3) when 'string' then row ->> 3 end
+        row ->> 4,
+        row ->> 5
     from jsonb_array_elements(replace_owners.patterns) as row;
     owned := (
         select count(*) from owners_of(array_fill(replace_owners.site, array[cardinality(known)]), known));
@@ -45,17 +46,7 @@ end
 $$;
 
 comment on function fleetprof_data.replace_owners is
-    'Replaces the patterns of a site in code_owner. patterns: an array of [line, pattern, array of owners, its places as an array or its regular expression], empty to forget them. Returns how many there are and how many it removed, of how many sources function tables know that are not of packages, and how many of them have an owner.';
-
-create or replace function fleetprof_data.places_of(path text)
-returns text[]
-language sql immutable strict parallel safe
-return array(
-    select array_to_string(parts[:place], '/') || case when place < cardinality(parts) then '/' else '' end
-    from string_to_array(path, '/') as parts
-    cross join generate_subscripts(parts, 1) as place);
-
-comment on function fleetprof_data.places_of is 'Returns the directories that a path is in, each with a slash at its end, and the path itself.';
+    'Replaces the patterns of a site in code_owner. patterns: an array of [line, pattern, array of owners, places as an array or null, regular expression or null, outline or null], empty to forget them. Returns how many there are and how many it removed, of how many sources function tables know that are not of packages, and how many of them have an owner.';
 
 create or replace function fleetprof_data.owners_of(sites text[], sources text[])
 returns table (site text, source text, owner text)
@@ -83,14 +74,14 @@ begin
         lines := '{}';
         -- One expression after the other, because PostgreSQL keeps only a few compiled.
         for wanted in
-            select line, expression from code_owner where site = own_site and expression is not null order by line desc
+            select line, expression, outline from code_owner where site = own_site and expression is not null order by line desc
         loop
             exit when rest = '{}';
-            found := array(select path from unnest(rest) as path where path ~ wanted.expression);
+            found := array(select path from unnest(rest) as path where path like wanted.outline and path ~ wanted.expression);
             if found <> '{}' then
                 matched := matched || found;
                 lines := lines || array_fill(wanted.line, array[cardinality(found)]);
-                rest := array(select path from unnest(rest) as path where path !~ wanted.expression);
+                rest := array(select path from unnest(rest) as path where not (path like wanted.outline and path ~ wanted.expression));
             end if;
         end loop;
         return query
@@ -99,9 +90,15 @@ begin
             from (
                 select * from unnest(matched, lines) as by_expression (source, line)
                 union all
-                select asked.source, line
+                select path, line
                 from (
-                    select path as source, unnest(places_of(path)) as place from unnest(matched || rest) as path
+                    -- The directories that a path is in, each with a slash at its end, and the path itself.
+                    select
+                        path,
+                        array_to_string(parts[:depth], '/') || case when depth < cardinality(parts) then '/' else '' end as place
+                    from unnest(matched || rest) as path
+                    cross join lateral string_to_array(path, '/') as parts
+                    cross join lateral generate_subscripts(parts, 1) as depth
                 ) as asked
                 join (
                     select line, unnest(places) as place from code_owner where site = own_site
@@ -136,8 +133,8 @@ comment on function fleetprof_data.owner_group is
     'Returns what a script''s frame is listed under by owner. package: package_of; party: party_of; has_source: a function table knows the frame; owner: owners_of.';
 
 revoke execute on function
-    fleetprof_data.replace_owners, fleetprof_data.places_of, fleetprof_data.owners_of, fleetprof_data.owner_group
+    fleetprof_data.replace_owners, fleetprof_data.owners_of, fleetprof_data.owner_group
 from public;
-grant execute on function fleetprof_data.places_of, fleetprof_data.owners_of to fleetprof_reader, fleetprof_writer;
+grant execute on function fleetprof_data.owners_of to fleetprof_reader, fleetprof_writer;
 grant execute on function fleetprof_data.owner_group to fleetprof_reader;
 grant execute on function fleetprof_data.replace_owners to fleetprof_writer;

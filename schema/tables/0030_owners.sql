@@ -7,8 +7,9 @@ create table fleetprof_data.code_owner (
     owner      text not null,
     places     text[],
     expression text,
+    outline    text,
     primary key (site, line),
-    check (num_nonnulls(places, expression) = 1)
+    check (num_nonnulls(places, expression) = 1 and num_nonnulls(places, outline) = 1)
 );
 
 grant select on fleetprof_data.code_owner to fleetprof_reader;
@@ -21,3 +22,4 @@ comment on column fleetprof_data.code_owner.pattern is 'Pattern as it stands in 
 comment on column fleetprof_data.code_owner.owner is 'Its owners, with spaces between them; empty: nobody.';
 comment on column fleetprof_data.code_owner.places is 'Of a pattern that is a path: the file and the directory, which ends in /, that it names, or only the directory. Paths begin at the root of the repository, without a slash.';
 comment on column fleetprof_data.code_owner.expression is 'Of other patterns: the regular expression for paths.';
+comment on column fleetprof_data.code_owner.outline is 'Of other patterns: a pattern for LIKE that has all that the expression matches, because LIKE is quick.';

@@ -48,7 +48,7 @@ select results_eq('execute ledger', 'table nobodys', 'without a file nobody owns
 
 create temp table kept as
 select * from replace_owners('shop', '[
-    [1, "*", ["@org/all"], "^(?:.+/)?[^/]+$"], [2, "/src/", ["@org/web"], ["src/"]], [3, "/src/cart/", ["@zoe", "@anna", "@zoe"], ["src/cart/"]],
+    [1, "*", ["@org/all"], null, "^(?:.+/)?[^/]+$", "%"], [2, "/src/", ["@org/web"], ["src/"]], [3, "/src/cart/", ["@zoe", "@anna", "@zoe"], ["src/cart/"]],
     [4, "/src/pay/", ["@pay"], ["src/pay/"]], [5, "/src/pay/b.ts", [], ["src/pay/b.ts", "src/pay/b.ts/"]]]');
 select results_eq('table kept', $$ values (5::bigint, 0::bigint, 5::bigint, 4::bigint) $$, 'what was kept, and how many sources it gives an owner');
 select results_eq('execute ledger',
@@ -88,7 +88,7 @@ select is_empty($$ select from owners_of('{blog}', '{src/cart/a.ts}') $$, 'a sit
 select is_empty($$ select from owners_of('{}', '{}') $$, 'nor has nothing');
 select is_empty($$ select from owners_of('{shop}', array[null]) $$, 'nor a function without a source');
 select throws_ok(
-    $$ select replace_owners('shop', (select jsonb_agg(jsonb_build_array(line, '*', '[]'::jsonb, '^')) from generate_series(1, 20001) as line)) $$,
+    $$ select replace_owners('shop', (select jsonb_agg(jsonb_build_array(line, '*', '[]'::jsonb, null, '^', '%')) from generate_series(1, 20001) as line)) $$,
     '54000', 'site shop would have 20001 patterns of owners', 'there is a limit');
 
 -- A property: whatever the patterns are, the ledger adds up, and an owner has what its sources cost.
@@ -99,11 +99,15 @@ declare
 begin
     perform setseed(seed);
     perform replace_owners('shop', (
-        select jsonb_agg(jsonb_build_array(
-            line, 'p', case when random() < 0.3 then '[]'::jsonb else jsonb_build_array('@' || (random() * 3)::integer) end,
-            case when random() < 0.5 then to_jsonb('(^|/)' || words[1 + (random() * 6)::integer] || '(/|$)')
-                else to_jsonb(array['src/' || words[1 + (random() * 6)::integer] || '/']) end))
-        from generate_series(1, 6) as line));
+        select jsonb_agg(jsonb_build_array(line, 'p', owners) || case when of_path
+            then jsonb_build_array(array['src/' || word || '/'])
+            else jsonb_build_array(null, '(^|/)' || word || '(/|$)', '%' || word || '%') end)
+        from (
+            select
+                line, case when random() < 0.3 then '[]'::jsonb else jsonb_build_array('@' || (random() * 3)::integer) end as owners, random() < 0.5 as of_path,
+                words[1 + (random() * 6)::integer] as word
+            from generate_series(1, 6) as line
+        ) as made));
     select abs(sum(share) - 1) into difference from cost_by('owner', 'shop', '2026-01-05Z', '2026-01-06Z');
     if difference > 1e-9 then
         return 'adds up to 1 ± ' || difference;

@@ -60,7 +60,7 @@ from page
 cross join lateral generate_series(1, functions) as n
 cross join generate_series(0, 11) as hour;
 select pg_temp.pack() \g /dev/null
-select plan(16);
+select plan(17);
 
 create temp table answer as select * from compare_costs('host', 'shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B');
 select results_eq(
@@ -99,6 +99,16 @@ from compare_costs('route', 'pages', before_variant => 'A', after_variant => 'B'
 select results_eq(
     $$ select name, verdict from compare_costs('route', 'pages', before_variant => 'A', after_variant => 'B') where name in ('/3', '/5') or verdict <> 'no change seen' $$,
     $$ values ('/3', 'slower'), ('/5', 'no change seen') $$, 'but not among twenty');
+
+-- The functions of the host's script have one owner: they cost together what the host costs.
+insert into fleetprof_data.original_function
+select resource_id, line, column_number, null, 'src/cart.ts', 1, 1, '', false from fleetprof_data.frame where resource_id = pg_temp.id('shop', 'app') limit 1;
+insert into fleetprof_data.code_owner values ('shop', 1, '/src/', '@web', '{src/}', null, null);
+select results_eq(
+    $$ select replace(replace(name, '@web', 'shop.example'), '(package)', 'cdn.example'), before_self_ms, after_self_ms, change, change_low, change_high, own_low, own_high, verdict, before_uploads
+       from compare_costs('owner', 'shop', browser => 'Chrome', before_variant => 'A', after_variant => 'B') $$,
+    $$ select name, before_self_ms, after_self_ms, change, change_low, change_high, own_low, own_high, verdict, before_uploads from answer $$,
+    'owners');
 
 -- Where hours differ, functions of a group have them in common: one group may vary more than its functions.
 update frame_fact set self_us = self_us * case when extract(hour from bucket at time zone 'UTC')::integer % 2 = 0 then 1.5 else 0.5 end,
