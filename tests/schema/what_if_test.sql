@@ -61,7 +61,7 @@ set function = pg_temp.id(site, function)::text
 from (select distinct site from pg_temp.segment) as own
 where kind = 'vital_without' and source = 'function' and timing_id = pg_temp.id(site, 'vital_without' || name || source || function);
 
-select plan(14);
+select plan(16);
 
 select results_eq(
     $$ select kind, name, resource, line, round(p75_ms::numeric, -1), round(p75_gone_ms::numeric, -1), round(p75_halved_ms::numeric, -1), loads, profiled_loads
@@ -100,6 +100,14 @@ select results_eq(
     $$ select rank, vital, gain_ms from fix_first('%', '2026-01-05Z', '2026-01-06Z', top => 1) $$,
     $$ select 1, 'INP', gain_ms from fix_first('%', '2026-01-05Z', '2026-01-06Z') limit 1 $$,
     'only the first rows');
+insert into fleetprof_data.original_function
+select resource_id, line, column_number, null, 'src/sort.ts', 1, 1, '', false from fleetprof_data.frame where frame_id = pg_temp.id('shop', 'sort');
+select is_empty($$ select from fix_first('shop', '2026-01-05Z', '2026-01-06Z') where owner is not null $$, 'nobody owns it');
+insert into fleetprof_data.code_owner values ('shop', 1, '/src/', '@web', '{src/}', null, null);
+select results_eq(
+    $$ select name, owner from fix_first('shop', '2026-01-05Z', '2026-01-06Z')
+       union all select name, owner from what_if('INP', 'shop', '2026-01-05Z', '2026-01-06Z') where kind <> 'function' or owner is not null $$,
+    $$ values ('sort', '@web'), ('sort', '@web'), ('tag.example', null) $$, 'its owner, and none of a host');
 select throws_ok($$ select * from what_if('CLS', 'shop') $$, '22023', 'nothing is known of "CLS" without what ran', 'another vital');
 select throws_ok($$ select * from what_if('INP', 'shop', top => 0) $$, '22023', 'top is 0', 'no rows');
 select throws_ok($$ select * from fix_first('shop', top => -1) $$, '22023', 'top is -1', 'fewer');
