@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What profiling costs, from the draw of each server to SQL: on this site a page load that was drawn burns processor
+ * The cost of profiling, from the draw of each server to SQL: on this site a page load that was drawn burns processor
  * time, and profiling_cost finds it.
  */
 import assert from 'node:assert/strict';
