@@ -123,7 +123,7 @@ ngx_http_fleetprof_sample(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 
-/* compiles what stands behind "key="; NULL: it is invalid, and that is logged */
+/* compiles the value of "key="; logs why it is invalid, and returns NULL */
 
 static ngx_http_complex_value_t *
 ngx_http_fleetprof_key(ngx_conf_t *cf, ngx_str_t *parameter)

@@ -13,8 +13,8 @@ struct fp_suspects; /* a repository, and the commits of both releases */
 
 /*
  * Finds the commits that releases are of: a tag, a branch or a hash of the release's name, or of
- * the name after a v. *suspects: NULL if there are none, of which a notice tells. Prints an error
- * and returns false if the directory is not of a git repository. The caller calls
+ * the name after a v. *suspects: NULL if there are none, which a notice says. Prints an error
+ * and returns false if the directory is not in a git repository. The caller calls
  * fp_suspects_close.
  */
 bool fp_suspects_open(const char *directory, const char *before, const char *after,

@@ -45,7 +45,7 @@ import { views } from './views.js';
  * @property {string} [key] after g
  * @property {string} [parent] the view that the line of views marks
  * @property {boolean} [alone] it is about one thing: filters do not apply
- * @property {boolean} [asksItself] it shows at once, and asks part by part; `asks` and `more` are then what a saved file has
+ * @property {boolean} [asksItself] it shows at once and asks for its parts itself; only a saved file needs `asks` and `more`
  * @property {(state: State) => Record<string, Question>} asks names that end in ? may fail
  * @property {(state: State, answers: Record<string, Answer>) => Record<string, Question>} [more] what the answers lead to
  * @property {(state: State, answers?: Record<string, Answer>) => Record<string, Question>} [later] what blocks ask by themselves

@@ -111,7 +111,7 @@ export class Fleet {
     await this.#send(`visits site${this.sites} ${firstDay} ${loads} ${profiled} ${optionsOf(world)}`);
   }
 
-  /** Returns the 75th percentile of a world, without the function `target`, and with half of it. @param {number} loads @param {Side} world @returns {Promise<number[]>} */
+  /** Returns the 75th percentile of a world as it is, without the function `target`, and with half of its time. @param {number} loads @param {Side} world @returns {Promise<number[]>} */
   gains(loads, world) {
     return this.#send(`gains ${loads} ${optionsOf(world)}`);
   }

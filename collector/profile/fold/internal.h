@@ -255,8 +255,8 @@ bool fp_fold_list_spans(struct fp_fold *fold) FP_MUST_CHECK;
 bool fp_fold_add_response(struct fp_fold *fold, const struct fp_profile_result *result,
                           struct fp_str window) FP_MUST_CHECK;
 
-/* Divides the time of responses that no stack has: among hidden, waiting and others. With the self
- * times of their windows, these sums are exactly as long as the windows that have samples. */
+/* Divides the time of responses that no stack has into hidden, waiting and other time. These sums
+ * and the self times of the windows add up exactly to the windows that have samples. */
 bool fp_fold_waits(struct fp_fold *fold) FP_MUST_CHECK;
 
 /* Counts the records of the upload, and those that were refused by reason. */

@@ -44,7 +44,7 @@ struct fp_fold_span {
     struct fp_str host;   /* of a request */
 };
 
-/* A wait of the visitor, which a vital may be of. */
+/* A wait of the visitor. A vital may be its length. */
 struct fp_fold_wait {
     int64_t start_us;
     int64_t end_us;

@@ -2,10 +2,10 @@
 /*
  * Fold, without: what an INP or LCP would be at most if something had not run.
  *
- * An INP is the worst interaction of a page load, or of many that of a rank. Without a function
- * each interaction is shorter by what the function took inside it, so perhaps another one is the
- * INP: only here, where all interactions and samples of a page load are, can one say which. A page
- * load has many functions; those that took most time are looked at, of the others the value stays.
+ * An INP is the worst interaction of a page load; of a page load with many interactions, one of the
+ * worst. Without a function each interaction is shorter by what the function took inside it, so
+ * another one may become the INP. Only the fold can say which: it has all interactions and samples
+ * of a page load. It looks at the functions that took most time; the others leave the value as is.
  *
  * Later parts bring more samples and interactions. They send the vital again, for what it would be.
  */
@@ -419,7 +419,7 @@ static bool is_of_load(enum fp_navigation navigation)
     return navigation != FP_NAVIGATION_SOFT && navigation != FP_NAVIGATION_BACK_FORWARD_CACHE;
 }
 
-/* True for a vital of the page load that something that ran can make longer. */
+/* True for a vital of the page load that running code can make longer. */
 static bool is_looked_at(const struct fp_delta_vital *vital)
 {
     return (vital->vital == FP_VITAL_INP || vital->vital == FP_VITAL_LCP) &&

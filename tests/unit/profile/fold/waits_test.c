@@ -135,8 +135,8 @@ static bool is_in_window(const struct page_load *load, uint32_t target, uint32_t
     return false;
 }
 
-/* Returns the host of the request at a cell that began first, HOSTS if there is none: of those
- * that began before their response, or of the others. */
+/* Returns the host of the request that began first of those at a cell, HOSTS if there is none.
+ * is_before: only requests that began before their response; otherwise only the others. */
 static uint32_t request_at(const struct page_load *load, uint32_t target, uint32_t cell,
                            bool is_before)
 {
