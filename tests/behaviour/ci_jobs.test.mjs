@@ -77,13 +77,23 @@ test('both forges have the same templates', () => {
   assert.equal(read('.gitlab/merge_request_templates/Default.md'), read('.github/PULL_REQUEST_TEMPLATE.md'));
 });
 
+/** Fails for a program of the project that is not there, and for an option of Meson that it does not have. @param {string} line */
+function assertRunnable(line) {
+  for (const [program] of line.matchAll(/(?<![\w/])(?:\.|tools)\/\w[\w/-]*/g)) fs.accessSync(path.join(repository, program), fs.constants.X_OK);
+  for (const [, option] of line.matchAll(/ -D(\w+)=/g)) assert.ok(read('meson_options.txt').includes(`option('${option}'`), option);
+}
+
 test('workflows, fuzzing and the development container are well-formed, and name files that exist', () => {
   for (const name of fs.readdirSync(path.join(repository, '.github/workflows'))) {
     const { name: title, on, jobs } = yaml.parse(read(`.github/workflows/${name}`));
     assert.ok(title && on, name);
-    for (const { steps, 'runs-on': machine } of Object.values(jobs)) assert.ok(machine && steps.length > 1, name);
+    for (const { steps, 'runs-on': machine } of Object.values(jobs)) {
+      assert.ok(machine && steps.length > 1, name);
+      for (const { run = '' } of steps) assertRunnable(run);
+    }
   }
-  const { build } = JSON.parse(read('.devcontainer/devcontainer.json'));
+  const { build, postCreateCommand } = JSON.parse(read('.devcontainer/devcontainer.json'));
+  assertRunnable(postCreateCommand);
   const folder = path.join(repository, '.devcontainer');
   assert.ok(fs.existsSync(path.join(folder, build.dockerfile)));
   assert.equal(path.resolve(folder, build.context), path.resolve(repository));
