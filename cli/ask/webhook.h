@@ -20,7 +20,8 @@ char *fp_webhook_read_url(const char *file) FP_MUST_CHECK;
 
 /*
  * Reads what was posted before in this format; "" is the oldest format. state_file: NULL for the
- * usual one, below $XDG_STATE_HOME or ~/.local/state. Prints an error and returns NULL on failure. The caller calls fp_webhook_close.
+ * usual one, below $XDG_STATE_HOME or ~/.local/state. Prints an error and returns NULL on failure.
+ * The caller calls fp_webhook_close.
  */
 struct fp_webhook *fp_webhook_open(const char *url, const char *format,
                                    const char *state_file) FP_MUST_CHECK;
