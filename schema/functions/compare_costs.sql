@@ -172,7 +172,7 @@ declare
     -- {{given}}
     sides record := compared_sides(
         given, compare_costs.before, compare_costs.after, compare_costs.before_since, compare_costs.before_until, before_own, after_own);
-    kinds text[] := '{package,owner,party,entity,host,resource,source}'::text[] || array(
+    kinds text[] := script_groups() || array(
         select dimension from unnest(dimensions() || 'custom.NAME'::text) as dimension
         where dimension <> 'release' and split_part(dimension, '.', 1) <> all((sides.before_side).apart));
 begin

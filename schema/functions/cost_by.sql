@@ -12,9 +12,8 @@ as $$
 #variable_conflict use_column
 declare
     -- {{given}}
-    of_what constant text[] := '{package,owner,party,entity,host,resource,source}';
-    kinds constant text[] := of_what || dimensions() || '{custom.NAME,marker}'::text[];
-    of_scripts constant boolean := cost_by.by = any(of_what);
+    kinds constant text[] := script_groups() || dimensions() || '{custom.NAME,marker}'::text[];
+    of_scripts constant boolean := cost_by.by = any(script_groups());
     selected selection := select_segments(
         listed_by(given, cost_by.by), by_segment => not coalesce(of_scripts or cost_by.by = 'marker', false));
     markers smallint[] := select_markers(cost_by.marker, cost_by.exclude_marker);

@@ -50,6 +50,13 @@ return string_to_array('{{dimensions}}', ', ');
 
 comment on function fleetprof_data.dimensions is 'Returns the dimensions of page loads, in the order of the arrays of fleetprof_data.filters.';
 
+create or replace function fleetprof_data.script_groups()
+returns text[]
+language sql immutable parallel safe
+return '{package,owner,party,entity,host,resource,source}'::text[];
+
+comment on function fleetprof_data.script_groups is 'Returns what frames can be grouped by: properties of their script.';
+
 create or replace function fleetprof_data.value_patterns(filter text)
 returns text[]
 language sql immutable strict parallel safe
@@ -578,6 +585,7 @@ revoke execute on function
     fleetprof_data.matches,
     fleetprof_data.is_excluded,
     fleetprof_data.dimensions,
+    fleetprof_data.script_groups,
     fleetprof_data.value_patterns,
     fleetprof_data.has_values,
     fleetprof_data.lacks_no_value,
@@ -608,6 +616,7 @@ grant execute on function
     fleetprof_data.matches,
     fleetprof_data.is_excluded,
     fleetprof_data.dimensions,
+    fleetprof_data.script_groups,
     fleetprof_data.value_patterns,
     fleetprof_data.has_values,
     fleetprof_data.lacks_no_value,

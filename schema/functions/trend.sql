@@ -215,7 +215,7 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    of_scripts constant boolean := group_trend.kind = any('{package,owner,party,entity,host,resource,source}')
+    of_scripts constant boolean := group_trend.kind = any(script_groups())
         and group_trend.key <> '(unattributed)';
     markers smallint[] := case
         when group_trend.key = '(unattributed)' then '{-1}'
@@ -381,7 +381,7 @@ begin
             order by bucket;
         when trend.by in ('mark', 'measure') then
             return query select trend.*, null from timing_trend(selected, starts, trend.by, trend.key, navigations) as trend;
-        when of_dimension or trend.by in ('package', 'owner', 'party', 'entity', 'host', 'resource', 'source', 'marker') then
+        when of_dimension or trend.by = any(script_groups() || 'marker'::text) then
             -- Citus has no plan for the joins if nothing is selected.
             if selected.segment_ids is not null then
                 return query select trend.*, null from group_trend(selected, starts, trend.by, trend.key) as trend;
@@ -389,7 +389,7 @@ begin
         else
             raise invalid_parameter_value using
                 message = format('there is no trend by "%s"', coalesce(trend.by, 'null')),
-                hint = 'by is function, mark, measure or vital; package, owner, party, entity, host, resource or source; '
+                hint = 'by is function, mark, measure or vital; ' || array_to_string(script_groups(), ', ') || '; '
                     || array_to_string(dimensions() || 'custom.NAME'::text, ', ') || '; or marker.';
     end case;
 end

@@ -606,8 +606,9 @@ function constantOf(file, name) {
 
 test('the lists of the page are those of SQL, the server and the manual', () => {
   const source = (/** @type {string} */ name) => fs.readFileSync(path.join(repository, name), 'utf8');
-  const ofWhat = /of_what constant text\[\] := '\{([a-z,]+)\}'/.exec(source('schema/functions/cost_by.sql'))?.[1].split(',') ?? [];
+  const ofWhat = /function fleetprof_data\.script_groups\(\)[^{]*'\{([a-z,]+)\}'/.exec(source('schema/functions/filters.sql'))?.[1].split(',') ?? [];
   assert.deepEqual([...constantOf('views/where.js', 'groups')].sort(), [...ofWhat, ...dimensions, 'marker'].sort());
+  assert.deepEqual(constantOf('views/compared.js', 'ofCode'), ofWhat);
   // A filter cannot select the names that cost_by itself gives.
   const given = source('schema/functions/cost_by.sql') + source('schema/functions/frame_groups.sql') + source('schema/functions/ownership.sql') + source('collector/profile/fold/ceilings.h')
     + source('collector/profile/profile.h') + source('docs/numbers.md');
