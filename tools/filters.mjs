@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * A row; schema/filters explains the columns. plain: the help without Markdown; option: of the command line, without --.
- * @typedef {{ name: string, of: 'loads' | 'sides' | 'samples' | 'vitals', default: string, placeholder: string, one: string, many: string, help: string, plain: string, option: string }} Filter
+ * @typedef {{ name: string, of: 'loads' | 'sides' | 'samples' | 'vitals', default: string, placeholder: string, one: string, many: string, strata: 'always' | 'enough' | 'no' | '', help: string, plain: string, option: string }} Filter
  */
 
 const repository = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
@@ -14,8 +14,8 @@ const repository = path.join(path.dirname(fileURLToPath(import.meta.url)), '..')
 /** Returns the rows of a table of filters. @param {string} text @returns {Filter[]} */
 export function parse(text) {
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).map((line) => {
-    const [name, of, usual, placeholder, one, many, help] = line.split('|').map((cell) => cell.trim());
-    return { name, of: /** @type {Filter['of']} */ (of), default: usual, placeholder, one, many, help, plain: help.replace(/`|\[|\]\([^)]*\)/g, ''), option: name.replaceAll('_', '-') };
+    const [name, of, usual, placeholder, one, many, strata, help] = line.split('|').map((cell) => cell.trim());
+    return { name, of: /** @type {Filter['of']} */ (of), default: usual, placeholder, one, many, strata: /** @type {Filter['strata']} */ (strata), help, plain: help.replace(/`|\[|\]\([^)]*\)/g, ''), option: name.replaceAll('_', '-') };
   });
 }
 

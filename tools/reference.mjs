@@ -47,11 +47,11 @@ const writers = {
   },
   /** @param {string} as parameters of SQL, or options of the command line */
   filters: (as) => (as === 'parameters'
-    ? table(['filter', 'default', 'meaning'], [
-      ['`site`', '', "the site's name in the collector's configuration"],
-      ['`since`', "`now() - interval '1 day'`", 'from this time on'],
-      ['`until`', '`now()`', 'buckets that overlap [`since`, `until`) count, whole; null means no bound. Before `retention.hours` whole days count'],
-      ...filters.map(({ name, default: usual, help }) => [`\`${name}\``, usual === 'null' ? usual : `\`${usual}\``, help]),
+    ? table(['filter', 'default', 'stratum', 'meaning'], [
+      ['`site`', '', 'always', "the site's name in the collector's configuration"],
+      ['`since`', "`now() - interval '1 day'`", '', 'from this time on'],
+      ['`until`', '`now()`', '', 'buckets that overlap [`since`, `until`) count, whole; null means no bound. Before `retention.hours` whole days count'],
+      ...filters.map(({ name, default: usual, strata, help }) => [`\`${name}\``, usual === 'null' ? usual : `\`${usual}\``, strata, help]),
     ])
     : table(['option', 'meaning'], [
       ['`--site NAME`', 'the site; not needed when the database has only one; `%` for all sites'],

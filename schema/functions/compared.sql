@@ -150,7 +150,7 @@ end
 $$;
 
 comment on function fleetprof_data.compared_strata is
-    'Returns the strata of two sides: segments that agree in the site and in all dimensions except the release, those of apart, browser_version, network, os and machine; also in os and machine if enough uploads stay in strata that both sides have. Leaves out repeated page loads, unless most are repeated.';
+    'Returns the strata of two sides: segments that agree in the site and in each dimension that always tells strata apart (schema/filters), except those of apart; also in os and machine if enough uploads stay in strata that both sides have. Leaves out repeated page loads, unless most are repeated.';
 
 create or replace function fleetprof_data.compared_sums(
     before fleetprof_data.selection,

@@ -171,12 +171,23 @@ test('the manual and --help say the same of each', async () => {
   }
 });
 
+test('strata of comparisons are divided by the dimensions that the table says', async () => {
+  for (const name of ['compared_strata', 'compared_timings']) {
+    const [{ body }] = await stack.sql(`select prosrc as body from pg_proc where proname = '${name}'`);
+    for (const { name: dimension, of, strata } of filters) {
+      const found = { always: `case when '${dimension}' <> all(`, enough: `case when with_${dimension} and '${dimension}' <> all(` };
+      for (const [kind, text] of Object.entries(found)) assert.equal(body.includes(text), kind === strata, `${name}: ${dimension} ${kind}`);
+      assert.equal(strata === '', of === 'samples' || of === 'vitals', dimension);
+    }
+  }
+});
+
 test('an option that no filter has is refused, and names those that there are', async () => {
   for (const command of ['top', 'interactions']) {
     const { code, stderr } = await run([path.join(binDir, 'fleetprof'), command, '--exclude', 'colour=red']);
     assert.equal(code, 2);
     for (const { name, of } of filters) assert.equal(new RegExp(`it has .*\\b${name}\\b`).test(stderr), of !== (command === 'top' ? 'vitals' : 'samples'), `${command} ${name}: ${stderr}`);
   }
-  const [row] = parse("colour | loads | 'red' | PATTERN | colour | Colours | the `colour` of a [page](x.md)");
-  assert.deepEqual(row, { name: 'colour', of: 'loads', default: "'red'", placeholder: 'PATTERN', one: 'colour', many: 'Colours', help: 'the `colour` of a [page](x.md)', plain: 'the colour of a page', option: 'colour' });
+  const [row] = parse("colour | loads | 'red' | PATTERN | colour | Colours | always | the `colour` of a [page](x.md)");
+  assert.deepEqual(row, { name: 'colour', of: 'loads', default: "'red'", placeholder: 'PATTERN', one: 'colour', many: 'Colours', strata: 'always', help: 'the `colour` of a [page](x.md)', plain: 'the colour of a page', option: 'colour' });
 });

@@ -388,8 +388,9 @@ test('the build refuses files of schema/ that could not be migrated', async () =
     ["echo '-- {{given}}' >functions/folded.sql", /^functions\/folded\.sql:1: {{given}} is in a function without {{filters}}/],
     ["echo 'select -- {{filters}}' >functions/folded.sql", /^functions\/folded\.sql:1: a macro stands on a line of its own/],
     ["echo '-- {{each after nothing: $name}}' >views/segment.sql", /^views\/segment\.sql:1: no dimension is named nothing/],
-    ["echo 'colour | pages | null | PATTERN | colour | Colours | colours' >>filters", /^filters:\d+: a filter is of loads, sides, samples or vitals/],
-    ["echo 'colour | loads' >>filters", /^filters:\d+: a filter has seven columns/],
+    ["echo 'colour | pages | null | PATTERN | colour | Colours | no | colours' >>filters", /^filters:\d+: a filter is of loads, sides, samples or vitals/],
+    ["echo 'colour | loads' >>filters", /^filters:\d+: a filter has eight columns/],
+    ["echo 'colour | loads | null | PATTERN | colour | Colours | some | colours' >>filters", /^filters:\d+: strata are always, enough or no/],
     [': >filters', /the table of filters has no dimension/],
   ];
   const build = 'tools=$1 schema=$2 mistake=$3; d=$(mktemp -d) && cp -r "$schema/." "$d" && cd "$d" && eval "$mistake" && '
