@@ -70,10 +70,6 @@ import { vitals as allVitals } from '../../tools/vitals.mjs';
 
 export const hourUs = 3_600_000_000;
 export const dayUs = 24 * hourUs;
-export const dimensions = /** @type {const} */ ([
-  'route', 'release', 'environment', 'variant', 'browser', 'os', 'device', 'thread', 'frame', 'traffic', 'machine',
-  'browser_version', 'network', 'custom', 'drawn',
-]);
 export const markerNames = ['(none)', 'script', 'gc', 'style', 'layout', 'paint', 'other'];
 
 export class NaiveStore {

@@ -9,9 +9,10 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, before, test } from 'node:test';
 
+import { dimensions } from '../../tools/filters.mjs';
 import { seededRandom } from '../chaos/random.mjs';
 import { startPostgres } from './stack.mjs';
-import { NaiveStore, dayUs, dimensions, hourUs } from './store_naive.mjs';
+import { NaiveStore, dayUs, hourUs } from './store_naive.mjs';
 import {
   differences, narrower, randomQuestion, subjectNames, toSql, wholeQuestion, within,
 } from './store_questions.mjs';

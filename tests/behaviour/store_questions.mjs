@@ -2,6 +2,7 @@
 /**
  * Questions to SQL's functions and views: random ones, the answer of a naive store, and what differs.
  */
+import { dimensions } from '../../tools/filters.mjs';
 import * as naive from './store_naive.mjs';
 
 /** @typedef {import('../chaos/random.mjs').Random} Random */
@@ -70,7 +71,7 @@ function conditions({ site, since, until, dimensions }) {
 /** @param {Question} question */
 const topOf = ({ top }) => `top => ${top ?? 'null'}`;
 
-const names = ['site', ...naive.dimensions];
+const names = ['site', ...dimensions];
 const bucket = '(extract(epoch from bucket) * 1000000)::bigint as bucket_us';
 
 /** @param {string} view @param {string[]} key @param {string} sums @param {string[]} exact */
@@ -275,10 +276,10 @@ export function randomQuestion(random, store) {
   const subject = random.pick(subjectNames);
   const { delta: { segment }, receivedUs, frames } = random.pick(store.uploads);
   const [a, b] = [edge(random, receivedUs), edge(random, random.pick(store.uploads).receivedUs)].sort((x, y) => x - y);
-  const wanted = random.shuffled(/** @type {string[]} */ ([...naive.dimensions])).slice(0, random.pick([0, 0, 0, 1, 1, 2, 3]));
+  const wanted = random.shuffled([...dimensions]).slice(0, random.pick([0, 0, 0, 1, 1, 2, 3]));
   // Often what a cohort is made of.
   if (random.chance(0.4)) wanted.splice(0, Infinity, ...random.pick([['environment'], ['environment', 'release'], ['release']]));
-  const excluded = random.shuffled(/** @type {string[]} */ ([...naive.dimensions])).slice(0, random.pick([0, 0, 0, 0, 1, 2]));
+  const excluded = random.shuffled([...dimensions]).slice(0, random.pick([0, 0, 0, 0, 1, 2]));
   return {
     subject,
     filters: {
@@ -401,7 +402,7 @@ export function narrower(question, store) {
   const changes = [];
   if (buckets.length > 1) changes.push({ until: middle }, { since: middle });
   if (sites.length > 1) changes.push(...sites.map((site) => ({ site })));
-  for (const name of naive.dimensions) {
+  for (const name of dimensions) {
     const values = [...new Set(uploads.map(({ delta }) => delta.segment[name]))];
     if (values.length > 1 && (filters.dimensions[name] ?? null) === null) {
       changes.push(...values.map((value) => ({ dimensions: { ...filters.dimensions, [name]: value } })));

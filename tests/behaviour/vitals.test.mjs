@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
+import { dimensions } from '../../tools/filters.mjs';
 import { binDir, run, startStack, waitFor } from './stack.mjs';
-import { dimensions } from './store_naive.mjs';
 
 const program = path.join(binDir, 'fleetprof');
 const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36';
