@@ -109,7 +109,8 @@ static bool has_samples(const struct fp_profile *profile)
 static bool join_variant(struct fp_preparation *work, struct fp_profile *profile)
 {
     if (work->upload->site->token_key_files.count == 0 ||
-        fp_variant_join(work->proof.arms, profile->variant, work->arena, &profile->variant))
+        fp_variant_join(work->proof.arms, profile->said.variant, work->arena,
+                        &profile->said.variant))
         return true;
     set_memory_problem(work);
     return false;
@@ -323,7 +324,8 @@ static struct fp_str traffic_of(const struct fp_preparation *work, const struct 
         .address = upload->address,
         .user_agent = upload->user_agent,
         .load = profile->load,
-        .is_page = profile->frame.len == 0 && !fp_str_equal(profile->thread, FP_STR("worker")),
+        .is_page =
+            profile->said.frame.len == 0 && !fp_str_equal(profile->said.thread, FP_STR("worker")),
         .now_us = work->received_us,
     };
     return fp_sources_is_repeated(work->sources, &load) ? FP_STR("repeated") : FP_STR("");

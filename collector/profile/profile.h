@@ -40,6 +40,19 @@ struct fp_profile_custom {
 
 enum { FP_PROFILE_CUSTOM_MAX = 16 }; /* read from an envelope; a site has fewer */
 
+/* Members of an envelope that hold for the whole page load: its views copy them. */
+struct fp_profile_said {
+    struct fp_str environment;
+    struct fp_str variant;
+    struct fp_str thread;  /* "window", "worker", "" */
+    struct fp_str frame;   /* "same-origin", "cross-origin"; "" is a page at the top */
+    struct fp_str machine; /* "low", "mid", "high", "" */
+    struct fp_str drawn;   /* "yes", "no", "" */
+    struct fp_str network; /* "4g", "3g", "2g", "save-data", "" */
+    struct fp_profile_custom *custom;
+    uint32_t custom_count;
+};
+
 /* A mark (value = start time) or a measure (value = duration). */
 struct fp_profile_timing {
     struct fp_str name;
@@ -233,18 +246,10 @@ struct fp_profile {
     enum fp_coverage coverage;
     int64_t start_us; /* 0 if it does not say, like the next field */
     int64_t duration_us;
-    struct fp_str thread;  /* "window", "worker", "" */
-    struct fp_str frame;   /* "same-origin", "cross-origin"; "" is a page at the top */
-    struct fp_str machine; /* "low", "mid", "high", "" */
-    struct fp_str drawn;   /* "yes", "no", "" */
-    struct fp_str network; /* "4g", "3g", "2g", "save-data", "" */
-    struct fp_profile_custom *custom;
-    uint32_t custom_count;
+    struct fp_profile_said said;
     struct fp_str agent_name;
     struct fp_str agent_version;
     struct fp_str release;
-    struct fp_str environment;
-    struct fp_str variant;
     struct fp_str token;      /* as sent; "" when the envelope has none */
     struct fp_str user_agent; /* of reports; "" when it is the request's */
     struct fp_str page_url;   /* "" when the envelope has none */

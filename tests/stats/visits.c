@@ -258,7 +258,7 @@ void visits_fill(struct fleet *fleet, const struct visits_world *world, const st
                                    .part = part->number,
                                    .has_page_route = true,
                                    .page_route = FP_STR("/"),
-                                   .thread = FP_STR("window"),
+                                   .said.thread = FP_STR("window"),
                                    .release = FP_STR("1")};
     for (size_t i = 0; i < sizeof(profile->id.bytes); i++)
         profile->id.bytes[i] = (uint8_t)(fleet_uniform(fleet) * 256);

@@ -10,6 +10,15 @@
 #define FP_DIFFERS(member) (a->member != b->member)
 #define FP_TEXT_DIFFERS(member) (!fp_str_equal(a->member, b->member))
 
+static inline bool fp_custom_differs(const struct fp_profile_said *a,
+                                     const struct fp_profile_said *b)
+{
+    bool differs = FP_DIFFERS(custom_count);
+    for (uint32_t i = 0; !differs && i < a->custom_count; i++)
+        differs = FP_TEXT_DIFFERS(custom[i].name) || FP_TEXT_DIFFERS(custom[i].value);
+    return differs;
+}
+
 /* Returns the name of a member of the envelope that differs, NULL if none does. */
 static inline const char *fp_envelope_difference(const struct fp_profile *a,
                                                  const struct fp_profile *b)
@@ -25,13 +34,17 @@ static inline const char *fp_envelope_difference(const struct fp_profile *a,
         {"part", FP_DIFFERS(part)},
         {"format", FP_DIFFERS(format)},
         {"coverage", FP_DIFFERS(coverage)},
-        {"thread", FP_TEXT_DIFFERS(thread)},
-        {"frame", FP_TEXT_DIFFERS(frame)},
+        {"environment", FP_TEXT_DIFFERS(said.environment)},
+        {"variant", FP_TEXT_DIFFERS(said.variant)},
+        {"thread", FP_TEXT_DIFFERS(said.thread)},
+        {"frame", FP_TEXT_DIFFERS(said.frame)},
+        {"machine", FP_TEXT_DIFFERS(said.machine)},
+        {"drawn", FP_TEXT_DIFFERS(said.drawn)},
+        {"network", FP_TEXT_DIFFERS(said.network)},
+        {"custom", fp_custom_differs(&a->said, &b->said)},
         {"agent_name", FP_TEXT_DIFFERS(agent_name)},
         {"agent_version", FP_TEXT_DIFFERS(agent_version)},
         {"release", FP_TEXT_DIFFERS(release)},
-        {"environment", FP_TEXT_DIFFERS(environment)},
-        {"variant", FP_TEXT_DIFFERS(variant)},
         {"token", FP_TEXT_DIFFERS(token)},
         {"page_url", FP_TEXT_DIFFERS(page_url)},
         {"page_route", FP_TEXT_DIFFERS(page_route)},

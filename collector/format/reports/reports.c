@@ -219,7 +219,7 @@ static bool fill(const struct report_reading *reading, struct fp_str body, const
                  struct fp_profile *profile)
 {
     profile->format = FP_UPLOAD_REPORTS;
-    profile->thread = FP_STR("window");
+    profile->said.thread = FP_STR("window");
     profile->session.raw = (struct fp_str){body.ptr, 0};
     profile->page_url = page->url;
     profile->user_agent = page->user_agent;

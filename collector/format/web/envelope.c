@@ -88,11 +88,14 @@ static const struct said_dimension {
     const char *words[DIMENSION_WORDS_MAX + 1]; /* up to the first NULL */
 } dimensions[] = {
     {"release", offsetof(struct fp_profile, release), NULL, {NULL}},
-    {"environment", offsetof(struct fp_profile, environment), NULL, {NULL}},
-    {"variant", offsetof(struct fp_profile, variant), NULL, {NULL}},
-    {"thread", offsetof(struct fp_profile, thread), NULL, {"window", "worker"}},
-    {"frame", offsetof(struct fp_profile, frame), "top", {"top", "same-origin", "cross-origin"}},
-    {"machine", offsetof(struct fp_profile, machine), NULL, {"low", "mid", "high"}},
+    {"environment", offsetof(struct fp_profile, said.environment), NULL, {NULL}},
+    {"variant", offsetof(struct fp_profile, said.variant), NULL, {NULL}},
+    {"thread", offsetof(struct fp_profile, said.thread), NULL, {"window", "worker"}},
+    {"frame",
+     offsetof(struct fp_profile, said.frame),
+     "top",
+     {"top", "same-origin", "cross-origin"}},
+    {"machine", offsetof(struct fp_profile, said.machine), NULL, {"low", "mid", "high"}},
 };
 
 static const struct said_dimension *find_dimension(struct fp_str name)
@@ -146,7 +149,7 @@ static bool read_drawn(struct fp_decoder *decoder, const struct fp_field *field)
     if (!fp_read_bool(decoder, field, &is_drawn))
         return false;
     if (field->value != NULL)
-        decoder->profile->drawn = is_drawn ? FP_STR("yes") : FP_STR("no");
+        decoder->profile->said.drawn = is_drawn ? FP_STR("yes") : FP_STR("no");
     return true;
 }
 
@@ -165,7 +168,7 @@ static bool read_network(struct fp_decoder *decoder, const struct fp_field *fiel
         return false;
     for (size_t i = 0; i < FP_COUNT(words); i++)
         if (fp_str_equal(word, fp_str_of(words[i].said)))
-            decoder->profile->network = fp_str_of(words[i].class);
+            decoder->profile->said.network = fp_str_of(words[i].class);
     return true;
 }
 
@@ -174,13 +177,14 @@ static bool read_network(struct fp_decoder *decoder, const struct fp_field *fiel
 static bool add_custom(struct fp_decoder *decoder, struct fp_str name, struct fp_str value)
 {
     struct fp_profile *profile = decoder->profile;
-    if (profile->custom == NULL)
-        profile->custom =
-            fp_arena_array(decoder->arena, FP_PROFILE_CUSTOM_MAX, sizeof(*profile->custom));
-    if (profile->custom == NULL)
+    if (profile->said.custom == NULL)
+        profile->said.custom =
+            fp_arena_array(decoder->arena, FP_PROFILE_CUSTOM_MAX, sizeof(*profile->said.custom));
+    if (profile->said.custom == NULL)
         return fp_fail_memory(decoder);
-    if (profile->custom_count < FP_PROFILE_CUSTOM_MAX)
-        profile->custom[profile->custom_count++] = (struct fp_profile_custom){name, value};
+    if (profile->said.custom_count < FP_PROFILE_CUSTOM_MAX)
+        profile->said.custom[profile->said.custom_count++] =
+            (struct fp_profile_custom){name, value};
     return true;
 }
 
@@ -512,15 +516,7 @@ static bool begin_view(struct fp_decoder *decoder, const struct fp_profile *enve
         .has_start = envelope->has_start,
         .start_us = envelope->start_us,
         .format = FP_UPLOAD_USER_TIMING,
-        .environment = envelope->environment,
-        .variant = envelope->variant,
-        .thread = envelope->thread,
-        .frame = envelope->frame,
-        .machine = envelope->machine,
-        .drawn = envelope->drawn,
-        .network = envelope->network,
-        .custom = envelope->custom,
-        .custom_count = envelope->custom_count,
+        .said = envelope->said,
         .agent_name = envelope->agent_name,
         .agent_version = envelope->agent_version,
     };

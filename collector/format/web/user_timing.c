@@ -592,7 +592,7 @@ bool fp_user_timing_decode(struct fp_decoder *decoder, const struct fp_user_timi
     size_t count;
     if (!count_all(decoder, sources, source_count, &count))
         return false;
-    decoding.points.is_window = !fp_str_equal(decoder->profile->thread, FP_STR("worker"));
+    decoding.points.is_window = !fp_str_equal(decoder->profile->said.thread, FP_STR("worker"));
     if (timing != NULL) {
         decoding.points.timing_place = fp_field_place(timing);
         decoding.points.timing = timing->value;

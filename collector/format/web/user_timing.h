@@ -24,7 +24,7 @@ bool fp_user_timing_is_map(yyjson_val *object);
 
 /*
  * Decodes all sources into profile->timings, and counts skipped entries in
- * profile->skipped_entries. Needs profile->thread (a window's mark may not have the name of a
+ * profile->skipped_entries. Needs profile->said.thread (a window's mark may not have the name of a
  * PerformanceTiming attribute) and the samples of the trace. timing: performance.timing, whose
  * attributes measures may name; NULL: absent.
  */

@@ -19,9 +19,9 @@ static char *append(char *to, struct fp_str part)
 /* Returns the last value of a name, NULL for none. */
 static const struct fp_profile_custom *find(const struct fp_profile *profile, struct fp_str name)
 {
-    for (uint32_t i = profile->custom_count; i-- > 0;)
-        if (fp_str_equal(profile->custom[i].name, name))
-            return &profile->custom[i];
+    for (uint32_t i = profile->said.custom_count; i-- > 0;)
+        if (fp_str_equal(profile->said.custom[i].name, name))
+            return &profile->said.custom[i];
     return NULL;
 }
 
@@ -36,8 +36,8 @@ static bool is_named(const struct fp_fold_context *context, struct fp_str name)
 /* Counts values that the site does not name, or that cannot be stored. */
 static void count_dropped(struct fp_fold *fold)
 {
-    for (uint32_t i = 0; i < fold->profile->custom_count; i++) {
-        const struct fp_profile_custom *custom = &fold->profile->custom[i];
+    for (uint32_t i = 0; i < fold->profile->said.custom_count; i++) {
+        const struct fp_profile_custom *custom = &fold->profile->said.custom[i];
         if (!is_named(fold->context, custom->name) ||
             (custom->value.len > 0 && !fp_custom_value_is_valid(custom->value)))
             fold->delta->dropped_custom++;

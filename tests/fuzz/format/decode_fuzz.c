@@ -85,7 +85,7 @@ static void fold(const struct fp_profile *profile, struct fp_arena *arena)
                   .timing_name_count = 2},
         .measures = 8,
         .user_agent = profile->release, /* texts of the fuzzer's choice */
-        .referer = profile->variant,
+        .referer = profile->said.variant,
     };
     struct fp_delta delta;
     if (!fp_fold(profile, &context, arena, &delta))

@@ -27,7 +27,7 @@ static void reads_session_page_and_envelope(void **state)
     assert_int_equal(profile->format, FP_UPLOAD_OPERA_SCOPE);
     assert_true(profile->has_session && profile->has_id && profile->has_page_route);
     assert_text(profile->release, "1.4");
-    assert_text(profile->environment, "test");
+    assert_text(profile->said.environment, "test");
     assert_text(profile->page_url, "https://shop.example/?from=mail");
     assert_text(profile->page_route, "/");
     assert_int_equal(profile->session.id, 1);
@@ -353,7 +353,7 @@ static void takes_the_ordinary_envelopes_members_and_its_page_first(void **state
     const struct fp_profile *profile = &decoded.profile;
     assert_true(profile->has_id && profile->has_load);
     assert_int_equal(profile->part, 3);
-    assert_text(profile->variant, "b");
+    assert_text(profile->said.variant, "b");
     assert_text(profile->token, "t");
     assert_text(profile->agent_name, "n");
     assert_text(profile->page_url, "https://a.example/x");

@@ -93,23 +93,23 @@ static void reads_all_members_of_the_envelope(void **state)
     assert_text(profile->agent_name, "fleetprof-agent");
     assert_text(profile->agent_version, "0.1.0");
     assert_true(profile->truncated);
-    assert_text(profile->variant, "b");
+    assert_text(profile->said.variant, "b");
     assert_int_equal(profile->coverage, FP_COVERAGE_QUOTA);
     assert_text(profile->page_url, "https://shop.example/cart?x=1");
     assert_true(profile->has_page_route);
     assert_text(profile->page_route, "/cart");
     assert_text(profile->release, "1.2");
-    assert_text(profile->environment, "production");
-    assert_text(profile->thread, "worker");
-    assert_text(profile->frame, "cross-origin");
-    assert_text(profile->machine, "mid");
-    assert_text(profile->drawn, "no");
-    assert_text(profile->network, "3g");
+    assert_text(profile->said.environment, "production");
+    assert_text(profile->said.thread, "worker");
+    assert_text(profile->said.frame, "cross-origin");
+    assert_text(profile->said.machine, "mid");
+    assert_text(profile->said.drawn, "no");
+    assert_text(profile->said.network, "3g");
     static const char *const custom[][2] = {{"plan", "pro"}, {"country", "de"}, {"x", ""}};
-    assert_int_equal(profile->custom_count, FP_COUNT(custom));
+    assert_int_equal(profile->said.custom_count, FP_COUNT(custom));
     for (size_t i = 0; i < FP_COUNT(custom); i++) {
-        assert_text(profile->custom[i].name, custom[i][0]);
-        assert_text(profile->custom[i].value, custom[i][1]);
+        assert_text(profile->said.custom[i].name, custom[i][0]);
+        assert_text(profile->said.custom[i].value, custom[i][1]);
     }
     assert_text(profile->token, "v1.a.b");
     assert_int_equal(profile->interval_us, 10000);
@@ -186,10 +186,9 @@ static void knows_each_word_of_a_dimension(void **state)
         struct decoded decoded;
         (void)snprintf(text, sizeof(text), "{%s,'coverage':'quota'}", cases[i].member);
         decode_good(&decoded, text);
-        assert_text(decoded.profile.thread, cases[i].thread);
-        assert_text(decoded.profile.frame, cases[i].frame);
-        assert_text(decoded.profile.machine, cases[i].machine);
-        assert_text(decoded.profile.drawn, cases[i].drawn);
+        assert_text(decoded.profile.said.thread, cases[i].thread);
+        assert_text(decoded.profile.said.frame, cases[i].frame);
+        assert_text(decoded.profile.said.machine, cases[i].machine);
         release(&decoded);
     }
 }
@@ -215,7 +214,7 @@ static void takes_each_word_of_network_and_no_other(void **state)
         struct decoded decoded;
         snprintf(text, sizeof(text), "{%s,'coverage':'quota'}", cases[i].member);
         decode_good(&decoded, text);
-        assert_text(decoded.profile.network, cases[i].network);
+        assert_text(decoded.profile.said.network, cases[i].network);
         release(&decoded);
     }
 }

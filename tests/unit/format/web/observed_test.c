@@ -210,8 +210,9 @@ static void views_are_uploads_of_their_own_with_the_rest_of_the_envelope(void **
         assert_true(memcmp(&view->load, &profile->load, sizeof(view->load)) == 0);
         assert_int_equal(view->part, 3);
         assert_int_equal(view->start_us, 5000);
-        assert_true(fp_str_equal(view->variant, FP_STR("b")));
-        assert_true(fp_str_equal(view->machine, FP_STR("low")));
+        assert_true(memcmp(&view->said, &profile->said, sizeof(view->said)) == 0);
+        assert_true(fp_str_equal(view->said.variant, FP_STR("b")));
+        assert_true(fp_str_equal(view->said.machine, FP_STR("low")));
         assert_int_equal(view->format, FP_UPLOAD_USER_TIMING);
     }
     assert_true(memcmp(&second->id, &third->id, sizeof(second->id)) != 0);
