@@ -222,15 +222,15 @@ static bool read_coverage(struct fp_decoder *decoder, const struct fp_field *fie
         return false;
     if (field->value == NULL)
         return true;
+    const char *words[FP_COVERAGE_COUNT] = {NULL}; /* the last one stays NULL */
     for (enum fp_coverage coverage = FP_COVERAGE_NO_POLICY; coverage < FP_COVERAGE_COUNT;
          coverage++) {
         decoder->profile->coverage = coverage;
+        words[coverage - FP_COVERAGE_NO_POLICY] = fp_coverage_name(coverage);
         if (fp_str_equal(word, fp_str_of(fp_coverage_name(coverage))))
             return true;
     }
-    return fp_fail_field(decoder, field,
-                         "must be one of no-policy, unsupported, quota, disabled, not-sampled, "
-                         "overload");
+    return refuse_word(decoder, field, words);
 }
 
 static bool read_interval(struct fp_decoder *decoder, const struct fp_field *field)

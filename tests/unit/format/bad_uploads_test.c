@@ -263,8 +263,8 @@ static const struct bad_upload bad_uploads[] = {
      .body = "{'coverage':'none'}",
      .verdict = FP_VERDICT_INVALID,
      .pointer = "/coverage",
-     .detail = "coverage must be one of no-policy, unsupported, quota, disabled, not-sampled, "
-               "overload"},
+     .detail = "coverage must be \"no-policy\", \"unsupported\", \"quota\", \"disabled\", "
+               "\"not-sampled\" or \"overload\""},
     {.title = "a coverage that is true",
      .body = "{'coverage':true}",
      .verdict = FP_VERDICT_INVALID,
