@@ -315,6 +315,56 @@ static void take(struct selector *selector)
 
 /* Whole selectors. */
 
+static bool is_of_group(char c)
+{
+    return c == '*' || (fp_hex_value(c) >= 0 && !fp_is_digit(c));
+}
+
+/* Returns the length of a group of a UUID with its hyphen, such as `-e*b` of `-e29b`; 0: none. */
+static size_t group_len(struct fp_str text, size_t at)
+{
+    enum { GROUP_MAX = 4 };
+    size_t len = 0;
+    if (at >= text.len || text.ptr[at] != '-')
+        return 0;
+    while (at + 1 + len < text.len && is_of_group(text.ptr[at + 1 + len]))
+        len++;
+    return len > 0 && len <= GROUP_MAX ? len + 1 : 0;
+}
+
+/* Returns the length of what wildcards leave of a UUID at this place, such as `*-e*b-*d*-a*-*`; 0:
+ * it is none. The digits of each UUID stand elsewhere. */
+static size_t uuid_len(struct fp_str text, size_t at)
+{
+    const size_t begin = at;
+    if (text.ptr[at++] != '*')
+        return 0;
+    for (int group = 0; group < 3; group++) {
+        const size_t len = group_len(text, at);
+        if (len == 0)
+            return 0;
+        at += len;
+    }
+    const bool ends = at + 1 < text.len && text.ptr[at] == '-' && text.ptr[at + 1] == '*';
+    return ends ? at + 2 - begin : 0;
+}
+
+/* Replaces what is left of each UUID by one wildcard, of which another one may consist. */
+static void fold_uuids(struct fp_buf *out)
+{
+    size_t before;
+    do {
+        before = out->len;
+        out->len = 0;
+        for (size_t at = 0; at < before;) {
+            const size_t len = uuid_len((struct fp_str){(const char *)out->data, before}, at);
+            out->data[out->len++] = out->data[at];
+            at += len > 0 ? len : 1;
+        }
+        FP_ASSERT(out->len <= before);
+    } while (out->len < before);
+}
+
 /* Returns the last steps that fit; of a single long step, its beginning. */
 static struct fp_str last_steps(struct fp_str text)
 {
@@ -339,6 +389,7 @@ bool fp_scrub_selector(struct fp_str text, bool any_tag, struct fp_arena *arena,
         take(&selector);
         FP_ASSERT(begin < selector.at && selector.at <= text.len);
     }
+    fold_uuids(&out);
     const struct fp_str kept = last_steps((struct fp_str){(const char *)out.data, out.len});
     bool fits = !out.failed && fp_arena_copy(arena, kept, scrubbed);
     fp_buf_release(&out);
