@@ -15,7 +15,7 @@ import { literal, moment, readable } from './state.js';
 export const mostCompared = 500;
 
 /** @param {Row[]} releases */
-export const inOrder = (releases) => [...releases].sort((a, b) => Date.parse(a.first_hour) - Date.parse(b.first_hour));
+export const inOrder = (releases) => [...releases].sort((a, b) => Date.parse(a.rollout_began) - Date.parse(b.rollout_began));
 
 /** Returns a question for releases: those of a month, if no period is given. @param {State} state */
 export const releasesOf = (state) => question('releases', state, { since: state.params.since ?? '30d' });

@@ -138,7 +138,7 @@ export const dayTicks = (places, zone) => (most) => places.filter((_, i) => i % 
   .map((at) => [at, stepTime(at * 1000, zone)[0].slice(5, 10)]);
 
 /** @param {Row[]} releases */
-const marksOf = (releases) => releases.map(({ release, first_hour: at }) => ({ at: Date.parse(at) / 1000, name: release || '(none)' })).sort((a, b) => a.at - b.at);
+const marksOf = (releases) => releases.map(({ release, rollout_began: at }) => ({ at: Date.parse(at) / 1000, name: release || '(none)' })).sort((a, b) => a.at - b.at);
 
 /** Returns a mark at each step from which on browsers measure a vital otherwise. @param {Row[]} rows of trend @param {number[]} places seconds */
 const changesOf = (rows, places) => rows.flatMap((row, i) => (row.definition_change ? [{ at: places[i], name: row.definition_change.split(':')[0] }] : []));

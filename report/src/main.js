@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The page: reads the address, asks, shows the view, and listens to keys. */
 import { ask, askAll, Failure, filtersOf, firstSaved, forget, isSaved, openSaved, question, savedBegin, savedPage } from './api.js';
-import { formats } from './exports.js';
+import { inOrder } from './changes.js';
 import { recolour, strip } from './chart.js';
+import { formats } from './exports.js';
 import { emptiness } from './emptiness.js';
 import { filterBar } from './filters.js';
 import { counted, csv, duration, markdown, percent, visible } from './format.js';
@@ -502,7 +503,7 @@ const turn = () => page.go({ theme: isDark() ? 'light' : 'dark' }, { replace: tr
 function otherRelease(step) {
   const view = viewNow();
   if (!view || isAlone() || !takenBy(view).includes('release')) return;
-  const names = [...knownReleases].sort((a, b) => Date.parse(a.first_hour) - Date.parse(b.first_hour)).map(({ release }) => literal(release));
+  const names = inOrder(knownReleases).map(({ release }) => literal(release));
   const at = names.indexOf(state.params.release);
   const next = state.params.release === undefined ? (step < 0 ? names.length - 1 : 0) : at + step;
   if (names[next] !== undefined) { page.go({ release: names[next] }); page.say(`Release ${visible(readable(names[next]))}`); }

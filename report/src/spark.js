@@ -27,7 +27,7 @@ export function miniature(points, releases, write) {
   const [first, last] = [points[0], points[points.length - 1]];
   if (!first || first === last) return '';
   const most = Math.max(...points.map(([, value]) => value), Number.MIN_VALUE);
-  const begun = releases.map(({ first_upload: at, first_hour: hour }) => Date.parse(at ?? hour)).filter((at) => at > first[0] && at < last[0]);
+  const begun = releases.map(({ rollout_began: at }) => Date.parse(at)).filter((at) => at > first[0] && at < last[0]);
   const canvas = h('canvas', { role: 'img', 'aria-label': `From ${write(first[1])} to ${write(last[1])}, at most ${write(most)}${begun.length > 0 ? `; ${counted(begun.length, 'release')} began` : ''}` });
   const draw = () => {
     const [wide, tall] = [canvas.clientWidth, canvas.clientHeight];

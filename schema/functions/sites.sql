@@ -140,7 +140,14 @@ comment on function fleetprof.summary is
 create or replace function fleetprof.releases(
     -- {{filters of both sides}}
 )
-returns table (release text, first_hour timestamptz, last_hour timestamptz, uploads bigint, first_upload timestamptz)
+returns table (
+    release       text,
+    first_hour    timestamptz,
+    last_hour     timestamptz,
+    uploads       bigint,
+    first_upload  timestamptz,
+    rollout_began timestamptz
+)
 language plpgsql stable parallel safe rows 10
 -- {{settings}}
 as $$
@@ -150,14 +157,14 @@ declare
 begin
     perform check_period(releases.since, releases.until);
     return query
-    select release, first_hour, last_hour, uploads, first
+    select release, first_hour, last_hour, uploads, first, begins
     from release_lives(given)
     -- An empty interval overlaps nothing.
     where (releases.since = releases.until) is not true and release in (
         select release
         from release_hours(given)
         where bucket + length > coalesce(releases.since, '-infinity') and bucket < coalesce(releases.until, 'infinity'))
-    order by first, release;
+    order by begins, release;
 end
 $$;
 

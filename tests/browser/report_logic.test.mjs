@@ -223,7 +223,7 @@ test('a value with a percent sign is a filter of this value', () => {
     assert.equal(readable(filter), value);
   }
   assert.equal(readable('/caf\\%/%'), '/caf\\%/%', 'a pattern stays as it was written');
-  assert.deepEqual(successors([{ release: '1%', first_hour: '2026-01-01' }, { release: '2', first_hour: '2026-01-02' }]), { before: '1\\%', after: '2' });
+  assert.deepEqual(successors([{ release: '1%', rollout_began: '2026-01-01' }, { release: '2', rollout_began: '2026-01-02' }]), { before: '1\\%', after: '2' });
 });
 
 test('a copied link says when, not how long ago', () => {

@@ -68,8 +68,8 @@ select pg_temp.pack() \g /dev/null
 select results_eq(
     $$ select * from releases('shop', '2026-01-05Z', '2026-01-07Z') $$,
     $$ values
-        ('v1', '2026-01-05 10:00Z'::timestamptz, '2026-01-05 12:00Z'::timestamptz, 3::bigint, '2026-01-05 10:00Z'::timestamptz),
-        ('v2', '2026-01-06 01:00Z', '2026-01-06 01:00Z', 1, '2026-01-06 01:00Z') $$,
+        ('v1', '2026-01-05 10:00Z'::timestamptz, '2026-01-05 12:00Z'::timestamptz, 3::bigint, '2026-01-05 10:00Z'::timestamptz, '2026-01-05 10:00Z'::timestamptz),
+        ('v2', '2026-01-06 01:00Z', '2026-01-06 01:00Z', 1, '2026-01-06 01:00Z', '2026-01-06 01:00Z') $$,
     'releases in the order in which they began');
 select results_eq(
     $$ select release, first_hour from releases('shop', '2026-01-05 12:30Z', '2026-01-05 13:00Z') $$,

@@ -83,7 +83,9 @@ select results_eq(
 select results_eq(
     $$ select previous, latest from latest_releases('tried') $$, $$ values ('between', 'later') $$, 'and is the latest from then on');
 select results_eq(
-    $$ select release, first_upload from releases('tried', since => '2026-10-12Z') $$,
-    $$ values ('old', '2026-10-12Z'::timestamptz), ('later', '2026-10-18 12:00Z'), ('between', '2026-10-21Z') $$, 'its first upload is what it is');
+    $$ select release, first_upload, rollout_began from releases('tried', since => '2026-10-12Z') $$,
+    $$ values
+        ('old', '2026-10-12Z'::timestamptz, '2026-10-12Z'::timestamptz), ('between', '2026-10-21Z', '2026-10-21Z'),
+        ('later', '2026-10-18 12:00Z', '2026-10-24 10:00Z') $$, 'its first upload is what it is; its rollout tells its place');
 select * from finish();
 rollback;
