@@ -12,8 +12,8 @@ import { binDir, repository, run, runOrThrow, startStack, temporaryDir, waitFor 
 import { launchChromium } from './chromium.mjs';
 
 const read = (/** @type {string} */ file) => fs.readFileSync(path.join(repository, file), 'utf8');
-/** The site of a change: one per version. @param {{ version: number }} change */
-const siteOf = ({ version }) => `v${version}`;
+/** The site of a change. @param {{ version: number, names: string[] }} change */
+const siteOf = ({ version, names }) => `v${version}-${names.join('-').toLowerCase()}`;
 const day = 86_400_000;
 /** Days around a change: the older version is alone on the first one, on the fourth most have the newer one. @param {{ since: string }} change @param {number} place */
 const dayOf = ({ since }, place) => new Date(Date.parse(since) + (place + 1) * day).toISOString();
