@@ -56,7 +56,7 @@ function columnRow(question, name) {
 const unseen = /^(generated_|is_|function_key$|seen_share$)/;
 
 /** Questions whose rows a view shows as a table. */
-const shown = ['sites', 'hotspots', 'timings', 'callers', 'function_by', 'cost_by', 'vitals', 'vital_parts', 'vital_elements', 'ttfb_parts', 'interactions', 'waits', 'long_frames', 'third_parties',
+const shown = ['sites', 'hotspots', 'timings', 'callers', 'function_by', 'cost_by', 'vitals', 'vital_parts', 'vital_elements', 'ttfb_parts', 'profiling_cost', 'interactions', 'waits', 'long_frames', 'third_parties',
   'compare_releases', 'compare_costs', 'change_parts', 'compare_timings', 'compare_vitals', 'coverage', 'sessions'];
 
 /** Questions whose one row is shown as a column, each name with its meaning. */

@@ -217,7 +217,7 @@ static bool save_views(struct saving *saving)
     static const char *const plain[] = {"summary",   "releases",    "timings",      "left_out",
                                         "vitals",    "coverage",    "interactions", "third_parties",
                                         "refusals",  "long_frames", "ttfb_parts",   "hangs",
-                                        "violations"};
+                                        "violations", "profiling_cost"};
     /* Those that the view offers. */
     static const char *const groups[] = {
         "host",     "party",  "entity", "package",

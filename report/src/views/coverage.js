@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** How many page loads are profiled, and why not all. */
 import { question } from '../api.js';
+import { interval, verdictBadge } from '../changes.js';
 import { columnsOf } from '../columns.js';
 import { count, number, percent } from '../format.js';
 import { h } from '../h.js';
 import { tableView } from '../parts.js';
 import { columns, meanings } from '../question_rows.js';
+import { table } from '../table.js';
+import { valueText } from './vitals.js';
 
 /** Columns of the one row that add up to its page loads. */
 const reasons = /** @type {const} */ (['profiled', 'no_policy', 'unsupported', 'quota', 'disabled', 'not_sampled']);
@@ -21,12 +24,22 @@ function hangList(rows) {
     rows.length > 10 ? h('p', { class: 'note' }, `These are the 10 most frequent of ${count(rows.length)}. The command fleetprof hangs lists all.`) : null);
 }
 
+/** Returns what profiling costs visitors. @param {import('../api.js').Row[]} rows of profiling_cost */
+const costTable = (rows) => h('section', null, h('h3', null, 'What profiling costs visitors'), table({
+  caption: 'What profiling costs visitors', rows, onsort: () => {},
+  columns: columnsOf('profiling_cost', {
+    name: { cell: ({ name, percentile }) => `${name}, ${percentile === null ? 'mean' : `p${percentile}`}` },
+    other_value: { cell: ({ name, other_value: at }) => valueText(name, at) }, drawn_value: { cell: ({ name, drawn_value: at }) => valueText(name, at) },
+    change: { label: 'Change, 95 % between', cell: (row) => interval(row.change, row.change_low, row.change_high) },
+    verdict: { cell: ({ verdict }) => verdictBadge(verdict) }, other_count: {}, drawn_count: {}, loads_for_1_percent: {} }) }),
+h('p', { class: 'note' }, 'Page loads that the server drew to be profiled, beside those that it did not, whether or not a profile came.'));
+
 /** @type {import('../main.js').View} */
 export const coverage = {
   title: 'Coverage',
   key: 'o',
-  asks: (state) => ({ coverage: question('coverage', state), 'refusals?': question('refusals', state), 'hangs?': question('hangs', state), 'violations?': question('violations', state) }),
-  mount(main, { coverage: { rows: [all] }, refusals, hangs, violations }, page, state) {
+  asks: (state) => ({ coverage: question('coverage', state), 'refusals?': question('refusals', state), 'hangs?': question('hangs', state), 'violations?': question('violations', state), 'cost?': question('profiling_cost', state) }),
+  mount(main, { coverage: { rows: [all] }, refusals, hangs, violations, cost }, page, state) {
     const rows = all ? reasons.map((name) => ({ reason: `${columns.coverage[name][0]}: ${meanings.coverage[name]}`, loads: all[name], share: all[name] === null ? null : all[name] / all.loads })) : [];
     const sampled = all && all.sampled !== null
       ? `A signed token proves that the server sampled ${count(all.sampled)} page loads; of ${count(all.delivered)} a trace came (${percent(all.delivered / all.sampled)}). They stand for about ${count(all.estimated_loads)} page loads in all.`
@@ -47,6 +60,7 @@ export const coverage = {
       hangs.rows.length > 0 ? hangList(hangs.rows) : null,
       violations.rows.length > 0 ? h('p', { 'data-violations': '' }, `Browsers report documents that broke their policy: ${
         violations.rows.slice(0, 5).map(({ policy, count: reports }) => `${count(reports)} ${policy}`).join(', ')}.`) : null,
+      cost.rows.length > 0 ? costTable(cost.rows) : null,
       h('p', { class: 'note' }, 'A page load that sends nothing is not counted. The command fleetprof doctor finds out why profiles are missing.')) : null,
     });
   },

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { envelope, send } from '../../behaviour/collector_client.mjs';
 import { waitFor } from '../../behaviour/stack.mjs';
 import { stepBack } from '../../behaviour/step.mjs';
 import { arrived, complaints, open, page, period, picked, press, ready, screenRows, sql, stack, text } from './page.mjs';
@@ -93,6 +94,21 @@ test('coverage lists hangs, crashes and broken policies where browsers report so
   assert.deepEqual(await page.locator('[data-hangs] li').allInnerTexts(),
     ['2 crash', '1 unresponsive in <b>spin (https://bundled.example/app.js:12), called by main']);
   assert.equal(await text('[data-violations]'), 'Browsers report documents that broke their policy: 1 js-profiling.');
+});
+
+test('coverage says what profiling costs where page loads say what the server drew', async () => {
+  await open('/bundled/coverage?since=2d');
+  assert.doesNotMatch(await text('main'), /What profiling costs/);
+  for (const [drawn, value] of /** @type {[boolean, number][]} */ ([[false, 1000], [false, 1100], [false, 1200], [true, 1500], [true, 1600], [true, 1700]])) {
+    const reply = await send(`${stack.collector.url}/v1/ingest/pk_bundled`, { body: envelope({ drawn, vitals: [{ name: 'LCP', value, navigationType: 'navigate' }] }) });
+    assert.equal(reply.status, 204, reply.body);
+  }
+  const ask = () => sql("* from fleetprof.profiling_cost('bundled', since => now() - interval '2 days')");
+  await waitFor(async () => (await ask())[0]?.drawn_count === 3 && (await ask())[0].other_count === 3, { what: 'all page loads in SQL' });
+  await open('/bundled/coverage?since=2d');
+  const shown = (await screenRows()).slice(-2);
+  assert.deepEqual(shown.map(({ name, other_count: others, drawn_count: drawn }) => [name, others, drawn]), [['LCP, p50', 3, 3], ['LCP, p75', 3, 3]]);
+  assert.match(await text('main'), /What profiling costs visitors[\s\S]*early/);
 });
 
 test('the flame graph: functions, selection and whole agree with SQL', async () => {
