@@ -23,7 +23,7 @@ const needs = {
   profiles: "'Profiler' in globalThis",
 };
 
-const [head, ...rows] = fs.readFileSync(`${repository}/docs/vitals.md`, 'utf8').split('## Which browser sends what')[1]
+const [head, ...rows] = fs.readFileSync(`${repository}/docs/vitals.md`, 'utf8').split('## Which browser sends what')[1].split('###')[0]
   .split('\n').filter((line) => /^\| /.test(line)).map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()));
 
 /** @type {http.Server} */
