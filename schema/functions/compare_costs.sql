@@ -116,7 +116,7 @@ begin
             end,
             before_uploads, after_uploads
         from (
-            select *, row_number() over (order by share_of_rate) as place, count(share_of_rate) over ()::double precision as tested from judged
+            select *, row_number() over (order by share_of_rate) as place, nullif(count(share_of_rate) over (), 0)::double precision as tested from judged
         ) as ranked;
         return;
     end if;
