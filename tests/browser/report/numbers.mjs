@@ -100,7 +100,7 @@ test('coverage says what profiling costs where page loads say what the server dr
   await open('/bundled/coverage?since=2d');
   assert.doesNotMatch(await text('main'), /What profiling costs/);
   for (const [drawn, value] of /** @type {[boolean, number][]} */ ([[false, 1000], [false, 1100], [false, 1200], [true, 1500], [true, 1600], [true, 1700]])) {
-    const reply = await send(`${stack.collector.url}/v1/ingest/pk_bundled`, { body: envelope({ drawn, vitals: [{ name: 'LCP', value, navigationType: 'navigate' }] }) });
+    const reply = await send(`${stack.collector.url}/v1/ingest/pk_bundled`, { body: envelope({ trace: undefined, drawn, vitals: [{ name: 'LCP', value, navigationType: 'navigate' }] }) });
     assert.equal(reply.status, 204, reply.body);
   }
   const ask = () => sql("* from fleetprof.profiling_cost('bundled', since => now() - interval '2 days')");
