@@ -214,10 +214,10 @@ static bool save(struct saving *saving, const char *name, const struct saved_val
 
 static bool save_views(struct saving *saving)
 {
-    static const char *const plain[] = {"summary",   "releases",    "timings",      "left_out",
-                                        "vitals",    "coverage",    "interactions", "third_parties",
-                                        "refusals",  "long_frames", "ttfb_parts",   "hangs",
-                                        "violations", "profiling_cost"};
+    static const char *const plain[] = {
+        "summary",    "releases",     "timings",       "left_out",      "vitals",
+        "coverage",   "interactions", "third_parties", "refusals",      "long_frames",
+        "ttfb_parts", "hangs",        "violations",    "profiling_cost"};
     /* Those that the view offers. */
     static const char *const groups[] = {
         "host",     "party",  "entity", "package",

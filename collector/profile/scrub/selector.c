@@ -332,8 +332,8 @@ static size_t group_len(struct fp_str text, size_t at)
     return len > 0 && len <= GROUP_MAX ? len + 1 : 0;
 }
 
-/* Returns the length of what wildcards leave of a UUID at this place, such as `*-e*b-*d*-a*-*`; 0:
- * it is none. The digits of each UUID stand elsewhere. */
+/* Returns the length of what wildcards leave of a UUID at this place, such as `*-e*b-*d*-a*-*`,
+ * whose letters are others on each page load; 0 if there is no UUID. */
 static size_t uuid_len(struct fp_str text, size_t at)
 {
     const size_t begin = at;
