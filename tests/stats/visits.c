@@ -99,7 +99,7 @@ void visits_draw(struct fleet *fleet, const struct visits_world *world, struct v
 
 static double rounded(const struct visits_world *world, double ms)
 {
-    return world->rounded > 0 ? ceil(ms / ROUND_MS) * ROUND_MS : ms;
+    return world->rounded > 0 ? ceil(ms / (double)ROUND_MS) * (double)ROUND_MS : ms;
 }
 
 static int compare_ms(const void *a, const void *b)
@@ -189,7 +189,7 @@ static void fill_trace(struct fleet *fleet, const struct visits_world *world,
                        struct fp_profile *profile)
 {
     int64_t start_us = world->interactions < 0 ? 0 : GAP_US;
-    int64_t time_us = (int64_t)(fleet_uniform(fleet) * INTERVAL_US);
+    int64_t time_us = (int64_t)(fleet_uniform(fleet) * (double)INTERVAL_US);
     fill_tables(world, arena, profile);
     profile->has_trace = true;
     profile->samples = need(fp_arena_alloc(arena, SAMPLES_MAX * sizeof(*profile->samples)));
