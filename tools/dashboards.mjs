@@ -236,7 +236,7 @@ from fleetprof.function_by('measure', ${value('function')}, ${filters})` }),
 ]);
 
 const sides = `${value('site')}, ${textValue('before')}, ${textValue('after')}, ${mixFilters}`;
-const releasesByAge = `select ${shown('release')} from fleetprof.releases(${period}) order by release = '', first_hour desc`;
+const releasesByAge = `select ${shown('release')} from fleetprof.releases(${period}) order by release = '', rollout_began desc`;
 const changes = 'change, change_low, change_high, smallest_visible';
 const releases = dashboard('releases', 'two releases', 'What a release made slower or faster, and what is only noise.', [
   listed('after', 'Release', releasesByAge),
@@ -290,6 +290,10 @@ from fleetprof.vitals_by(${value('by')}, ${vitalFilters})
 where name = ${value('vital')}` }),
     table({ title: 'Parts', description: 'What values consist of, in the order of time.', width: 12, height: 10,
       sql: `select name, part, count, mean_ms, share as part_share\nfrom fleetprof.vital_parts(${vitalFilters})` }),
+    table({ title: 'Parts of ${vital} by ${by}', description: 'The same for each value, the most page loads first.', width: 24, height: 10,
+      sql: `select coalesce(nullif(value, ''), '(none)') as value, part, count, mean_ms, share as part_share
+from fleetprof.vital_parts_by(${value('by')}, ${vitalFilters})
+where name = ${value('vital')}` }),
     table({ title: 'Elements of ${vital}', description: 'The elements that values are of, the most frequent first; FCP and TTFB have none.', width: 12, height: 10,
       sql: `select element, url, unit, count, share as element_share, p50, p75, p95\nfrom fleetprof.vital_elements(${value('vital')}, ${vitalFilters})` }),
     table({ title: 'Functions behind a poor ${vital}', width: 24, height: 10,

@@ -96,7 +96,7 @@ for (const [name, model] of dashboards) {
   test(`${name}: every query answers a reader, with what its panel needs`, async () => {
     const values = await opened(model);
     // Only this site has profiled responses, parts of vitals, and reports of browsers.
-    const ofLab = ['Waits', 'Parts', 'Elements of ${vital}', 'Server and network', 'Hangs and crashes', 'Broken policies'];
+    const ofLab = ['Waits', 'Parts', 'Parts of ${vital} by ${by}', 'Elements of ${vital}', 'Server and network', 'Hangs and crashes', 'Broken policies'];
     const lab = await opened(model, (variable) => (variable === 'site' ? 'lab' : undefined));
     for (const { title, type, targets: [{ rawSql, format }] } of model.panels) {
       const rows = await ask(filled(rawSql, ofLab.includes(title) ? lab : values));
