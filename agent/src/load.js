@@ -316,8 +316,9 @@ export function openLoad(options, tell, decision, startExtra) {
       ...VITALS && {
         // Whoever saves data is a class of its own, however fast the network.
         network: /** @type {any} */ (navigator).connection?.saveData ? 'save-data' : /** @type {any} */ (navigator).connection?.effectiveType,
-        // The server drew a lot for this page load only if it sent the document.
-        drawn: decision && isFetched(performance.getEntriesByType('navigation')[0]) ? !isNo(decision) : undefined,
+        // The server drew a lot for this page load only if it sent the document. Where nothing profiles, a draw costs
+        // nothing; and Firefox does not tell a document that a 304 confirmed.
+        drawn: /** @type {any} */ (globalThis).Profiler && decision && isFetched(performance.getEntriesByType('navigation')[0]) ? !isNo(decision) : undefined,
       },
       timeOrigin: performance.timeOrigin,
       coverage,
