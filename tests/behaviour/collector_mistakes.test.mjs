@@ -412,6 +412,8 @@ test('a spool that stays unwritable is logged once, not at each try', async (t) 
     faults.heal();
     await waitFor(async () => await upload() === 204, { what: 'upload' });
     for (const message of ['spool segment was not made', 'spool refuses uploads', 'spool takes uploads again']) {
+      // The answer may arrive before the line.
+      await waitFor(() => lines(collector, message).length >= outage, { what: message });
       assert.equal(lines(collector, message).length, outage, message);
     }
   }
