@@ -30,12 +30,17 @@ declare
     inward integer[];
     used bigint[];
     wanted bigint[];
-    is_wanted boolean[]; -- by place
+    -- By place: whether the function is on the stack, this place included.
+    is_wanted boolean[];
+    has_wanted boolean[];
+    -- By place: the innermost place whose call counts, this place included, and the next one that encloses it; 0: none.
+    -- No two of a chain are the same call, so chains stay short where functions recur.
+    innermost integer[];
+    enclosing integer[];
     node integer;
     parent integer;
-    outer_node integer;
-    is_outermost boolean;
-    is_counted boolean;
+    counted integer;
+    other bigint;
 begin
     total_us := 0;
     frame_ids := '{}';
@@ -76,29 +81,22 @@ begin
         return;
     end if;
     if call_edges.fold is null then
-        select * into parents, frames, own_sums, totals, counts
+        select * into parents, frames, own_sums, totals, counts, inward
         from stack_sums_above(call_edges.selected, call_edges.markers, wanted);
     end if;
     is_wanted := array(select coalesce(frame_id = any(wanted), false) from unnest(frames) as frame_id);
+    has_wanted := is_wanted;
+    innermost := array_fill(0, array[cardinality(parents)]);
+    enclosing := innermost;
 
-    -- The first place is the root.
-    for node in 2..cardinality(parents) loop
+    for rank in reverse cardinality(inward)..1 loop
+        node := inward[rank];
         parent := parents[node];
-        continue when totals[node] is null or not (is_wanted[node] or (not call_edges.of_callers and is_wanted[parent]));
+        has_wanted[node] := is_wanted[node] or has_wanted[parent];
+        innermost[node] := innermost[parent];
+        continue when totals[node] is null;
         -- A sample counts once, however often the function, or the same call, is on its stack.
-        is_outermost := is_wanted[node];
-        is_counted := false;
-        outer_node := parent;
-        while outer_node > 1 loop
-            is_outermost := is_outermost and not is_wanted[outer_node];
-            is_counted := is_counted or case
-                when call_edges.of_callers then
-                    is_wanted[outer_node] and frames[parents[outer_node]] is not distinct from frames[parent]
-                else is_wanted[parents[outer_node]] and frames[outer_node] = frames[node]
-            end;
-            outer_node := parents[outer_node];
-        end loop;
-        if is_outermost then
+        if is_wanted[node] and not has_wanted[parent] then
             total_us := total_us + totals[node];
         end if;
         if not call_edges.of_callers and is_wanted[node] and own_sums[node] <> 0 then
@@ -106,8 +104,17 @@ begin
             sums := sums || own_sums[node];
             samples := samples || null::bigint;
         end if;
-        continue when is_counted or not (call_edges.of_callers or is_wanted[parent]);
-        frame_ids := frame_ids || frames[case when call_edges.of_callers then parent else node end];
+        continue when not is_wanted[case when call_edges.of_callers then node else parent end];
+        other := frames[case when call_edges.of_callers then parent else node end];
+        counted := innermost[node];
+        while counted > 0
+            and other is distinct from frames[case when call_edges.of_callers then parents[counted] else counted end] loop
+            counted := enclosing[counted];
+        end loop;
+        continue when counted > 0;
+        enclosing[node] := innermost[node];
+        innermost[node] := node;
+        frame_ids := frame_ids || other;
         sums := sums || totals[node];
         samples := samples || counts[node];
     end loop;

@@ -218,7 +218,8 @@ create or replace function fleetprof_data.stack_sums_above(
     out frame_ids   bigint[],
     out self_sums   bigint[],
     out total_sums  bigint[],
-    out sample_sums bigint[]
+    out sample_sums bigint[],
+    out inward      integer[]
 )
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
@@ -231,6 +232,7 @@ declare
     stack_ids bigint[];
     parent_ids bigint[];
     sampled record;
+    node integer;
     parent integer;
 begin
     select
@@ -239,8 +241,8 @@ begin
     into stack_ids, parent_ids, frame_ids
     from (select * from stacks_above(stack_sums_above.wanted, stack_sums_above.most) order by level) as stack;
     if cardinality(stack_ids) > stack_sums_above.most then
-        select parents, frame_ids, self_sums, total_sums, sample_sums
-        into parents, frame_ids, self_sums, total_sums, sample_sums
+        select parents, frame_ids, self_sums, total_sums, sample_sums, inward
+        into parents, frame_ids, self_sums, total_sums, sample_sums, inward
         from stack_sums(stack_sums_above.selected, stack_sums_above.markers);
         return;
     end if;
@@ -262,8 +264,9 @@ begin
         order by node.place
     ) as node;
 
+    inward := array(select generate_series(cardinality(parents), 2, -1));
     total_sums := self_sums;
-    for node in reverse cardinality(parents)..2 loop
+    foreach node in array inward loop
         continue when total_sums[node] is null;
         parent := parents[node];
         total_sums[parent] := coalesce(total_sums[parent], 0) + total_sums[node];
