@@ -10,6 +10,7 @@
 #include "collector/http/page_server.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 enum {
     CONNECTIONS = 128,
@@ -127,6 +128,17 @@ static const char *header_of(struct MHD_Connection *connection, const char *name
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
+/* Whether the media type is application/json, with or without parameters. */
+static bool is_json(const char *type)
+{
+    static const char json[] = "application/json";
+    if (type == NULL || strncasecmp(type, json, sizeof(json) - 1) != 0)
+        return false;
+    const char *rest = type + sizeof(json) - 1;
+    rest += strspn(rest, " \t");
+    return *rest == '\0' || *rest == ';';
+}
+
 /* A page of another site may send a POST, but not as JSON, and not without its origin. */
 static bool admits_message(struct MHD_Connection *connection, const struct fp_page_request *request,
                            struct fp_trouble *trouble)
@@ -139,7 +151,7 @@ static bool admits_message(struct MHD_Connection *connection, const struct fp_pa
                !fp_guard_admits_origin(header_of(connection, MHD_HTTP_HEADER_ORIGIN),
                                        header_of(connection, MHD_HTTP_HEADER_HOST))) {
         fp_trouble_set(trouble, MHD_HTTP_FORBIDDEN, "Pages of other sites get no answers.");
-    } else if (type == NULL || strncmp(type, "application/json", strlen("application/json")) != 0) {
+    } else if (!is_json(type)) {
         fp_trouble_set(trouble, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "A message is application/json.");
     } else if (request->is_body_too_long) {
         fp_trouble_set(trouble, MHD_HTTP_CONTENT_TOO_LARGE, "A message has at most %d bytes.",

@@ -236,6 +236,8 @@ test('serve --mcp gives the same answers over HTTP, and none to pages of other s
     for (const headers of /** @type {Record<string, string>[]} */ ([{ origin: 'https://evil.example' }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }, { host: 'evil.example' }])) assert.equal((await post({ ...json, ...headers })).status, 403, JSON.stringify(headers));
     assert.equal((await post({ 'content-type': 'text/plain' })).status, 415);
     assert.equal((await post({})).status, 415);
+    assert.equal((await post({ 'content-type': 'application/jsonp' })).status, 415);
+    assert.equal((await post({ 'content-type': 'Application/JSON; charset=utf-8' })).status, 200);
     assert.equal((await post(json, 'x'.repeat(300_000))).status, 413);
     const other = await post({}, '', 'GET');
     assert.deepEqual([other.status, other.headers.allow], [405, 'POST']);
