@@ -31,9 +31,9 @@
  * @property {Pick<Case, 'policy' | 'origins' | 'serverTiming' | 'fields' | 'log'>} [httpd] what httpd is expected to say instead
  */
 import { arms } from './cases/arms.mjs';
-import { caching } from './cases/caching.mjs';
 import { choices } from './cases/choices.mjs';
 import { conditional, serviceWorkers } from './cases/conditional.mjs';
+import { contract } from './cases/contract.mjs';
 import { inheritance } from './cases/inheritance.mjs';
 import { kinds } from './cases/kinds.mjs';
 import { merging } from './cases/merging.mjs';
@@ -45,5 +45,5 @@ import { timingCases, tokenCases } from './cases/tokens.mjs';
 import { trials } from './cases/trials.mjs';
 
 /** @type {Case[]} */
-export const cases = [...merging, ...sampling, ...kinds, ...caching, ...conditional, ...serviceWorkers, ...choices, ...reporting, ...timing, ...tokenCases, ...timingCases,
+export const cases = [...contract, ...merging, ...sampling, ...kinds, ...conditional, ...serviceWorkers, ...choices, ...reporting, ...timing, ...tokenCases, ...timingCases,
   ...inheritance, ...trials, ...shares, ...arms];

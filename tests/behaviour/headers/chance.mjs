@@ -2,22 +2,7 @@
 /** The limits of chance, and the decision of a sticky key, by arithmetic that shares no code with ours. */
 import assert from 'node:assert/strict';
 
-/**
- * Returns the sum of the binomial probabilities that are at most that of `hits`: below 0.001 the count lies outside
- * the 99.9 % interval.
- * @param {number} hits
- * @param {number} trials
- * @param {number} rate
- */
-export function likelihood(hits, trials, rate) {
-  let log = trials * Math.log1p(-rate);
-  const logs = [log];
-  for (let k = 1; k <= Math.min(trials, Math.max(2 * hits, 2 * trials * rate) + 100); k++) {
-    log += Math.log((trials - k + 1) / k) + Math.log(rate / (1 - rate));
-    logs.push(log);
-  }
-  return logs.filter((other) => other <= logs[hits] + 1e-9).reduce((sum, other) => sum + Math.exp(other), 0);
-}
+import { likelihood } from '../../../conformance/chance.mjs';
 
 /** @typedef {{ yes: boolean, worker: string }} Lot what one request's answer said, and which worker said it */
 

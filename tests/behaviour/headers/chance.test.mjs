@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { armOf, isSampled, likelihood } from './chance.mjs';
+import { likelihood } from '../../../conformance/chance.mjs';
+import { armOf, isSampled } from './chance.mjs';
 
 test('the interval is that of the binomial distribution', () => {
   assert.ok(Math.abs(likelihood(0, 10, 0.5) - 2 / 1024) < 1e-12);
