@@ -75,7 +75,7 @@ function makeReader({ key, site }) {
         && mac === hmac(signed).digest('base64url') ? '"<token>"' : text));
 }
 
-/** What a value shows at most in a message. @param {string} value */
+/** Returns the beginning of a long value, for messages. @param {string} value */
 const short = (value) => (value.length > 300 ? `${value.slice(0, 300)}… (${value.length} bytes)` : value);
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the decision on a page load changes in a response. The contract: docs/decision.md. */
+/** Decides on a page load, and says which fields of the response that changes. The contract: docs/decision.md. */
 
 /**
  * @typedef {[name: string, value: string][]} Fields names in lower case

@@ -7,7 +7,7 @@ export const questions = [
   ['github actions', /^(cli-regressions|comparison)\.html/],
   ['kubernetes', /^getting-started\.html#with-containers/],
   ['uninstall', /^(packaging\.html#remove|faq\.html#how-do-i-remove-everything)/],
-  ['cloudflare', /^headers\.html#caches-and-cdns/],
+  ['cloudflare', /^decision\.html#caches-and-cdns/],
   ['regresion', /^(cli-regressions|sql-regressions|comparison)\.html/],
   ['how to install on nginx', /^getting-started\.html/],
   ['overhead', /^(agent\.html#what-it-costs|faq\.html#what-does-it-cost-visitors)/],

@@ -8,7 +8,7 @@ const tokens = ['fleetprof_site shop', 'fleetprof_token_key KEY_FILE'];
 const places = Object.fromEntries(Object.entries(servers).map(([name, setting]) => [name,
   setting ? ['fleetprof on', `fleetprof_sample ${setting.rate}`, ...setting.key ? tokens : []] : []]));
 
-/** What the variables say of a decision. @param {string} server @param {string} reason @returns {[string, string, string]} */
+/** Returns the values of the variables. @param {string} server @param {string} reason @returns {[string, string, string]} */
 function logOf(server, reason) {
   if (!servers[server]) return ['', '', reason];
   const rate = String(parseFloat(servers[server].rate) / 100);
