@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The JavaScript integrations: Express, Fastify, Node's own server, and a handler of fetch. */
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { test } from 'node:test';
 
 import express from 'express';
@@ -9,7 +10,7 @@ import Fastify from 'fastify';
 import { respond, servers } from '../../../conformance/application.mjs';
 import { fleetprof as fetchHandler } from '../../../integrations/javascript/fetch.js';
 import { fleetprof } from '../../../integrations/javascript/node.js';
-import { repository } from '../stack.mjs';
+import { freePort, repository, startProcess, temporaryDir, untilReady } from '../stack.mjs';
 import { key, keyFile, listen, testServers } from './contract.mjs';
 
 /** @param {import('../../../conformance/application.mjs').Setting} setting */
@@ -72,11 +73,39 @@ function startEdge(application) {
   });
 }
 
+/** Cloudflare's runtime is too large to be installed for one test: it runs where WORKERD names its program. */
+const { WORKERD: workerd } = process.env;
+
+/** @param {string} application */
+async function startWorker(application) {
+  const dir = temporaryDir('workerd');
+  for (const name of ['decision.js', 'fetch.js']) fs.copyFileSync(`${repository}/integrations/javascript/${name}`, `${dir}/${name}`);
+  fs.writeFileSync(`${dir}/worker.js`, `import { fleetprof } from './fetch.js';
+const pass = (request) => fetch(request, { redirect: 'manual' });
+const handlers = {};
+for (const [name, setting] of Object.entries(${JSON.stringify(servers)})) {
+  handlers[name] = setting ? fleetprof({ rate: parseFloat(setting.rate) / 100, site: 'shop', key: setting.key ? '${key.toString('hex')}' : undefined }, pass) : pass;
+}
+export default { fetch: (request) => handlers[new URL(request.url).pathname.split('/')[1]](request) };\n`);
+  const port = await freePort();
+  const modules = ['worker.js', 'fetch.js', 'decision.js'].map((name) => `(name = "${name}", esModule = embed "${name}")`);
+  fs.writeFileSync(`${dir}/config.capnp`, `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = .main), (name = "application", external = (address = "${new URL(application).host}", http = ()))],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")]);
+const main :Workerd.Worker = (modules = [${modules.join(', ')}], compatibilityDate = "2026-01-01", globalOutbound = "application");\n`);
+  const server = startProcess('workerd', [String(workerd), 'serve', `${dir}/config.capnp`], { deathSignal: 'SIGTERM' });
+  const url = `http://127.0.0.1:${port}`;
+  await untilReady(server, () => fetch(`${url}/off/`).then(() => true, () => false));
+  return { url, stop: () => server.stop('SIGTERM') };
+}
+
 testServers([
   { name: 'Express', start: startExpress },
   { name: 'Fastify', start: startFastify },
   { name: "Node's HTTP server", start: startPlain },
   { name: 'a handler of fetch', start: startEdge },
+  { name: 'a worker of Cloudflare', skip: !workerd && 'WORKERD names no program', start: startWorker },
 ]);
 
 test('a mistake in the options is named before the first request', () => {
