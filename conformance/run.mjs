@@ -108,8 +108,10 @@ async function problemsOfRate({ name, server, ppm, loads }, read, { url, without
   const counts = [];
   try {
     for (let i = 0; i < 2; i++) {
-      const answers = await Promise.all(Array.from({ length: loads }, () => ask(`${url}/${server}/${name}`, {}, agent)));
-      const said = answers.map((answer) => `${valueOf(answer, 'document-policy')} | ${read(valueOf(answer, 'server-timing'), ppm)}`);
+      const said = await Promise.all(Array.from({ length: loads }, async () => {
+        const answer = await ask(`${url}/${server}/${name}`, {}, agent);
+        return `${valueOf(answer, 'document-policy')} | ${read(valueOf(answer, 'server-timing'), ppm)}`;
+      }));
       const yes = said.filter((one) => one === `js-profiling, js-profiling-mode=lazy | ${word}`).length;
       const strange = said.find((one) => ![`js-profiling, js-profiling-mode=lazy | ${word}`, 'js-profiling=?0 | fleetprof;desc="0"'].includes(one));
       if (strange !== undefined) return [`neither a yes nor a no: ${short(strange)}`];
