@@ -5,7 +5,7 @@
 #include "collector/ingest/kept.h"
 
 #include "collector/base/log.h"
-#include "collector/rollup/delta.h"
+#include "collector/rollup/frame_vector.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -50,9 +50,12 @@ void fp_kept_unref(struct fp_kept *kept)
     free(kept);
 }
 
-uint64_t fp_kept_size(const struct fp_session *session)
+uint64_t fp_kept_size(const struct fp_delta *delta)
 {
-    uint64_t bytes = SESSION_BYTES + session->content.len;
+    const struct fp_session *session = delta->session;
+    struct fp_frame_vector vector;
+    fp_frame_vector_fill(delta, &vector);
+    uint64_t bytes = SESSION_BYTES + session->content.len + fp_frame_vector_bytes(&vector);
     for (uint32_t i = 0; i < session->event_count; i++) {
         const struct fp_session_event *event = &session->events[i];
         bytes += EVENT_BYTES + event->detail.len;

@@ -2,16 +2,16 @@
 /*
  * Kept: the ceilings on what is kept whole, per site and for all sites together, in bytes per hour.
  *
- * Kept bytes are about what a session takes in the database: its compressed content, and its events
- * with their details. Hours are UTC hours by this collector's clock. Each level knows what this
- * collector has kept in the hour and, since the last exchange with the database, what the others
- * have. Any thread.
+ * Kept bytes are about what a session takes in the database: its compressed content, its vector,
+ * and its events with their details. Hours are UTC hours by this collector's clock. Each level
+ * knows what this collector has kept in the hour and, since the last exchange with the database,
+ * what the others have. Any thread.
  */
 #ifndef FP_INGEST_KEPT_H
 #define FP_INGEST_KEPT_H
 
 #include "collector/base/base.h"
-#include "collector/rollup/session.h"
+#include "collector/rollup/delta.h"
 
 /* The kept bytes of one site, or of all. */
 struct fp_kept;
@@ -23,8 +23,8 @@ struct fp_kept *fp_kept_create(void) FP_MUST_CHECK;
 struct fp_kept *fp_kept_ref(struct fp_kept *kept);
 void fp_kept_unref(struct fp_kept *kept);
 
-/* Returns the kept bytes of a session whose content is compressed. */
-uint64_t fp_kept_size(const struct fp_session *session) FP_MUST_CHECK;
+/* Returns the kept bytes of an upload with a session, whose content is compressed. */
+uint64_t fp_kept_size(const struct fp_delta *delta) FP_MUST_CHECK;
 
 /* A level and the most that it may reach in an hour. */
 struct fp_kept_ceiling {

@@ -215,7 +215,7 @@ static void take_kept(struct fp_preparation *work, struct fp_delta *delta,
                       const struct fp_kept_ceiling *own, const struct fp_kept_ceiling *all)
 {
     struct fp_kept_charge *charge = &work->charge;
-    const uint64_t bytes = fp_kept_size(delta->session);
+    const uint64_t bytes = fp_kept_size(delta);
     if (!fp_kept_take(own, charge->hour, bytes)) {
         drop_session(work, delta, own);
     } else if (!fp_kept_take(all, charge->hour, bytes)) {

@@ -193,6 +193,14 @@ struct fp_measure_frame_fact {
 
 /* Kept sessions: key.id is the session, key.part counts its timelines, and its events, from 1. */
 
+/* A frame vector as arrays: `{1,-2}`. The first three are parallel. */
+struct fp_vector_texts {
+    struct fp_str timing_ids; /* 0: the whole upload */
+    struct fp_str frame_ids;
+    struct fp_str self_us;
+    struct fp_str seen_frame_ids; /* anywhere on stacks */
+};
+
 struct fp_session_row {
     struct fp_fact_key key;
     struct fp_uuid upload;
@@ -204,7 +212,8 @@ struct fp_session_row {
     struct fp_str version;
     struct fp_str page_url;
     struct fp_str content; /* zstd */
-    int32_t content_len;   /* unpacked */
+    struct fp_vector_texts vector;
+    int32_t content_len; /* unpacked */
     int32_t part;
     int32_t records_read;
     int32_t records_refused;

@@ -4,7 +4,56 @@
  */
 #include "collector/base/assert.h"
 #include "collector/rollup/addition.h"
+#include "collector/rollup/frame_vector.h"
 #include "collector/rollup/ids.h"
+
+#include <inttypes.h>
+
+/* Appends a number to an array's text. */
+static void put_number(struct fp_buf *text, int64_t number)
+{
+    fp_buf_addf(text, "%c%" PRId64, text->len > 0 ? ',' : '{', number);
+}
+
+enum vector_column { TIMING_IDS, FRAME_IDS, SELF_US, SEEN_FRAME_IDS, VECTOR_COLUMNS };
+
+static void put_vector(const struct fp_frame_vector *vector, struct fp_buf *texts)
+{
+    for (uint32_t i = 0; i < vector->entry_count; i++) {
+        put_number(&texts[TIMING_IDS], (int64_t)vector->entries[i].timing_id);
+        put_number(&texts[FRAME_IDS], (int64_t)vector->entries[i].frame_id);
+        put_number(&texts[SELF_US], vector->entries[i].self_us);
+    }
+    for (uint32_t i = 0; i < vector->frame_count; i++)
+        put_number(&texts[SEEN_FRAME_IDS], (int64_t)vector->frame_ids[i]);
+}
+
+/* Copies a finished array. False: no room. */
+static bool give_array(const struct fp_addition *add, struct fp_buf *text, struct fp_str *copy)
+{
+    fp_buf_addf(text, text->len > 0 ? "}" : "{}");
+    return !text->failed &&
+           fp_addition_text(add, (struct fp_str){(const char *)text->data, text->len}, copy);
+}
+
+static bool add_vector(const struct fp_addition *add, struct fp_vector_texts *row)
+{
+    enum { NUMBER_LEN = 21 };
+    struct fp_buf texts[VECTOR_COLUMNS];
+    struct fp_frame_vector vector;
+    struct fp_str *const copies[VECTOR_COLUMNS] = {&row->timing_ids, &row->frame_ids, &row->self_us,
+                                                   &row->seen_frame_ids};
+    bool fits = true;
+    for (size_t i = 0; i < VECTOR_COLUMNS; i++)
+        fp_buf_init(&texts[i], (FP_VECTOR_ENTRIES_MAX + 1) * NUMBER_LEN);
+    fp_frame_vector_fill(add->delta, &vector);
+    put_vector(&vector, texts);
+    for (size_t i = 0; i < VECTOR_COLUMNS; i++)
+        fits = fits && give_array(add, &texts[i], copies[i]);
+    for (size_t i = 0; i < VECTOR_COLUMNS; i++)
+        fp_buf_release(&texts[i]);
+    return fits;
+}
 
 static bool add_session_row(const struct fp_addition *add, uint64_t session_id)
 {
@@ -29,7 +78,7 @@ static bool add_session_row(const struct fp_addition *add, uint64_t session_id)
     row->is_detached = session->is_detached;
     return fp_addition_text(add, session->version, &row->version) &&
            fp_addition_text(add, session->page_url, &row->page_url) &&
-           fp_addition_text(add, session->content, &row->content);
+           fp_addition_text(add, session->content, &row->content) && add_vector(add, &row->vector);
 }
 
 static bool add_event(const struct fp_addition *add, uint64_t session_id, uint32_t index,

@@ -134,6 +134,7 @@ static void put_value(enum fp_column_kind kind, const void *member, struct fp_bu
         put_bytes(out, *(const bool *)member ? "\1" : "\0", 1);
         break;
     case FP_COLUMN_TEXT:
+    case FP_COLUMN_BIGINTS:
     case FP_COLUMN_BYTES:
         fp_copy_text(*(const struct fp_str *)member, out);
         break;

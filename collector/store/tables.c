@@ -136,6 +136,10 @@ static const struct fp_store_column session_columns[] = {
     COLUMN(fp_session_row, records_read, "records_read", INTEGER),
     COLUMN(fp_session_row, records_refused, "records_refused", INTEGER),
     COLUMN(fp_session_row, is_detached, "is_detached", BOOLEAN),
+    COLUMN(fp_session_row, vector.timing_ids, "vector_timing_ids", BIGINTS),
+    COLUMN(fp_session_row, vector.frame_ids, "vector_frame_ids", BIGINTS),
+    COLUMN(fp_session_row, vector.self_us, "vector_us", BIGINTS),
+    COLUMN(fp_session_row, vector.seen_frame_ids, "seen_frame_ids", BIGINTS),
 };
 
 static const struct fp_store_column timeline_columns[] = {
@@ -274,6 +278,7 @@ const struct fp_column_type *fp_store_column_type(enum fp_column_kind kind)
         [FP_COLUMN_TIMING_KIND] = {"text", 25, "fleetprof_data.timing_kind"},
         [FP_COLUMN_FORMAT] = TEXT,
         [FP_COLUMN_COVERAGE] = TEXT,
+        [FP_COLUMN_BIGINTS] = {"text", 25, "bigint[]"},
         [FP_COLUMN_BYTES] = {"bytea", 17, NULL},
         [FP_COLUMN_JSON] = {"jsonb", 3802, NULL},
         [FP_COLUMN_REDUCE_MODE] = TEXT,

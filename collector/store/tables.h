@@ -18,8 +18,9 @@ enum fp_column_kind {
     FP_COLUMN_TIME,            /* microseconds since 1970 */
     FP_COLUMN_BOOLEAN,
     FP_COLUMN_TEXT,
-    FP_COLUMN_DOMAIN, /* of the host of a URL, as text */
-    FP_COLUMN_BYTES,  /* from a fp_str, as is the next */
+    FP_COLUMN_DOMAIN,  /* of the host of a URL, as text */
+    FP_COLUMN_BIGINTS, /* from a fp_str, as are the next two: an array's text, `{1,-2}` */
+    FP_COLUMN_BYTES,
     FP_COLUMN_JSON,
     FP_COLUMN_UUID,
     FP_COLUMN_FRAME_KIND, /* these six as names */

@@ -92,11 +92,20 @@ static void a_session_costs_its_content_events_and_texts(void **state)
     struct fp_str resources[] = {FP_STR("https://shop.example/app.js")};
     struct fp_session_event events[] = {{.resource = FP_INDEX_NONE, .detail = FP_STR("{}")},
                                         {.resource = 0}};
-    const struct fp_session session = {.content = FP_STR("0123456789"),
-                                       .events = events,
-                                       .event_count = 2,
-                                       .resources = resources};
-    assert_int_equal(fp_kept_size(&session), SESSION_BYTES + 2 * EVENT_BYTES + 10 + 2 + 27);
+    struct fp_session session = {.content = FP_STR("0123456789"),
+                                 .events = events,
+                                 .event_count = 2,
+                                 .resources = resources};
+    struct fp_delta delta = {.session = &session};
+    assert_int_equal(fp_kept_size(&delta), SESSION_BYTES + 2 * EVENT_BYTES + 10 + 2 + 27);
+
+    struct fp_delta_frame frames[] = {{.id = 1, .self_us = 5, .total_us = 5},
+                                      {.id = 2, .total_us = 5}};
+    enum { ENTRY_BYTES = 24, FRAME_BYTES = 8 };
+    const uint64_t without_vector = fp_kept_size(&delta);
+    delta.frames = frames;
+    delta.frame_count = 2;
+    assert_int_equal(fp_kept_size(&delta), without_vector + ENTRY_BYTES + 2 * FRAME_BYTES);
 }
 
 int main(void)
