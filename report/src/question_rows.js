@@ -47,6 +47,7 @@ export const filterSets = {
   summary: 'filters',
   releases: 'filters of both sides',
   event_breakdown: 'filters of samples',
+  typical_load: 'filters',
   sessions: 'filters',
 };
 

@@ -56,6 +56,7 @@ const factFunctions = {
   long_frames: [''],
   what_if: ["vital => 'INP', top => null"],
   fix_first: ['top => null'],
+  typical_load: ['', "measure_name => '(INP) poor'", 'key => KEY'],
   profiling_cost: [''],
   third_parties: [''],
   blind_time: [''],
