@@ -6,6 +6,7 @@
 #include "cli/ask/columns.h"
 #include "cli/ask/question_columns.h"
 #include "cli/ask/session_content.h"
+#include "cli/ask/session_typical.h"
 #include "cli/kit/command.h"
 #include "cli/kit/options.h"
 #include "cli/kit/sub_command.h"
@@ -151,6 +152,7 @@ static enum fp_exit export_command(int argc, char **argv)
 static const struct fp_sub_command members[] = {
     {{"list", NULL}, "uploads that are kept whole", list_command},
     {{"export", NULL}, "one of them, in the format it came in", export_command},
+    {{"typical", NULL}, "the page load that is most like others", fp_session_typical_command},
 };
 
 enum fp_exit fp_session_command(int argc, char **argv)

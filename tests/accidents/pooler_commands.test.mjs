@@ -94,6 +94,7 @@ const tries = () => ({
   'import': [['import', '--url', `${collector.url}/v1/ingest/pk_demo`, '--wait', upload]],
   'session list': [['session', 'list', '--csv']],
   'session export': [['session', 'export', session]],
+  'session typical': [['session', 'typical', '--csv']],
   'sourcemap add': [['sourcemap', 'add', '--site', 'demo', '--release', 'v1', '--url-prefix', prefix, '--dry-run', table]],
   'sourcemap list': [['sourcemap', 'list', '--csv']],
   'sourcemap remove': [['sourcemap', 'remove', '--site', 'demo', '--all', '--dry-run']],

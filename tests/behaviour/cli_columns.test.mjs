@@ -103,6 +103,7 @@ const questions = [
   ['long-frames', "select * from fleetprof.long_frames('shop')"],
   ['what-if INP', "select * from fleetprof.what_if('INP', 'shop')"],
   ['fix-first', "select * from fleetprof.fix_first('shop')"],
+  ['session typical', "select *, session_id::text from fleetprof.typical_load('shop')"],
   ['profiling-cost', "select * from fleetprof.profiling_cost('shop')"],
   ['third-parties', "select * from fleetprof.third_parties('shop')"],
   ['cost party', "select * from fleetprof.cost_by('party', 'shop')"],

@@ -67,7 +67,7 @@ async function examples() {
     'migrate': { 0: as('postgres'), 2: noDatabase },
     'top': asks(), 'flame': asks(), 'timings': asks(), 'vitals': asks(), 'vital-parts': asks(), 'vital-elements': asks('LCP'), 'interactions': asks(), 'waits': asks('%'), 'long-frames': asks(), 'cost': asks('party'),
     'what-if': asks('INP'), 'fix-first': asks(), 'profiling-cost': asks(), 'third-parties': asks(), 'markers': asks(), 'coverage': asks(), 'hangs': asks(), 'violations': asks(), 'ttfb': asks(), 'callers': asks('work'), 'trend': asks('work'), 'compare': asks('v1', 'v2'),
-    'export': asks('--format', 'folded'), 'session list': asks(), 'session export': asks(session), 'sourcemap list': asks(),
+    'export': asks('--format', 'folded'), 'session list': asks(), 'session export': asks(session), 'session typical': asks(), 'sourcemap list': asks(),
     'report': asks('-o', path.join(dir, 'report.html')),
     'regressions': { 0: ['v1', ...reader], 1: ['v1', '--fail-on', 'early', ...reader], 2: ['v1', ...noDatabase] },
     'validate': { 0: [good], 1: [bad], 2: [path.join(dir, 'nothing')] },
