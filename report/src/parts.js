@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Shared by several views: names of functions, searches, tables with their state, the figures of a node. */
-import { count, number, place, shortPlace, visible, webAddress } from './format.js';
-import { isAnswered } from './api.js';
+import { count, counted, number, place, shortPlace, visible, webAddress } from './format.js';
+import { isAnswered, isSaved } from './api.js';
 import { h } from './h.js';
 import { histogram } from './chart.js';
 import { table } from './table.js';
@@ -143,6 +143,21 @@ export function withoutAgent(rows, columns, say) {
     rows: own.length > 0 ? rows.filter((row) => !row.is_agent) : rows,
     note: own.length > 0 ? h('p', { class: 'note' }, `fleetprof’s own agent took ${say(sums)}; its functions are not listed.`) : null,
   };
+}
+
+/** Why no page load is typical. @type {Record<string, string>} */
+const untypical = { 'none kept': 'none is kept', 'too few kept': 'too few are kept', 'none alike': 'those that are kept differ too much' };
+
+/**
+ * Leads to the kept page load that is most like its group; null if there is no group.
+ * @param {Page} page @param {import('./api.js').Answer} answer @param {string} group what all of its page loads have in common
+ */
+export function typicalLoad(page, answer, group) {
+  const [row] = answer.rows;
+  if (!row || row.loads === 0) return null;
+  return h('p', { class: 'typical' }, 'A typical page load: ', row.reason ? `${untypical[row.reason]}, of ${counted(row.loads, 'page load')} ${group}`
+    : `${row.alike.toFixed(2)} alike, of ${counted(row.loads, 'page load')} ${group} (${count(row.kept_loads)} kept) → `,
+  row.reason || isSaved() ? '' : h('a', { href: page.link({ view: 'session', item: String(row.session_id) }) }, 'open'));
 }
 
 /** The sentence for a selection without samples. */

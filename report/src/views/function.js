@@ -7,7 +7,7 @@ import { colour, partiesOf, partyNames } from '../colours.js';
 import { count, counted, hostOf, number, percent, visible, webAddress } from '../format.js';
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
-import { facts, functionColumn, measureName, none, perLoad, placeLink, tabs, withoutMarker } from '../parts.js';
+import { facts, functionColumn, measureName, none, perLoad, placeLink, tabs, typicalLoad, withoutMarker } from '../parts.js';
 import { dimensions, literal } from '../state.js';
 import { table } from '../table.js';
 import { functionsOf, inverted, namesOf, transformed } from '../tree.js';
@@ -85,6 +85,7 @@ export const oneFunction = {
     'ranked?': question('hotspots', state, { top: 500 }),
     'parts?': question('function_by', state, { by: state.params.by ?? 'route', key: state.item }),
     'measures?': question('function_by', state, { by: 'measure', key: state.item }),
+    'typical?': question('typical_load', state, { key: state.item }),
   }),
   more(state, { tree, callees }) {
     /** @type {Record<string, import('../api.js').Question>} */
@@ -93,7 +94,7 @@ export const oneFunction = {
     if (!isInGraph && callees.rows.length > 0) asks['listed?'] = question('hotspots', state, { top: mostSearched });
     return asks;
   },
-  mount(main, { tree: answer, callers, callees, hosts, parts, measures, listed, ranked, ...answers }, page, first) {
+  mount(main, { tree: answer, callers, callees, hosts, parts, measures, listed, ranked, typical, ...answers }, page, first) {
     const whole = builtTree(answer);
     const places = placesOf(whole, first.item);
     const cost = costOf(callees.rows);
@@ -183,7 +184,7 @@ export const oneFunction = {
     };
     main.append(
       h('h2', { class: 'name' }, name),
-      box,
+      box, typicalLoad(page, typical, 'that run it') ?? '',
       h('p', { class: 'row' }, h('a', { class: 'button', href: page.link({ view: 'flame', focus: first.item }) }, 'Focus in the flame graph'),
         h('a', { class: 'button', href: page.link({ view: 'flame', hide: first.item }) }, 'Flame graph without it')),
       withoutMarker(first, 'the trend, where it runs and the measures') ?? '',

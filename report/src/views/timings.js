@@ -5,7 +5,7 @@ import { columnsOf } from '../columns.js';
 import { trend } from '../chart.js';
 import { count, number, percent, sinceWhen, stepTime, visible, zoneOf } from '../format.js';
 import { h } from '../h.js';
-import { facts, tableView, tabs, valuesChart, withoutAgent, withoutMarker } from '../parts.js';
+import { facts, tableView, tabs, typicalLoad, valuesChart, withoutAgent, withoutMarker } from '../parts.js';
 import { table } from '../table.js';
 import { hotspotColumns } from './functions.js';
 
@@ -108,7 +108,7 @@ export const timing = {
   asks: (state) => {
     const kind = kindOf(state);
     return {
-      ...kind === 'mark' ? {} : { rows: question('measure_hotspots', state, { measure_name: state.item, top: 200 }) },
+      ...kind === 'mark' ? {} : { rows: question('measure_hotspots', state, { measure_name: state.item, top: 200 }), 'typical?': question('typical_load', state, { measure_name: state.item }) },
       ...isWindow(state) ? {} : {
         ...trendAsks(state, kind),
         'bins?': question('histogram', state, { kind, timing_name: state.item }),
@@ -124,7 +124,8 @@ export const timing = {
       bins ? valuesChart(bins, name) : null,
       answers.trend?.rows.length > 0 ? trendSection(page, state, answers, { heading: 'Median (95 % interval)', label: `Median of ${name}`, caption: 'Median' }) : null,
       answers.waits ? waitsTable(answers.waits) : null,
-      rows ? h('h3', null, 'What ran inside it') : h('p', { class: 'note' }, 'A mark is a point in time: nothing runs inside it.'));
+      rows ? h('h3', null, 'What ran inside it') : h('p', { class: 'note' }, 'A mark is a point in time: nothing runs inside it.'),
+      answers.typical ? typicalLoad(page, answers.typical, 'with it') : null);
     if (!rows) {
       main.append(before);
       return { update() {}, exported: () => ({ name: 'timing', columns: bins?.columns.map((column) => column.name) ?? [], rows: bins?.rows ?? [] }) };

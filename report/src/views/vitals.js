@@ -5,7 +5,7 @@ import { verdictBadge } from '../changes.js';
 import { columnsOf } from '../columns.js';
 import { duration, number, percent, visible } from '../format.js';
 import { h } from '../h.js';
-import { functionColumn, tableView, tabs, valuesChart, withoutAgent, withoutMarker } from '../parts.js';
+import { functionColumn, tableView, tabs, typicalLoad, valuesChart, withoutAgent, withoutMarker } from '../parts.js';
 import { dimensions, literal, ofVitals } from '../state.js';
 import { table } from '../table.js';
 import { rows as vitalRows } from '../vital_rows.js';
@@ -90,6 +90,7 @@ export const vital = {
     'parts?': question('vital_parts', state),
     'elements?': question('vital_elements', state, { vital: state.item }),
     'bins?': question('histogram', state, { kind: 'vital', timing_name: state.item }),
+    'typical?': question('typical_load', state, { measure_name: `(${state.item}) poor` }),
     ...trendAsks(state, 'vital'),
     'releases?': question('releases', state),
   }),
@@ -107,7 +108,7 @@ export const vital = {
         values.length === 0 ? h('p', { class: 'empty' }, empty) : table({ caption: `${visible(state.item, 80)} by ${dimension}`, rows: values, onsort: () => {}, most: 100, columns: [
           { name: 'value', label: dimension, cell: (row) => h('a', { href: page.link({ [dimension]: literal(row.value) }) }, row.value === '' ? '(none)' : visible(row.value, 120)) }, ...columns()] })),
       madeOf(answers.parts, state.item), elementsOf(answers.elements, score ?? duration),
-      h('h3', null, 'What ran where it was poor, and what the same function cost where it was good'));
+      h('h3', null, 'What ran where it was poor, and what the same function cost where it was good'), typicalLoad(page, answers.typical, 'where it was poor'));
     const others = withoutAgent(rows.rows, ['self_ms_per_load', 'good_self_ms_per_load'],
       ([poor, good]) => `${poor} ms per page load where it was poor, and ${good} ms where it was good`);
     return tableView(main, page, state, {
