@@ -4,8 +4,10 @@
  */
 #include "cli/kit/command.h"
 
+#include "cli/kit/command_examples.h"
 #include "cli/kit/memory.h"
 #include "cli/kit/nearest.h"
+#include "collector/base/buf.h"
 
 #include <stdlib.h>
 
@@ -83,6 +85,28 @@ static void check_options(const struct argp *argp, int argc, char **argv)
             i++;
 }
 
+/* ---- examples ---- */
+
+/* Returns what a help page says first, and behind it the manual's examples of a command. The caller
+ * frees it. */
+static char *make_doc(const struct argp *argp, const char *command)
+{
+#define EXAMPLE(line) line,
+    static const char *const lines[] = {FP_COMMAND_EXAMPLES(EXAMPLE)};
+#undef EXAMPLE
+    const size_t len = strlen(command);
+    size_t found = 0;
+    struct fp_buf text;
+    fp_buf_init(&text, (size_t)16 * 1024);
+    fp_buf_addf(&text, "%.*s", (int)strcspn(argp->doc, "\v"), argp->doc);
+    for (size_t i = 0; i < FP_COUNT(lines); i++)
+        if (strncmp(lines[i], command, len) == 0 && strchr(" ", lines[i][len]) != NULL)
+            fp_buf_addf(&text, "%s  %s", found++ == 0 ? "\vExamples:\n" : "\n", lines[i]);
+    char *doc = fp_memory_copy(fp_memory_text(&text));
+    fp_buf_release(&text);
+    return doc;
+}
+
 /* ---- reading ---- */
 
 /* Takes -h as --help, which argp calls -? alone. */
@@ -105,12 +129,14 @@ void fp_command_parse(const struct argp *argp, int argc, char **argv, void *give
 {
     static const struct argp_option options[] = {FP_SHORT_HELP, {0}};
     const struct argp_child children[] = {{argp, 0, NULL, 0}, {0}};
+    char *doc = argp->doc != NULL ? make_doc(argp, argv[0]) : NULL;
     const struct argp whole = {
-        .options = options, .parser = parse_short_help, .children = children};
+        .options = options, .parser = parse_short_help, .doc = doc, .children = children};
     check_options(argp, argc, argv);
     /* argp itself reports wrong options and exits; it returns an error only for lack of memory. */
     if (argp_parse(&whole, argc, argv, 0, NULL, given) != 0)
         fp_memory_end();
+    free(doc);
 }
 
 char *fp_command_help(int key, const char *text, void (*list)(FILE *stream))

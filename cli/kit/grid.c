@@ -340,16 +340,119 @@ static char *keep_end(const char *text, size_t max_width)
     return end;
 }
 
-/* Returns a cell as people read it. The caller frees it. */
-static char *shown(enum fp_cell cell, const char *text)
+/* ---- cells for people ---- */
+
+/* The unit of CLS. People read the score itself. */
+#define SCORE "score x 1000"
+
+static bool is_called(const struct fp_grid_column *column, const char *name, const char *heading)
 {
+    return (column->name != NULL && strcmp(column->name, name) == 0) ||
+           (column->heading != NULL && strcmp(column->heading, heading) == 0);
+}
+
+/* True if a row has a unit, and it is that of CLS. */
+static bool is_of_scores(const struct fp_grid *grid, size_t row)
+{
+    for (size_t i = 0; i < grid->column_count; i++) {
+        const char *text = cell_at(grid, row, i);
+        if (text != NULL && is_called(&grid->columns[i], "unit", "UNIT"))
+            return strcmp(text, SCORE) == 0;
+    }
+    return false;
+}
+
+static char *copy_number(const struct fp_grid *grid, size_t row, enum fp_cell cell,
+                         const char *text)
+{
+    char shown[FP_TERMINAL_NUMBER_SIZE];
+    const double number = strtod(text, NULL);
+    if (cell == FP_CELL_SHARE)
+        return fp_memory_copy(fp_terminal_number(shown, 100 * number, 1));
+    if (is_of_scores(grid, row))
+        return fp_memory_copy(fp_terminal_number(shown, number / 1000, 2));
+    return fp_memory_copy(fp_terminal_number(shown, number, 1));
+}
+
+/* Lines are counted, but are names of places. */
+static bool is_count(const struct fp_grid_column *column)
+{
+    return column->cell == FP_CELL_INTEGER && !is_called(column, "line", "LINE");
+}
+
+/* Returns a cell as people read it. The caller frees it. */
+static char *shown(const struct fp_grid *grid, size_t row, size_t column)
+{
+    char number[FP_TERMINAL_NUMBER_SIZE];
+    const enum fp_cell cell = grid->columns[column].cell;
+    const char *text = cell_at(grid, row, column);
     if (text == NULL)
         return fp_memory_copy("");
-    if (cell == FP_CELL_MS)
-        return fp_memory_print("%.1f", strtod(text, NULL));
-    if (cell == FP_CELL_SHARE)
-        return fp_memory_print("%.1f", 100 * strtod(text, NULL));
+    if (cell == FP_CELL_MS || cell == FP_CELL_SHARE)
+        return copy_number(grid, row, cell, text);
+    if (is_count(&grid->columns[column]) && strlen(text) < 15 && is_json_number(text))
+        return fp_memory_copy(fp_terminal_number(number, strtod(text, NULL), 0));
+    if (strcmp(text, SCORE) == 0 && is_called(&grid->columns[column], "unit", "UNIT"))
+        return fp_memory_copy("score");
     return copy_directed(text);
+}
+
+/* ---- lines of a pipe ---- */
+
+/* Prints headings and rows with a tab between cells, whole. */
+static void print_lines(const struct fp_grid *grid)
+{
+    const char *tab = "";
+    for (size_t i = 0; i < grid->column_count; i++) {
+        if (grid->columns[i].heading == NULL)
+            continue;
+        (void)printf("%s%s", tab, grid->columns[i].heading);
+        tab = "\t";
+    }
+    for (size_t i = 0; i < grid->cell_count; i++) {
+        const size_t column = i % grid->column_count;
+        if (column == 0) {
+            (void)putchar('\n');
+            tab = "";
+        }
+        if (grid->columns[column].heading == NULL)
+            continue;
+        char *text = shown(grid, i / grid->column_count, column);
+        char *safe = fp_terminal_copy_safe(fp_str_of(text));
+        (void)printf("%s%s", tab, safe);
+        tab = "\t";
+        free(safe);
+        free(text);
+    }
+    (void)putchar('\n');
+}
+
+/* ---- a table on a terminal ---- */
+
+/* Returns the colour of a cell, as libsmartcols takes it; NULL: none. */
+static const char *colour_of(const struct fp_grid_column *column, const char *text)
+{
+    static const struct {
+        const char *word; /* that the verdict begins with */
+        enum fp_style style;
+    } verdicts[] = {
+        {"slower", FP_STYLE_WARN},
+        {"new", FP_STYLE_WARN},
+        {"faster", FP_STYLE_GOOD},
+        {"gone", FP_STYLE_GOOD},
+    };
+    if (text == NULL || !is_called(column, "verdict", "VERDICT"))
+        return NULL;
+    for (size_t i = 0; i < FP_COUNT(verdicts); i++)
+        if (strncmp(text, verdicts[i].word, strlen(verdicts[i].word)) == 0)
+            return fp_terminal_style(stdout, verdicts[i].style);
+    return NULL;
+}
+
+static void colour_cell(struct libscols_cell *cell, const char *colour)
+{
+    if (colour != NULL && cell != NULL && scols_cell_set_color(cell, colour) != 0)
+        fp_memory_end();
 }
 
 static int column_flags(const struct fp_grid_column *column)
@@ -373,17 +476,26 @@ static void set_cell(struct libscols_line *line, size_t column, char *text)
 /* Returns a table with the columns and rows of a grid. */
 static struct libscols_table *make_table(const struct fp_grid *grid)
 {
+    const bool coloured = fp_terminal_has_colours(stdout);
     struct libscols_table *table = fp_memory_need(scols_new_table());
+    if (scols_table_enable_colors(table, coloured ? 1 : 0) != 0)
+        fp_memory_end();
     for (size_t i = 0; i < grid->column_count; i++) {
         const struct fp_grid_column *column = &grid->columns[i];
-        (void)fp_memory_need(scols_table_new_column(
+        struct libscols_column *made = fp_memory_need(scols_table_new_column(
             table, column->heading != NULL ? column->heading : "",
             column->cell <= FP_CELL_SENTENCE ? TEXT_SHARE : 0, column_flags(column)));
+        if (coloured)
+            colour_cell(scols_column_get_header(made), fp_terminal_style(stdout, FP_STYLE_BOLD));
     }
     for (size_t row = 0; row < fp_grid_rows(grid); row++) {
         struct libscols_line *line = fp_memory_need(scols_table_new_line(table, NULL));
-        for (size_t i = 0; i < grid->column_count; i++)
-            set_cell(line, i, shown(grid->columns[i].cell, cell_at(grid, row, i)));
+        for (size_t i = 0; i < grid->column_count; i++) {
+            set_cell(line, i, shown(grid, row, i));
+            if (coloured)
+                colour_cell(scols_line_get_cell(line, i),
+                            colour_of(&grid->columns[i], cell_at(grid, row, i)));
+        }
     }
     return table;
 }
@@ -421,18 +533,50 @@ static size_t width_without_paths(const struct fp_grid *grid, struct libscols_ta
     return total;
 }
 
-static void hide_extras(const struct fp_grid *grid, struct libscols_table *table)
+static void hide(struct libscols_table *table, size_t column)
 {
-    for (size_t i = grid->extra_from; i < grid->column_count; i++)
-        (void)scols_column_set_flags(scols_table_get_column(table, i), SCOLS_FL_HIDDEN);
+    (void)scols_column_set_flags(scols_table_get_column(table, column), SCOLS_FL_HIDDEN);
 }
 
-/* Prepares a table that was drawn for a terminal: hides extra columns if there is no room for them,
- * and cuts paths to what other columns leave. libsmartcols cuts texts itself. */
+/* Returns the width that a table needs at least: texts and paths are cut to CUT_WIDTH_MIN. */
+static size_t least_width(const struct fp_grid *grid, struct libscols_table *table)
+{
+    size_t width = width_without_paths(grid, table, CUT_WIDTH_MIN);
+    for (size_t i = 0; i < grid->column_count; i++) {
+        struct libscols_column *column = scols_table_get_column(table, i);
+        if (grid->columns[i].cell == FP_CELL_PATH && !scols_column_is_hidden(column))
+            width += CUT_WIDTH_MIN + 1;
+    }
+    return width > 0 ? width - 1 : 0; /* no blank after the last one */
+}
+
+/* Hides columns for which there is no room: the extra ones, then from the last one on, but not the
+ * first two. */
+static void drop_columns(const struct fp_grid *grid, struct libscols_table *table, size_t room)
+{
+    enum { KEPT = 2 };
+    const bool is_narrow = least_width(grid, table) > room;
+    for (size_t i = grid->extra_from; is_narrow && i < grid->column_count; i++)
+        hide(table, i);
+    size_t shown_count = 0;
+    for (size_t i = 0; i < grid->column_count; i++)
+        shown_count += scols_column_is_hidden(scols_table_get_column(table, i)) ? 0 : 1;
+    for (size_t i = grid->column_count; i > 0 && shown_count > KEPT; i--) {
+        struct libscols_column *column = scols_table_get_column(table, i - 1);
+        if (least_width(grid, table) <= room)
+            return;
+        if (scols_column_is_hidden(column) || grid->columns[i - 1].cell == FP_CELL_PATH)
+            continue;
+        hide(table, i - 1);
+        shown_count--;
+    }
+}
+
+/* Prepares a table that was drawn for a terminal: drops columns, and cuts paths to what the others
+ * leave. libsmartcols cuts texts itself. */
 static void fit(const struct fp_grid *grid, struct libscols_table *table, size_t terminal_width)
 {
-    if (width_without_paths(grid, table, CUT_WIDTH_MIN) + CUT_WIDTH_MIN > terminal_width)
-        hide_extras(grid, table);
+    drop_columns(grid, table, terminal_width);
     size_t needed = width_without_paths(grid, table, (size_t)(TEXT_SHARE * (double)terminal_width));
     size_t path_width =
         needed + CUT_WIDTH_MIN < terminal_width ? terminal_width - needed : CUT_WIDTH_MIN;
@@ -448,13 +592,14 @@ static void print_text(const struct fp_grid *grid)
 {
     if (fp_grid_rows(grid) == 0)
         return;
-    struct libscols_table *table = make_table(grid);
-    char *lines = draw(table, SCOLS_TERMFORCE_NEVER);
-    if (isatty(STDOUT_FILENO) == 1) {
-        free(lines);
-        fit(grid, table, scols_table_get_termwidth(table));
-        lines = draw(table, SCOLS_TERMFORCE_ALWAYS);
+    if (isatty(STDOUT_FILENO) != 1) {
+        print_lines(grid);
+        return;
     }
+    struct libscols_table *table = make_table(grid);
+    free(draw(table, SCOLS_TERMFORCE_NEVER)); /* tells how wide columns are */
+    fit(grid, table, scols_table_get_termwidth(table));
+    char *lines = draw(table, SCOLS_TERMFORCE_ALWAYS);
     (void)puts(lines); /* the last line has no line feed */
     free(lines);
     scols_unref_table(table);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Grid: rows of text cells, printed for people (aligned, cut to the terminal), as JSON (whole,
- * numbers as numbers) or as CSV (whole).
+ * Grid: rows of text cells, printed for people (aligned and cut to the terminal; in a pipe whole,
+ * with tabs between cells), as JSON (whole, numbers as numbers) or as CSV (whole).
  *
  * One thread.
  */
@@ -36,7 +36,7 @@ struct fp_grid_column {
 struct fp_grid {
     const struct fp_grid_column *columns; /* the caller's */
     size_t column_count;
-    size_t extra_from; /* columns from here on are left out where the terminal is too narrow */
+    size_t extra_from; /* columns from here on are the first to be left out on a narrow terminal */
     char **cells;      /* owned, row by row; NULL is SQL's null */
     size_t cell_count;
     size_t cell_capacity;

@@ -7,6 +7,7 @@
 #include "cli/kit/command.h"
 #include "cli/kit/config_file.h"
 #include "cli/kit/memory.h"
+#include "cli/kit/nearest.h"
 #include "collector/base/assert.h"
 #include "collector/base/clock.h"
 #include "collector/store/diagnosis.h"
@@ -285,10 +286,19 @@ void fp_sql_fill(const PGresult *answer, int first_column, struct fp_grid *grid)
 void fp_sql_list(const PGresult *answer, struct fp_buf *list)
 {
     fp_buf_init(list, MAX_LIST_LEN);
-    for (int i = 0; i < PQntuples(answer); i++) {
+    for (int i = 0; i < PQntuples(answer) && i < FP_SQL_LIST_MAX; i++) {
         const char *value = PQgetvalue(answer, i, 0);
         fp_buf_addf(list, "%s%s", i > 0 ? ", " : "", value[0] != '\0' ? value : "'' (none)");
     }
+}
+
+void fp_sql_hint_at_nearest(const PGresult *answer, const char *word)
+{
+    struct fp_nearest nearest = {.word = word};
+    for (int i = 0; i < PQntuples(answer); i++)
+        fp_nearest_take(&nearest, PQgetvalue(answer, i, 0));
+    if (nearest.name != NULL && strcmp(nearest.name, word) != 0)
+        fp_message_hint("Did you mean \"%s\"?", nearest.name);
 }
 
 bool fp_sql_stream(PGconn *connection, struct fp_sql_query *query,

@@ -14,6 +14,8 @@
 #include <argp.h>
 #include <libpq-fe.h>
 
+enum { FP_SQL_LIST_MAX = 10 };
+
 /* -d and -c. */
 struct fp_database_options {
     const char *conninfo;    /* NULL when not given */
@@ -47,8 +49,9 @@ PGconn *fp_database_connect(const char *conninfo) FP_MUST_CHECK;
 /* Connects to the chosen database, as fp_database_connect. */
 PGconn *fp_database_open(const struct fp_database_options *options) FP_MUST_CHECK;
 
-/* Room for each filter, what it leaves out, and what else a command gives. */
-#define FP_SQL_MAX_VALUES 40
+/* Room for each filter and what it leaves out, of two questions in one statement, and what else a
+ * command gives. */
+#define FP_SQL_MAX_VALUES 80
 
 struct fp_sql_query {
     struct fp_buf text;
@@ -95,9 +98,12 @@ bool fp_sql_command(PGconn *connection, const char *statement) FP_MUST_CHECK;
 /* Adds all rows of the answer to a grid, without the first columns. */
 void fp_sql_fill(const PGresult *answer, int first_column, struct fp_grid *grid);
 
-/* Makes a list of the answer's first column, "a, b, c"; an empty text is shown as '' (none). The
- * caller calls fp_buf_release. */
+/* Makes a list of the answer's first column, "a, b, c", of at most FP_SQL_LIST_MAX values; an empty
+ * text is shown as '' (none). The caller calls fp_buf_release. */
 void fp_sql_list(const PGresult *answer, struct fp_buf *list);
+
+/* Asks whether the value of the first column that a word is nearly was meant, if there is one. */
+void fp_sql_hint_at_nearest(const PGresult *answer, const char *word);
 
 /*
  * Sends the statement and hands each row to take_row as it arrives, so that a large answer needs
