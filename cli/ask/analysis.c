@@ -120,6 +120,19 @@ void fp_analysis_query(const struct fp_analysis *analysis, const char *columns,
     fp_sql_add(query, ")");
 }
 
+PGresult *fp_analysis_list_functions(const struct fp_analysis *analysis)
+{
+    struct fp_sql_query query;
+    struct fp_filters loads = fp_filters_of_loads(&analysis->filters);
+    loads.values[FP_FILTER_MARKER] = analysis->filters.values[FP_FILTER_MARKER];
+    fp_sql_init(&query, "select function from fleetprof.hotspots(");
+    fp_filters_add(&loads, &query);
+    fp_sql_add(&query, ", top => null) group by function order by sum(self_ms) desc");
+    PGresult *answer = fp_sql_run(analysis->connection, &query);
+    fp_sql_release(&query);
+    return answer;
+}
+
 bool fp_analysis_explain(const struct fp_analysis *analysis, const char *things)
 {
     struct fp_sql_query query;

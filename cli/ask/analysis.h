@@ -59,6 +59,10 @@ struct fp_analysis_question {
 bool fp_analysis_print(const struct fp_analysis *analysis,
                        const struct fp_analysis_question *question, size_t *rows) FP_MUST_CHECK;
 
+/* Asks for the names of all functions, the most self time first. Prints an error and returns NULL
+ * on failure. The caller calls PQclear. */
+PGresult *fp_analysis_list_functions(const struct fp_analysis *analysis) FP_MUST_CHECK;
+
 /* Explains an empty answer on standard error: nothing that the filters match, or no such things in
  * it. Prints an error and returns false on failure. */
 bool fp_analysis_explain(const struct fp_analysis *analysis, const char *things) FP_MUST_CHECK;

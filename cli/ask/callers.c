@@ -7,6 +7,7 @@
 #include "cli/ask/empty_answer.h"
 #include "cli/ask/question_columns.h"
 #include "cli/kit/command.h"
+#include "cli/kit/note.h"
 #include "cli/kit/options.h"
 
 enum { OPTION_CALLEES = FP_OPTION_FIRST, OPTION_KEY };
@@ -101,21 +102,19 @@ static PGresult *ask(const struct callers_options *given, const struct fp_column
 /* Explains that the function is on no stack, or that there are no stacks. */
 static bool explain_nothing(const struct callers_options *given)
 {
-    struct fp_sql_query query;
-    struct fp_analysis unfolded = given->analysis;
-    unfolded.fold = NULL;
-    fp_analysis_query(&unfolded, "count(*)", "hotspots", &query);
-    PGresult *answer = fp_sql_run(given->analysis.connection, &query);
-    fp_sql_release(&query);
+    PGresult *answer = fp_analysis_list_functions(&given->analysis);
     if (answer == NULL)
         return false;
-    bool has_stacks = strcmp(PQgetvalue(answer, 0, 0), "0") != 0;
-    PQclear(answer);
-    if (!has_stacks)
+    if (PQntuples(answer) == 0) {
+        PQclear(answer);
         return fp_empty_answer_explain(&given->analysis.filters, NULL, given->analysis.connection);
+    }
     const char *fold = given->analysis.fold;
     fp_message_notice("no such function is on any %s: %s", fold != NULL ? "folded stack" : "stack",
                       given->function != NULL ? given->function : given->key);
+    if (given->function != NULL)
+        fp_sql_hint_at_nearest(answer, given->function);
+    PQclear(answer);
     if (fold != NULL)
         fp_message_hint("--fold %s hides functions of packages. Leave it out, or name a package: "
                         "'(react-dom)'.",
@@ -141,8 +140,10 @@ static bool print_callers(const struct callers_options *given)
     PQclear(answer);
     if (is_empty)
         return explain_nothing(given);
-    if (given->analysis.form == FP_FORM_PEOPLE)
-        (void)printf("\nSHARE %% is of the time with the function anywhere on the stack.\n");
+    if (given->analysis.form == FP_FORM_PEOPLE) {
+        fp_note_gap();
+        fp_note_put("SHARE % is of the time with the function anywhere on the stack.");
+    }
     return true;
 }
 

@@ -6,8 +6,8 @@
 #include "cli/ask/compared.h"
 #include "cli/kit/command.h"
 #include "cli/kit/message.h"
+#include "cli/kit/note.h"
 #include "cli/kit/options.h"
-#include "cli/kit/terminal.h"
 
 enum {
     OPTION_TOP = FP_OPTION_FIRST,
@@ -129,11 +129,9 @@ static bool lacks_sides(const struct compare_options *given)
 static void print_latest_releases(const PGresult *latest)
 {
     const char *previous = PQgetvalue(latest, 0, 2);
-    (void)printf("Release ");
-    fp_terminal_write_line(stdout, fp_str_of(PQgetvalue(latest, 0, 3)));
-    (void)printf(" against ");
-    fp_terminal_write_line(stdout, previous[0] != '\0' ? fp_str_of(previous) : FP_STR("(none)"));
-    (void)printf(", the one before it:\n\n");
+    fp_note_print("Release %s against %s, the one before it:", PQgetvalue(latest, 0, 3),
+                  previous[0] != '\0' ? previous : "(none)");
+    fp_note_gap();
 }
 
 /* Takes the release that began last, and the one before it. */
@@ -215,9 +213,9 @@ static void print_agent(const struct compare_options *given, const PGresult *ans
 {
     if (given->with_agent || number(answer, AGENT_FUNCTIONS) == 0)
         return;
-    (void)printf("fleetprof's own agent took %.1f ms per page load before, and %.1f after; --agent "
-                 "lists its functions.\n",
-                 number(answer, AGENT_BEFORE_MS), number(answer, AGENT_AFTER_MS));
+    fp_note_print("fleetprof's own agent took %.1f ms per page load before, and %.1f after; "
+                  "--agent lists its functions.",
+                  number(answer, AGENT_BEFORE_MS), number(answer, AGENT_AFTER_MS));
 }
 
 /* Explains an empty answer: one of the two sides has no uploads. */

@@ -8,6 +8,7 @@
 #include "cli/ask/period.h"
 #include "cli/ask/question_columns.h"
 #include "cli/kit/command.h"
+#include "cli/kit/note.h"
 
 enum {
     OPTION_SINCE = FP_OPTION_SHARED + 0xa0,
@@ -260,9 +261,9 @@ bool fp_comparison_summarise(const struct fp_comparison *comparison, const char 
     fp_sql_release(&query);
     if (answer == NULL)
         return false;
-    (void)printf("\n");
+    fp_note_gap();
     for (int i = 0; i < PQntuples(answer); i++)
-        (void)printf("%s\n", PQgetvalue(answer, i, 0));
+        fp_note_put(PQgetvalue(answer, i, 0));
     PQclear(answer);
     return true;
 }

@@ -132,7 +132,7 @@ static PGresult *list_values(const struct fp_filters *filters, enum fp_filter fi
     fp_sql_add(&query, column);
     fp_sql_add(&query, " from (" FP_FILTERS_UPLOADS " where ");
     add_condition(filters, FP_FILTER_SITE, &query);
-    fp_sql_add(&query, ") as entry group by 1 order by sum(uploads) desc, 1 limit 10");
+    fp_sql_add(&query, ") as entry group by 1 order by sum(uploads) desc, 1 limit 1000");
     return ask(connection, &query);
 }
 
@@ -159,6 +159,7 @@ static enum finding explain_dimension(const struct fp_filters *filters,
     PGresult *values = list_values(filters, dimension->filter, connection);
     if (values == NULL)
         return COULD_NOT_ASK;
+    fp_sql_hint_at_nearest(values, value);
     hint_at_values(dimension->many, values);
     PQclear(values);
     return hint_at_latest(filters, connection) ? FOUND_REASON : COULD_NOT_ASK;
@@ -178,7 +179,7 @@ static PGresult *ask_measures(const struct fp_filters *filters, const char *meas
                ", null, null) where kind = 'measure' union all "
                "select name, 0 from fleetprof_data.timing where kind = 'window' and name = ");
     fp_sql_value(&query, "text", measure);
-    fp_sql_add(&query, ") as measure order by count desc, name limit 10");
+    fp_sql_add(&query, ") as measure order by count desc, name limit 1000");
     return ask(connection, &query);
 }
 
@@ -192,6 +193,7 @@ static enum finding explain_measure(const struct fp_filters *filters, const char
     if (!is_known) {
         fp_message_notice("nothing was counted for the measure \"%s\" of site \"%s\"", measure,
                           filters->values[FP_FILTER_SITE]);
+        fp_sql_hint_at_nearest(measures, measure);
         hint_at_values("Measures", measures);
     }
     PQclear(measures);
@@ -216,7 +218,7 @@ static enum finding explain_site(const struct fp_filters *filters, PGconn *conne
     }
     fp_message_notice("nothing was counted for a site named \"%s\"",
                       filters->values[FP_FILTER_SITE]);
-    if (!fp_filters_hint_at_sites(connection))
+    if (!fp_filters_hint_at_sites(connection, filters->values[FP_FILTER_SITE]))
         return COULD_NOT_ASK;
     fp_message_hint("If \"%s\" is right, no upload has come yet: `fleetprof doctor URL' says why.",
                     filters->values[FP_FILTER_SITE]);

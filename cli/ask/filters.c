@@ -251,7 +251,7 @@ static PGresult *list_sites(PGconn *connection)
 {
     struct fp_sql_query query;
     fp_sql_init(&query, "select site from (" FP_FILTERS_UPLOADS ") as entry "
-                        "group by site order by sum(uploads) desc, site limit 10");
+                        "group by site order by sum(uploads) desc, site limit 1000");
     PGresult *sites = fp_sql_run(connection, &query);
     fp_sql_release(&query);
     return sites;
@@ -265,11 +265,13 @@ static void hint_at_sites(const PGresult *sites)
     fp_buf_release(&names);
 }
 
-bool fp_filters_hint_at_sites(PGconn *connection)
+bool fp_filters_hint_at_sites(PGconn *connection, const char *unknown)
 {
     PGresult *sites = list_sites(connection);
-    if (sites != NULL)
+    if (sites != NULL) {
+        fp_sql_hint_at_nearest(sites, unknown);
         hint_at_sites(sites);
+    }
     PQclear(sites);
     return sites != NULL;
 }

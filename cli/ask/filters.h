@@ -74,7 +74,7 @@ bool fp_filters_choose_site(struct fp_filters *filters, PGconn *connection) FP_M
 
 /* Prints a hint with the sites that have the most uploads, at most 10. Prints the server's error
  * and returns false on failure. */
-bool fp_filters_hint_at_sites(PGconn *connection) FP_MUST_CHECK;
+bool fp_filters_hint_at_sites(PGconn *connection, const char *unknown) FP_MUST_CHECK;
 
 /* Appends the given filters as named arguments: "site => $1::text, since => now() - $2::interval,
  * exclude_browser => $3::text". The filters keep their values. */

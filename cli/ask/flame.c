@@ -3,12 +3,13 @@
  * fleetprof flame: a flame graph in the terminal, callers above what they call.
  *
  * A line is a level, a cell a stack, as wide as its time. A cell begins with a bar and is filled
- * with dashes, so that it needs no colours.
+ * with dashes, so that it needs no colours. A terminal that has some shows whose code it is.
  */
 #include "cli/ask/analysis.h"
 #include "cli/ask/question_columns.h"
 #include "cli/kit/command.h"
 #include "cli/kit/memory.h"
+#include "cli/kit/note.h"
 #include "cli/kit/options.h"
 #include "cli/kit/terminal.h"
 
@@ -80,7 +81,47 @@ static const struct argp flame_argp = {
 };
 
 static const struct fp_grid_column row_columns[] = {FP_COLUMNS_OF_FLAMEGRAPH(FP_GRID_COLUMN)};
-enum { LEVEL = 1, FUNCTION = 2, TOTAL_MS = 7 };
+enum { LEVEL = 1, FUNCTION = 2, RESOURCE = 3, TOTAL_MS = 7 };
+
+/* ---- colours ---- */
+
+/* Begins of a cell's kind, in the hues of the web report: own scripts orange, other hosts' purple,
+ * what the browser did teal, and what is not code of a script blue. */
+static const char OWN[] = "\033[33m", THIRD[] = "\033[35m", BROWSER[] = "\033[36m",
+                  BUILTIN[] = "\033[34m", PLAIN[] = "\033[0m";
+
+/* Asks for the hosts of third parties. NULL: the error is printed. */
+static PGresult *ask_third_parties(const struct fp_analysis *analysis)
+{
+    struct fp_sql_query query;
+    const struct fp_filters loads = fp_filters_of_loads(&analysis->filters);
+    fp_sql_init(&query, "select host from fleetprof.third_parties(");
+    fp_filters_add(&loads, &query);
+    fp_sql_add(&query, ") where party = 'third'");
+    PGresult *answer = fp_sql_run(analysis->connection, &query);
+    fp_sql_release(&query);
+    return answer;
+}
+
+/* True if an address is one of a host: //HOST, then its end or a slash. */
+static bool is_of_host(const char *address, const char *host)
+{
+    const char *begin = strstr(address, "//");
+    const size_t len = strlen(host);
+    return begin != NULL && strncmp(begin + 2, host, len) == 0 &&
+           (begin[2 + len] == '\0' || begin[2 + len] == '/');
+}
+
+static const char *colour_of(const PGresult *third_parties, const char *function,
+                             const char *resource)
+{
+    if (resource[0] == '\0')
+        return function[0] == '(' ? BROWSER : BUILTIN;
+    for (int i = 0; i < PQntuples(third_parties); i++)
+        if (is_of_host(resource, PQgetvalue(third_parties, i, 0)))
+            return THIRD;
+    return OWN;
+}
 
 /* ---- the picture ---- */
 
@@ -98,7 +139,8 @@ struct picture {
     size_t level_count; /* with the whole, which is level 0 */
     size_t width;
     double all_ms;
-    bool is_cut; /* a cell is deeper than the last level */
+    const PGresult *third_parties; /* NULL: without colours */
+    bool is_cut;                   /* a cell is deeper than the last level */
 };
 
 static void add_columns(struct flame_level *level, const char *filling, size_t columns)
@@ -145,12 +187,17 @@ static bool add_label(struct flame_level *level, const char *text, size_t room)
     return true;
 }
 
+static void add_colour(const struct picture *picture, struct flame_level *level, const char *colour)
+{
+    if (picture->third_parties != NULL)
+        fp_buf_add(&level->text, colour, strlen(colour));
+}
+
 /* Draws a cell from column `first` to `end`: a bar, the function's name, its share if there is room
  * for all of it, dashes. */
 static void draw_cell(struct picture *picture, struct flame_level *level, size_t first, size_t end,
                       const char *function, double total_ms)
 {
-    add_columns(level, " ", first - level->columns);
     add_columns(level, "│", 1);
     char *label = fp_memory_print("%s %.*f %%", function, total_ms < picture->all_ms ? 1 : 0,
                                   100 * total_ms / picture->all_ms);
@@ -189,8 +236,14 @@ static void draw_row(struct picture *picture, const PGresult *answer, int row)
         level[1].begin_ms = begin_ms;
     size_t first = column_of(picture, begin_ms);
     size_t end = column_of(picture, begin_ms + total_ms);
-    if (end >= first + CELL_MIN && first >= level->columns)
-        draw_cell(picture, level, first, end, PQgetvalue(answer, row, FUNCTION), total_ms);
+    if (end < first + CELL_MIN || first < level->columns)
+        return;
+    const char *function = PQgetvalue(answer, row, FUNCTION);
+    add_columns(level, " ", first - level->columns);
+    add_colour(picture, level,
+               colour_of(picture->third_parties, function, PQgetvalue(answer, row, RESOURCE)));
+    draw_cell(picture, level, first, end, function, total_ms);
+    add_colour(picture, level, PLAIN);
 }
 
 static size_t width_of(const struct flame_options *flame)
@@ -204,11 +257,24 @@ static size_t width_of(const struct flame_options *flame)
     return WIDTH_WITHOUT_TERMINAL;
 }
 
+/* Returns what is said below the graph. The caller frees it. */
+static char *make_note(const struct picture *picture)
+{
+    char number[FP_TERMINAL_NUMBER_SIZE];
+    return fp_memory_print(
+        "100 %% is %s ms, the time of all stacks. Cells below %d columns are left out%s.%s",
+        fp_terminal_number(number, picture->all_ms, 1), CELL_MIN,
+        picture->is_cut ? ", and deeper levels: --depth" : "",
+        picture->third_parties != NULL
+            ? " Yellow: own scripts; magenta: third parties; cyan: the browser; blue: built in."
+            : "");
+}
+
 /* Prints the graph whole: without memory for a part of it, nothing. */
 static void print_levels(const struct picture *picture)
 {
     struct fp_buf text;
-    fp_buf_init(&text, picture->level_count * (LEVEL_BYTES_MAX + 1) + 256);
+    fp_buf_init(&text, picture->level_count * (LEVEL_BYTES_MAX + 1));
     for (size_t i = 0; i < picture->level_count; i++) {
         const struct fp_buf *level = &picture->levels[i].text;
         text.failed = text.failed || level->failed;
@@ -217,17 +283,19 @@ static void print_levels(const struct picture *picture)
         fp_buf_add(&text, level->data, level->len);
         fp_buf_add(&text, "\n", 1);
     }
-    fp_buf_addf(
-        &text,
-        "\n100 %% is %.1f ms, the time of all stacks. Cells below %d columns are left out%s.\n",
-        picture->all_ms, CELL_MIN, picture->is_cut ? ", and deeper levels: --depth" : "");
+    char *note = make_note(picture);
     (void)fputs(fp_memory_text(&text), stdout);
     fp_buf_release(&text);
+    fp_note_gap();
+    fp_note_put(note);
+    free(note);
 }
 
-static void draw(const struct flame_options *flame, const PGresult *answer)
+static void draw(const struct flame_options *flame, const PGresult *answer,
+                 const PGresult *third_parties)
 {
     struct picture picture = {.width = width_of(flame),
+                              .third_parties = third_parties,
                               .all_ms = strtod(PQgetvalue(answer, 0, TOTAL_MS), NULL),
                               .level_count = (size_t)flame->depth + 1};
     picture.levels = fp_memory_need(calloc(picture.level_count, sizeof(*picture.levels)));
@@ -252,6 +320,20 @@ static void print_rows(const PGresult *answer, enum fp_form form)
     fp_grid_release(&grid);
 }
 
+/* Draws in colours where there are any. */
+static bool draw_in_colours(const struct flame_options *flame, const PGresult *answer)
+{
+    PGresult *third_parties = NULL;
+    if (fp_terminal_has_colours(stdout)) {
+        third_parties = ask_third_parties(&flame->analysis);
+        if (third_parties == NULL)
+            return false;
+    }
+    draw(flame, answer, third_parties);
+    PQclear(third_parties);
+    return true;
+}
+
 static bool print_flame(const struct flame_options *flame)
 {
     const struct fp_analysis *analysis = &flame->analysis;
@@ -264,12 +346,13 @@ static bool print_flame(const struct flame_options *flame)
     if (answer == NULL)
         return false;
     bool is_empty = PQntuples(answer) == 0;
+    bool fine = true;
     if (analysis->form != FP_FORM_PEOPLE)
         print_rows(answer, analysis->form);
     else if (!is_empty)
-        draw(flame, answer);
+        fine = draw_in_colours(flame, answer);
     PQclear(answer);
-    return !is_empty || fp_analysis_explain(analysis, "stacks");
+    return is_empty ? fp_analysis_explain(analysis, "stacks") : fine;
 }
 
 enum fp_exit fp_flame_command(int argc, char **argv)

@@ -3,6 +3,7 @@
  * Left out: the line below timings that says what page loads had more of than their agent sends.
  */
 #include "cli/ask/left_out.h"
+#include "cli/kit/note.h"
 
 /* One row with the line about what page loads left out; none if they left out nothing. The row
  * `(any)` is about all of it. */
@@ -35,7 +36,7 @@ bool fp_left_out_print(const struct fp_analysis *analysis)
     if (answer == NULL)
         return false;
     for (int i = 0; i < PQntuples(answer); i++)
-        (void)printf("%s\n", PQgetvalue(answer, i, 0));
+        fp_note_put(PQgetvalue(answer, i, 0));
     PQclear(answer);
     return true;
 }

@@ -9,6 +9,7 @@
 #include "cli/kit/command.h"
 #include "cli/kit/memory.h"
 #include "cli/kit/message.h"
+#include "cli/kit/note.h"
 #include "cli/kit/options.h"
 
 enum {
@@ -529,17 +530,15 @@ static void print_count(const struct regressions_options *given, int count,
 {
     if (given->comparison.form != FP_FORM_PEOPLE || given->posting.format != FP_NOTIFICATION_NONE)
         return;
-    (void)printf("%s%d finding%s in ", count > 0 ? "\n" : "", count, count == 1 ? "" : "s");
-    if (has_window(given)) {
-        (void)printf("the last %s hours, compared with those from %s (UTC).\n", given->last_hours,
-                     before_hours);
-        return;
-    }
-    (void)printf("release \"");
-    fp_message_put(sides->after);
-    (void)printf("\", compared with \"");
-    fp_message_put(sides->before);
-    (void)printf("\".\n");
+    const char *plural = count == 1 ? "" : "s";
+    if (count > 0)
+        fp_note_gap();
+    if (has_window(given))
+        fp_note_print("%d finding%s in the last %s hours, compared with those from %s (UTC).",
+                      count, plural, given->last_hours, before_hours);
+    else
+        fp_note_print("%d finding%s in release \"%s\", compared with \"%s\".", count, plural,
+                      sides->after, sides->before);
 }
 
 /* Says why nothing could be judged. */

@@ -7,6 +7,7 @@
 #include "cli/ask/left_out.h"
 #include "cli/ask/question_columns.h"
 #include "cli/kit/command.h"
+#include "cli/kit/note.h"
 #include "cli/kit/options.h"
 #include "collector/base/assert.h"
 #include "collector/rollup/vital.h"
@@ -365,7 +366,8 @@ static bool print_report(const struct report *report, const struct fp_analysis *
         return false;
     if (rows == 0 || analysis->form != FP_FORM_PEOPLE)
         return true;
-    (void)printf("\n%s\n", report->footer);
+    fp_note_gap();
+    fp_note_put(report->footer);
     return report->print_more == NULL || report->print_more(analysis);
 }
 

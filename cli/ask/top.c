@@ -7,7 +7,9 @@
 #include "cli/ask/empty_answer.h"
 #include "cli/ask/question_columns.h"
 #include "cli/kit/command.h"
+#include "cli/kit/note.h"
 #include "cli/kit/options.h"
+#include "cli/kit/terminal.h"
 
 enum { OPTION_TOP = FP_OPTION_FIRST, OPTION_MEASURE, OPTION_AGENT };
 
@@ -153,10 +155,10 @@ static void print_seen(const struct top_options *given, const PGresult *answer)
     double seen_share = whole(answer, SEEN_SHARE);
     if (seen_share >= 1)
         return;
-    (void)printf("The browser looked in %.1f %% of %s; what ran in the rest is unseen, so all "
-                 "times are lower bounds.\n",
-                 100 * seen_share,
-                 given->measure != NULL ? "the measure's time" : "the time that was watched");
+    fp_note_print("The browser looked in %.1f %% of %s; what ran in the rest is unseen, so all "
+                  "times are lower bounds.",
+                  100 * seen_share,
+                  given->measure != NULL ? "the measure's time" : "the time that was watched");
 }
 
 static void print_footer(const struct top_options *given, const PGresult *answer)
@@ -164,20 +166,22 @@ static void print_footer(const struct top_options *given, const PGresult *answer
     double loads = whole(answer, LOADS);
     double profiled_ms = whole(answer, PROFILED_MS);
     double unattributed_ms = profiled_ms - whole(answer, ATTRIBUTED_MS);
-    (void)printf("\n");
+    char text[FP_TERMINAL_NUMBER_SIZE];
+    fp_note_gap();
     if (given->measure != NULL)
-        (void)printf("Only what ran inside the measure \"%s\".\n", given->measure);
-    (void)printf("%.0f page load%s in the hours from %s.\n", loads, loads == 1 ? "" : "s",
-                 given->analysis.filters.period);
+        fp_note_print("Only what ran inside the measure \"%s\".", given->measure);
+    fp_note_print("%s page load%s in the hours from %s.", fp_terminal_number(text, loads, 0),
+                  loads == 1 ? "" : "s", given->analysis.filters.period);
     bool is_short = profiled_ms < 1000;
-    (void)printf("%.1f %% of %.1f %s of profiled time belongs to no visible stack (idle, or code "
-                 "that the page may not see); BUSY %% is of the rest.\n",
-                 profiled_ms > 0 ? 100 * unattributed_ms / profiled_ms : 0,
-                 is_short ? profiled_ms : profiled_ms / 1000, is_short ? "ms" : "s");
+    fp_note_print("%.1f %% of %s %s of profiled time belongs to no visible stack (idle, or code "
+                  "that the page may not see); BUSY %% is of the rest.",
+                  profiled_ms > 0 ? 100 * unattributed_ms / profiled_ms : 0,
+                  fp_terminal_number(text, is_short ? profiled_ms : profiled_ms / 1000, 1),
+                  is_short ? "ms" : "s");
     if (!given->with_agent && whole(answer, AGENT_FUNCTIONS) > 0)
-        (void)printf("fleetprof's own agent took %.1f ms per page load; --agent lists its "
-                     "functions.\n",
-                     whole(answer, AGENT_MS_PER_LOAD));
+        fp_note_print("fleetprof's own agent took %.1f ms per page load; --agent lists its "
+                      "functions.",
+                      whole(answer, AGENT_MS_PER_LOAD));
     print_seen(given, answer);
 }
 

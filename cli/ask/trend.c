@@ -8,8 +8,8 @@
 #include "cli/ask/question_columns.h"
 #include "cli/kit/command.h"
 #include "cli/kit/message.h"
+#include "cli/kit/note.h"
 #include "cli/kit/options.h"
-#include "cli/kit/terminal.h"
 #include "collector/rollup/vital.h"
 
 enum { OPTION_KEY = FP_OPTION_FIRST, OPTION_MEASURE, OPTION_BY, OPTION_STEP, OPTION_SINCE_WHEN };
@@ -126,11 +126,13 @@ static const struct fp_shown shown[] = {
     {.name = "high_ms"},
     {.heading = "", .cell = FP_CELL_WORD},
     {.name = "uploads"},
+    {.heading = "RELEASE", .cell = FP_CELL_TEXT},
 };
 static const struct fp_grid_column all[] = {FP_COLUMNS_OF_TREND(FP_GRID_COLUMN)};
 
 /* UTC days, where hours are gone, begin at another time than days of the zone.
- * The fifth column is a bar of eighths, as long as the value's part of the greatest one. */
+ * The fifth column is a bar of eighths, as long as the value's part of the greatest one; the
+ * seventh names the releases that began then. */
 static const char select_rows[] =
     "select case when is_utc_day then to_char(bucket at time zone 'UTC', 'YYYY-MM-DD HH24:MI UTC') "
     "else to_char(bucket at time zone zone, 'YYYY-MM-DD HH24:MI') end, value_ms, low_ms, high_ms, "
@@ -138,6 +140,9 @@ static const char select_rows[] =
     "8) || "
     "(array['', '\u258f', '\u258e', '\u258d', '\u258c', '\u258b', '\u258a', '\u2589'])"
     "[(coalesce(160 * value_ms / nullif(max(value_ms) over (), 0), 0))::integer % 8 + 1], uploads, "
+    "(select string_agg(coalesce(nullif(release, ''), '(none)'), ', ' order by rollout_began, "
+    "release) from begun where rollout_began >= bucket and rollout_began < coalesce(following, "
+    "'infinity')), "
     "to_char(bucket at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), value_ms, low_ms, "
     "high_ms, uploads, definition_change "
     "from (select ";
@@ -161,14 +166,30 @@ static bool read_zone(struct trend_options *given)
     return true;
 }
 
+/* Begins the question with the releases that began; programs get none. */
+static void add_releases(const struct trend_options *given, struct fp_sql_query *query)
+{
+    struct fp_filters both_sides = fp_filters_of_loads(&given->analysis.filters);
+    both_sides.values[FP_FILTER_RELEASE] = both_sides.excluded[FP_FILTER_RELEASE] = NULL;
+    if (given->analysis.form != FP_FORM_PEOPLE) {
+        fp_sql_init(query, "with begun (release, rollout_began) as "
+                           "(select null::text, null::timestamptz) ");
+        return;
+    }
+    fp_sql_init(query, "with begun as materialized (select release, rollout_began from "
+                       "fleetprof.releases(");
+    fp_filters_add(&both_sides, query);
+    fp_sql_add(query, ")) ");
+}
+
 static PGresult *ask(const struct trend_options *given)
 {
     struct fp_sql_query query;
-    fp_sql_init(&query, select_rows);
+    add_releases(given, &query);
+    fp_sql_add(&query, select_rows);
     fp_sql_value(&query, "text", given->zone);
-    fp_sql_add(
-        &query,
-        " as zone, trend.*, (bucket at time zone 'UTC')::time = '00:00' and (bucket at time zone ");
+    fp_sql_add(&query, " as zone, trend.*, lead(bucket) over (order by bucket) as following, "
+                       "(bucket at time zone 'UTC')::time = '00:00' and (bucket at time zone ");
     fp_sql_value(&query, "text", given->zone);
     fp_sql_add(&query, ")::time <> '00:00' and ");
     fp_sql_value(&query, "text", given->zone);
@@ -224,10 +245,8 @@ static void print_definition_changes(const PGresult *answer)
     for (int row = 0; row < PQntuples(answer); row++) {
         if (PQgetisnull(answer, row, text))
             continue;
-        (void)printf("From %s on, most values have another definition. ",
-                     PQgetvalue(answer, row, 0));
-        fp_terminal_write_line(stdout, fp_str_of(PQgetvalue(answer, row, text)));
-        (void)printf(".\n");
+        fp_note_print("From %s on, most values have another definition. %s.",
+                      PQgetvalue(answer, row, 0), PQgetvalue(answer, row, text));
     }
 }
 
@@ -240,6 +259,16 @@ static bool is_nothing(const PGresult *answer)
             strtod(PQgetvalue(answer, row, UPLOADS), NULL) > 0)
             return false;
     return true;
+}
+
+/* Names the function whose name is nearly the one that was given. */
+static bool hint_at_function(const struct trend_options *given)
+{
+    PGresult *answer = fp_analysis_list_functions(&given->analysis);
+    if (answer != NULL)
+        fp_sql_hint_at_nearest(answer, given->name);
+    PQclear(answer);
+    return answer != NULL;
 }
 
 /* Says why the answer has nothing. Rows of zeros are hours with uploads, but without the name. */
@@ -259,6 +288,8 @@ static bool explain(const struct trend_options *given, const PGresult *answer)
     }
     if (is_function) {
         fp_message_notice("no such function is on any stack in this period: %s", given->name);
+        if (!hint_at_function(given))
+            return false;
         fp_message_hint("`fleetprof top' lists functions; case counts.");
         return true;
     }
@@ -308,12 +339,10 @@ static bool print_change(const struct trend_options *given)
     fp_sql_release(&query);
     if (answer == NULL)
         return false;
-    if (PQntuples(answer) == 0) {
-        (void)printf("No lasting change is seen; that takes 72 hours, 12 of them after it.\n");
-    } else {
-        fp_terminal_write_line(stdout, fp_str_of(PQgetvalue(answer, 0, 0)));
-        (void)printf("\n");
-    }
+    if (PQntuples(answer) == 0)
+        fp_note_put("No lasting change is seen; that takes 72 hours, 12 of them after it.");
+    else
+        fp_note_put(PQgetvalue(answer, 0, 0));
     PQclear(answer);
     return true;
 }
@@ -328,7 +357,8 @@ static bool print_trend(struct trend_options *given)
     if (is_nothing(answer)) {
         fine = explain(given, answer);
     } else if (given->analysis.form == FP_FORM_PEOPLE) {
-        (void)printf("\n%s.\n", footer(given->by));
+        fp_note_gap();
+        fp_note_print("%s.", footer(given->by));
         print_definition_changes(answer);
         fine = !given->since_when || print_change(given);
     }

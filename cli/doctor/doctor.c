@@ -9,6 +9,7 @@
 #include "cli/kit/command.h"
 #include "cli/kit/memory.h"
 #include "cli/kit/options.h"
+#include "cli/kit/terminal.h"
 #include "collector/base/clock.h"
 
 #include "header_policy/sampling.h"
@@ -206,7 +207,8 @@ static enum fp_exit print(struct fp_doctor *doctor)
         print_facts(doctor);
     fp_findings_print(&doctor->findings, given->json);
     if (!given->json && doctor->findings.count == 0)
-        (void)printf("Nothing is wrong.\n");
+        (void)printf("%sNothing is wrong.%s\n", fp_terminal_style(stdout, FP_STYLE_GOOD),
+                     fp_terminal_style(stdout, FP_STYLE_PLAIN));
     return fp_findings_are_wrong(&doctor->findings) ? FP_EXIT_NO : FP_EXIT_FINE;
 }
 

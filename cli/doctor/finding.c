@@ -7,9 +7,11 @@
 #include "cli/kit/grid.h"
 #include "cli/kit/memory.h"
 #include "cli/kit/message.h"
+#include "cli/kit/terminal.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct {
     const char *name;
@@ -103,9 +105,12 @@ static void print_line(const char *label, const char *text)
 {
     if (text == NULL || text[0] == '\0')
         return;
+    enum { TEXT_COLUMN = 11 };
     (void)printf("  %-9s", label);
-    fp_message_put(text);
+    char *plain = fp_message_make_plain(fp_memory_copy(text));
+    fp_terminal_write_words(stdout, plain, TEXT_COLUMN);
     (void)putchar('\n');
+    free(plain);
 }
 
 /* Prints lines to write into a configuration, each indented. */
@@ -130,6 +135,18 @@ static void print_words(enum fp_finding_id id)
     (void)printf("  %-9s" FP_TROUBLESHOOTING "#%s\n", "more:", kinds[id].name);
 }
 
+static void print_heading(enum fp_finding_id id, bool follows)
+{
+    const bool is_wrong = kinds[id].severity == FP_SEVERITY_WRONG;
+    (void)printf("%s%s%s%s: ", follows ? "\n" : "",
+                 fp_terminal_style(stdout, is_wrong ? FP_STYLE_BAD : FP_STYLE_WARN), word_of(id),
+                 fp_terminal_style(stdout, FP_STYLE_PLAIN));
+    char *text = fp_memory_print("%s: %s", kinds[id].name, fp_finding_text(id)->what);
+    fp_terminal_write_words(stdout, text, strlen(word_of(id)) + 2);
+    (void)putchar('\n');
+    free(text);
+}
+
 static void print_for_people(const struct fp_findings *findings)
 {
     for (size_t i = 0; i < findings->count; i++) {
@@ -137,8 +154,7 @@ static void print_for_people(const struct fp_findings *findings)
         const enum fp_finding_id id = finding->id;
         const bool is_last = i + 1 == findings->count || findings->items[i + 1].id != id;
         if (i == 0 || findings->items[i - 1].id != id)
-            (void)printf("%s%s: %s: %s\n", i > 0 ? "\n" : "", word_of(id), kinds[id].name,
-                         fp_finding_text(id)->what);
+            print_heading(id, i > 0);
         print_line("at:", finding->where);
         print_line("seen:", finding->seen);
         if (!is_last)

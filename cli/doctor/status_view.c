@@ -6,6 +6,7 @@
 
 #include "cli/kit/grid.h"
 #include "cli/kit/memory.h"
+#include "cli/kit/terminal.h"
 #include "collector/base/clock.h"
 #include "collector/base/hash.h"
 #include "collector/base/map.h"
@@ -365,7 +366,8 @@ static void print_for_people(const struct view *view, const struct fp_status *st
     print_database(&status->database);
     fp_findings_print(&status->findings, false);
     if (status->findings.count == 0)
-        (void)printf("Nothing is wrong.\n");
+        (void)printf("%sNothing is wrong.%s\n", fp_terminal_style(stdout, FP_STYLE_GOOD),
+                     fp_terminal_style(stdout, FP_STYLE_PLAIN));
 }
 
 void fp_status_print(struct fp_status *status, bool json)

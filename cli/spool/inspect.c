@@ -3,6 +3,7 @@
  * fleetprof spool inspect, verify: what is in a spool, and whether all of it can be read.
  */
 #include "cli/kit/grid.h"
+#include "cli/kit/note.h"
 #include "cli/spool/spool.h"
 #include "cli/spool/survey.h"
 #include "collector/base/uuid.h"
@@ -123,8 +124,8 @@ static void print_summary(const char *path, const struct fp_survey *survey)
         records += survey->segments[i].records;
         waiting += survey->segments[i].waiting;
     }
-    (void)printf("%s: %" PRIu64 " records, %" PRIu64 " of them after position %" PRIu64 "\n", path,
-                 records, waiting, survey->state.position);
+    fp_note_print("%s: %" PRIu64 " records, %" PRIu64 " of them after position %" PRIu64, path,
+                  records, waiting, survey->state.position);
 }
 
 static void ignore_damage(void *context, const struct fp_survey_segment *segment,

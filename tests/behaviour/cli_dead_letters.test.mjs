@@ -81,8 +81,8 @@ test('list and show tell what was refused, and why', async () => {
   assert.equal(typeof second.offset, 'number');
 
   const table = await deadLetters('list', '-c', collector.file);
-  assert.match(table.stdout, /^ID +RECEIVED +SITE +STATUS +BYTES +WHERE +WHY\n/);
-  assert.ok(table.stdout.includes(`${id} ${received} shop`));
+  assert.match(table.stdout, /^ID\tRECEIVED\tSITE\tSTATUS\tBYTES\tWHERE\tWHY\n/);
+  assert.ok(table.stdout.includes(`${id}\t${received}\tshop`));
 
   const shown = await deadLetters('show', id, '-c', collector.file);
   assert.match(shown.stdout, /^status +422$/m);

@@ -210,9 +210,9 @@ test('for people: a table, and below it what the numbers are', async () => {
     [['coverage'], /^LOADS PROFILED NO POLICY/m, /An empty cell is not known/],
   ])) {
     const { code, stdout, stderr } = await run([program, ...args], { env });
-    assert.deepEqual([code, stderr], [0, '']);
-    assert.match(stdout, heading);
-    assert.match(stdout, footer);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout.replaceAll('\t', ' '), heading);
+    assert.match(stderr, footer);
   }
 });
 
