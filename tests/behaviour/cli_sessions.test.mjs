@@ -117,7 +117,7 @@ test('reports each session of a recording by its number', async () => {
   assert.deepEqual(rows.map((row) => row.notes.length), [1, 0]);
   const lines = (await fleetprof(['validate', full])).stdout.split('\n');
   assert.match(lines[1], /recording-two\.txt, session 5\topera-scope\t.*\t4\.5\t.*\t2$/);
-  assert.match(lines[2], /recording-two\.txt, session 6 +opera-scope /);
+  assert.match(lines[2], /recording-two\.txt, session 6\topera-scope\t/);
   assert.match(lines[3], /recording-two\.txt: 2 sessions, each an upload$/);
   assert.match(lines[4], /recording-two\.txt, session 5: 2 of 2 records kept$/);
   assert.match(lines[5], /^ {2}refused: a frame of another service \(2, /);
