@@ -399,32 +399,45 @@ static char *shown(const struct fp_grid *grid, size_t row, size_t column)
 
 /* ---- lines of a pipe ---- */
 
-/* Prints headings and rows with a tab between cells, whole. */
-static void print_lines(const struct fp_grid *grid)
+static void write_lines(const struct fp_grid *grid, FILE *out)
 {
     const char *tab = "";
     for (size_t i = 0; i < grid->column_count; i++) {
         if (grid->columns[i].heading == NULL)
             continue;
-        (void)printf("%s%s", tab, grid->columns[i].heading);
+        (void)fprintf(out, "%s%s", tab, grid->columns[i].heading);
         tab = "\t";
     }
     for (size_t i = 0; i < grid->cell_count; i++) {
         const size_t column = i % grid->column_count;
         if (column == 0) {
-            (void)putchar('\n');
+            (void)putc('\n', out);
             tab = "";
         }
         if (grid->columns[column].heading == NULL)
             continue;
         char *text = shown(grid, i / grid->column_count, column);
         char *safe = fp_terminal_copy_safe(fp_str_of(text));
-        (void)printf("%s%s", tab, safe);
+        (void)fprintf(out, "%s%s", tab, safe);
         tab = "\t";
         free(safe);
         free(text);
     }
-    (void)putchar('\n');
+    (void)putc('\n', out);
+}
+
+/* Prints headings and rows with a tab between cells: without memory for all of them, none. */
+static void print_lines(const struct fp_grid *grid)
+{
+    char *lines = NULL;
+    size_t len = 0;
+    FILE *out = fp_memory_need(open_memstream(&lines, &len));
+    write_lines(grid, out);
+    const bool failed = ferror(out) != 0;
+    if (fclose(out) != 0 || failed)
+        fp_memory_end();
+    (void)fwrite(lines, 1, len, stdout);
+    free(lines);
 }
 
 /* ---- a table on a terminal ---- */

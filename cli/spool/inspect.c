@@ -145,9 +145,9 @@ static void print_files(const char *path, const struct fp_survey *survey, enum f
         add_segment(&grid, &survey->segments[i]);
     for (size_t i = 0; i < survey->aside_count; i++)
         add_aside(&grid, &survey->asides[i]);
+    fp_grid_print(&grid, form);
     if (form == FP_FORM_PEOPLE)
         print_summary(path, survey);
-    fp_grid_print(&grid, form);
     fp_grid_release(&grid);
 }
 

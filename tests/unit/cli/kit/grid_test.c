@@ -122,8 +122,28 @@ static void a_tiny_terminal_still_shows_something(void **state)
 {
     (void)state;
     assert_drawn(5, "renderProductListItem", "https://shop.example/assets/app.js",
-                 "FUNCTION WHERE            SELF MS\n"
-                 "renderPr …e/assets/app.js    12.2");
+                 "FUNCTION WHERE\n"
+                 "renderPr …e/assets/app.js");
+}
+
+static void a_score_is_not_shown_times_a_thousand(void **state)
+{
+    (void)state;
+    static const struct fp_grid_column of_vitals[] = {{"vital", "VITAL", FP_CELL_WORD},
+                                                      {"unit", "UNIT", FP_CELL_WORD},
+                                                      {"p75", "P75", FP_CELL_MS}};
+    static const char *const cells[] = {"CLS", "score x 1000", "111.6", "LCP", "ms", "2523.1"};
+    struct fp_grid grid;
+    fp_grid_init(&grid, of_vitals, FP_COUNT(of_vitals));
+    for (size_t i = 0; i < FP_COUNT(cells); i++)
+        fp_grid_add(&grid, cells[i]);
+    static const char *const expected[] = {"CLS", "score", "0.11", "LCP", "ms", "2523.1"};
+    for (size_t i = 0; i < FP_COUNT(cells); i++) {
+        char *text = shown(&grid, i / FP_COUNT(of_vitals), i % FP_COUNT(of_vitals));
+        assert_string_equal(text, expected[i]);
+        free(text);
+    }
+    fp_grid_release(&grid);
 }
 
 static void wide_characters_stay_aligned(void **state)
@@ -249,6 +269,7 @@ int main(void)
         cmocka_unit_test(a_long_name_is_cut_to_what_a_path_leaves),
         cmocka_unit_test(a_sentence_is_wrapped),
         cmocka_unit_test(a_tiny_terminal_still_shows_something),
+        cmocka_unit_test(a_score_is_not_shown_times_a_thousand),
         cmocka_unit_test(wide_characters_stay_aligned),
         cmocka_unit_test(a_cell_cannot_command_the_terminal),
         cmocka_unit_test(extra_columns_are_left_out_together_where_there_is_no_room),
