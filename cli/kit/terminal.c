@@ -78,7 +78,8 @@ void fp_terminal_write_line(FILE *out, struct fp_str line)
 
 /* ---- words ---- */
 
-size_t fp_terminal_width(FILE *out)
+/* Returns how many columns a line has; 0: unknown, as the stream is not a terminal. */
+static size_t width_of(FILE *out)
 {
     struct winsize size = {0};
     if (!is_terminal(out))
@@ -138,7 +139,7 @@ static void write_word(FILE *out, struct fp_str word)
 
 void fp_terminal_write_words(FILE *out, const char *text, size_t indent)
 {
-    const size_t width = fp_terminal_width(out);
+    const size_t width = width_of(out);
     size_t column = indent;
     if (width == 0) {
         write_word(out, fp_str_of(text));

@@ -30,9 +30,6 @@ char *fp_terminal_copy_safe(struct fp_str text);
 /* Writes one line of text without its line feed: whole, but on a terminal as the copy above. */
 void fp_terminal_write_line(FILE *out, struct fp_str line);
 
-/* Returns how many columns a line has; 0: unknown, as the stream is not a terminal. */
-size_t fp_terminal_width(FILE *out) FP_MUST_CHECK;
-
 /* Writes words as the copy above, wrapped between them on a terminal: further lines begin in column
  * `indent`, where the first one already is. Needs no memory. */
 void fp_terminal_write_words(FILE *out, const char *text, size_t indent);
