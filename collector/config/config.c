@@ -8,6 +8,7 @@
 #include "collector/base/assert.h"
 #include "collector/base/domain.h"
 
+#include "collector/config/performance_budget.h"
 #include "collector/config/settings.h"
 #include "collector/config/tree.h"
 
@@ -292,6 +293,11 @@ void fp_config_print_sites(const struct fp_config *config, struct fp_buf *out)
         for (size_t k = 0; k < site->first_party.count; k++)
             print_item(k == 0, site->first_party.items[k], out);
         print_own_domains(site, site->first_party.count == 0, out);
+        fp_buf_addf(out, "],\"performance_budgets\":[");
+        for (size_t k = 0; k < site->performance_budgets.count; k++) {
+            fp_buf_addf(out, "%s", k == 0 ? "" : ",");
+            fp_performance_budget_print(site->performance_budgets.items[k], out);
+        }
         fp_buf_addf(out, "],\"source_link\":\"%.*s\",\"timezone\":\"%.*s\"}",
                     FP_STR_ARG(site->source_link), FP_STR_ARG(site->timezone));
     }

@@ -60,8 +60,8 @@ bool fp_config_keep_fixed(struct fp_config *fresh, const struct fp_config *runni
                           void (*tell)(const char *name)) FP_MUST_CHECK;
 
 /* Appends what the database knows of sites, a JSON object by site: {"scripts": templates,
- * "ignore": patterns, "first_party": domains, those of its origins included, "source_link":
- * template, "timezone": name}.
+ * "ignore": patterns, "first_party": domains, those of its origins included,
+ * "performance_budgets": objects, "source_link": template, "timezone": name}.
  * fp_sealer_settings takes it. */
 enum { FP_CONFIG_SITES_MAX = 8 * 1024 * 1024 }; /* more than templates and domains take */
 void fp_config_print_sites(const struct fp_config *config, struct fp_buf *out);

@@ -246,6 +246,11 @@ const struct fp_setting fp_settings[] = {
     {FP_SITE_PREFIX "first_party", FP_SETTING_HOSTS, IN_SITE(first_party), .value = "[]",
      .help = "Hosts whose scripts are the site's own, with their subdomains, such as "
              "`shopcdn.example`. The domains of the origins are, anyway"},
+    {FP_SITE_PREFIX "performance_budgets", FP_SETTING_PERFORMANCE_BUDGETS,
+     IN_SITE(performance_budgets), .value = "[]",
+     .help = "Limits for the waits of visitors, for [budgets](cli.md#budgets): up to 50 "
+             "texts such as `INP p75 <= 200ms on /checkout`, `measure search p90 <= 0.5s`, `JS "
+             "mean <= 300ms`, `third-party tags.example mean <= 50ms`"},
     {FP_SITE_PREFIX "timezone", FP_SETTING_TIME_ZONE, IN_SITE(timezone), .value = "UTC",
      .help = "Whose days the site's days are, such as `Australia/Sydney`: trends by day and the "
              "report take them"},
@@ -333,6 +338,7 @@ const char *fp_setting_type_name(enum fp_setting_type type)
         [FP_SETTING_SCRIPTS] = "a list of templates",
         [FP_SETTING_IGNORED] = "a list of patterns",
         [FP_SETTING_HOSTS] = "a list of hosts",
+        [FP_SETTING_PERFORMANCE_BUDGETS] = "a list of budgets",
         [FP_SETTING_NAMES] = "a list of names",
         [FP_SETTING_FORMATS] = "a list of formats",
     };
@@ -438,6 +444,7 @@ const char *fp_setting_store(const struct fp_setting *setting, struct fp_str tex
     case FP_SETTING_SCRIPTS:
     case FP_SETTING_IGNORED:
     case FP_SETTING_HOSTS:
+    case FP_SETTING_PERFORMANCE_BUDGETS:
     case FP_SETTING_NAMES:
     case FP_SETTING_FORMATS:
         break;

@@ -5,6 +5,7 @@
 #include "collector/config/tree.h"
 
 #include "collector/base/assert.h"
+#include "collector/config/performance_budget.h"
 #include "collector/config/value.h"
 #include "collector/format/format.h"
 #include "collector/profile/scrub/custom.h"
@@ -68,7 +69,7 @@ static bool names_template(const struct fp_setting *setting)
     return setting->type == FP_SETTING_ROUTES || setting->type == FP_SETTING_TIMING_NAMES ||
            setting->type == FP_SETTING_SCRIPTS || setting->type == FP_SETTING_IGNORED ||
            setting->type == FP_SETTING_DIMENSIONS || setting->type == FP_SETTING_HOSTS ||
-           setting->type == FP_SETTING_LINK;
+           setting->type == FP_SETTING_LINK || setting->type == FP_SETTING_PERFORMANCE_BUDGETS;
 }
 
 static void complain_of_value(struct fp_config_loader *loader, const yaml_node_t *node,
@@ -167,12 +168,24 @@ static const char *check_item(const struct fp_setting *setting, struct fp_str te
         return fp_ignored_code_check(text);
     if (setting->type == FP_SETTING_HOSTS)
         return fp_value_check_host(text);
+    if (setting->type == FP_SETTING_PERFORMANCE_BUDGETS) {
+        struct fp_performance_budget budget;
+        return fp_performance_budget_read(text, &budget);
+    }
     if (setting->type == FP_SETTING_FORMATS)
         return fp_formats_named(text) != 0
                    ? NULL
                    : "is not a format; write web, speed-tracer or opera-scope";
     return setting->type == FP_SETTING_NAMES ? fp_value_check_name(text)
                                              : fp_value_check_path(text);
+}
+
+/* Returns how many entries a list may have. */
+static size_t most_items(const struct fp_setting *setting)
+{
+    if (setting->type == FP_SETTING_PERFORMANCE_BUDGETS)
+        return FP_PERFORMANCE_BUDGETS_MAX;
+    return setting->type == FP_SETTING_DIMENSIONS ? FP_CUSTOM_DIMENSIONS_MAX : LIST_MAX;
 }
 
 static bool list_has(const struct fp_str_list *list, struct fp_str text)
@@ -188,9 +201,9 @@ static void load_list(struct fp_config_loader *loader, const struct fp_setting *
                       const yaml_node_t *node, struct fp_str_list *list)
 {
     struct fp_arena *arena = arena_of(loader, setting);
-    const int most = setting->type == FP_SETTING_DIMENSIONS ? FP_CUSTOM_DIMENSIONS_MAX : LIST_MAX;
-    if (item_count(node) > (size_t)most) {
-        fp_config_complain(loader, node->start_mark, "%s: has more than %d entries", setting->name,
+    const size_t most = most_items(setting);
+    if (item_count(node) > most) {
+        fp_config_complain(loader, node->start_mark, "%s: has more than %zu entries", setting->name,
                            most);
         return;
     }

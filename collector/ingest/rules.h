@@ -40,7 +40,8 @@ struct fp_site {
     struct fp_str source_link;       /* a template; the database fills it. Empty: none */
     struct fp_str timezone;          /* whose days its days are; the database works with it */
     struct fp_str_list first_party;  /* hosts; the database matches them */
-    bool require_token;              /* refuse uploads without a valid page token */
+    struct fp_str_list performance_budgets; /* texts; the database judges them */
+    bool require_token;                     /* refuse uploads without a valid page token */
     struct fp_str_list token_key_files;
     struct fleetprof_token_keys **token_keys; /* of each file; the rules own them */
     int64_t token_max_age_us;

@@ -174,7 +174,8 @@ static const struct {
     {SITES, "sites: [{name: a, key: k, origin: [x]}]\n",
      "4:27: sites[].origin: is not a setting; known here: name, key, origins, formats, routes, "
      "timing_names, custom, "
-     "scripts, ignore, source_link, first_party, timezone, require_token, token_keys, "
+     "scripts, ignore, source_link, first_party, performance_budgets, timezone, require_token, "
+     "token_keys, "
      "token_max_age, "
      "token_uploads, "
      "sample_keep, kept, "
@@ -287,6 +288,67 @@ static const struct {
     {SITES, "sites: [{name: a, key: k, first_party: [\"https://cdn.example\"]}]\n",
      "4:41: sites[].first_party: \"https://cdn.example\": a host has no scheme and no path: write "
      "shopcdn.example\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['INP p75 200ms']}]\n",
+     "4:49: sites[].performance_budgets: \"INP p75 200ms\": a budget is WHAT pNN <= LIMIT or WHAT "
+     "mean <= LIMIT, with \" on ROUTE\" if wanted, such as INP p75 <= 200ms on /checkout\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['p75 <= 200ms']}]\n",
+     "4:49: sites[].performance_budgets: \"p75 <= 200ms\": a budget is WHAT pNN <= LIMIT or WHAT "
+     "mean <= LIMIT, with \" on ROUTE\" if wanted, such as INP p75 <= 200ms on /checkout\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['INP p100 <= 200ms']}]\n",
+     "4:49: sites[].performance_budgets: \"INP p100 <= 200ms\": a budget is of a percentile from "
+     "p1 to p99, or of the mean\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['INP p0 <= 200ms']}]\n",
+     "4:49: sites[].performance_budgets: \"INP p0 <= 200ms\": a budget is of a percentile from p1 "
+     "to p99, or of the mean\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['INP median <= 200ms']}]\n",
+     "4:49: sites[].performance_budgets: \"INP median <= 200ms\": a budget is of a percentile from "
+     "p1 to p99, or of the mean\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['INP mean <= 200ms']}]\n",
+     "4:49: sites[].performance_budgets: \"INP mean <= 200ms\": a budget of a vital or measure is "
+     "of a percentile: write p75\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['FID p75 <= 200ms']}]\n",
+     "4:49: sites[].performance_budgets: \"FID p75 <= 200ms\": a budget is of LCP, INP, CLS, FCP, "
+     "TTFB, measure NAME, JS or third-party HOST\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['JS p75 <= 300ms']}]\n",
+     "4:49: sites[].performance_budgets: \"JS p75 <= 300ms\": time of JS and third parties is "
+     "known as a mean per page load only: write mean\n"},
+    {SITES,
+     "sites: [{name: a, key: k, performance_budgets: ['third-party https://x.example mean <= "
+     "1s']}]\n",
+     "4:49: sites[].performance_budgets: \"third-party https://x.example mean <= 1s\": a host has "
+     "no scheme and no path: write shopcdn.example\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['INP p75 <= 200']}]\n",
+     "4:49: sites[].performance_budgets: \"INP p75 <= 200\": a limit is a number with at most "
+     "three decimals and ms or s, such as 200ms\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['INP p75 <= 0.0001s']}]\n",
+     "4:49: sites[].performance_budgets: \"INP p75 <= 0.0001s\": a limit is a number with at most "
+     "three decimals and ms or s, such as 200ms\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['INP p75 <= 1.s']}]\n",
+     "4:49: sites[].performance_budgets: \"INP p75 <= 1.s\": a limit is a number with at most "
+     "three decimals and ms or s, such as 200ms\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['INP p75 <= 0ms']}]\n",
+     "4:49: sites[].performance_budgets: \"INP p75 <= 0ms\": a limit is above 0 and at most "
+     "3600s\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['INP p75 <= 3601s']}]\n",
+     "4:49: sites[].performance_budgets: \"INP p75 <= 3601s\": a limit is above 0 and at most "
+     "3600s\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['CLS p75 <= 100ms']}]\n",
+     "4:49: sites[].performance_budgets: \"CLS p75 <= 100ms\": the limit of a score is a number "
+     "without unit, such as 0.1\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['INP p75 <= 200ms on checkout']}]\n",
+     "4:49: sites[].performance_budgets: \"INP p75 <= 200ms on checkout\": a route of a budget "
+     "begins with /, and * in it is any text\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['INP p75 <= 200ms on /a b']}]\n",
+     "4:49: sites[].performance_budgets: \"INP p75 <= 200ms on /a b\": a route of a budget has no "
+     "space\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['INP p75 <= 200ms on /**']}]\n",
+     "4:49: sites[].performance_budgets: \"INP p75 <= 200ms on /**\": two * of a route need a "
+     "character between them\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['measure a\\b p75 <= 200ms']}]\n",
+     "4:49: sites[].performance_budgets: \"measure a\\b p75 <= 200ms\": a budget has no quote and "
+     "no backslash\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: JS}]\n",
+     "4:48: sites[].performance_budgets: must be a list of budgets, this is a single value\n"},
     {SITES, "sites: [{name: a, key: k, scripts: [app-:id.js]}]\n",
      "4:37: sites[].scripts: \"app-:id.js\": a template of scripts begins with / or "
      "scheme://host\n"},
