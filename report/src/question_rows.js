@@ -40,6 +40,7 @@ export const filterSets = {
   blind_time: 'filters',
   what_if: 'filters',
   fix_first: 'filters',
+  budgets: 'filters and vitals',
   profiling_cost: 'filters and vitals',
   third_parties: 'filters',
   coverage: 'filters',

@@ -8,7 +8,7 @@
 with place (position, tables, distributed_by, beside) as (
     values
         -- Small tables, and those that all queries join: a copy on each node.
-        (1, '{segment,resource,frame,stack,timing,cohort,cohort_level,sealed,horizon,retention_clock,script_template,ignored_code,first_party,code_owner,function_table,original_function,source_link_template,site_timezone,kept_bytes}'::name[], null, null),
+        (1, '{segment,resource,frame,stack,timing,cohort,cohort_level,sealed,horizon,retention_clock,script_template,ignored_code,first_party,code_owner,performance_budget,function_table,original_function,source_link_template,site_timezone,kept_bytes}'::name[], null, null),
         (2, '{spool_position}', 'spool_id', 'none'),
         (3, '{long_session,unsealed}', 'spool_id', 'fleetprof_data.spool_position'),
         (4, '{upload_id}', 'upload_id', 'none'),

@@ -117,6 +117,26 @@ $$;
 comment on function fleetprof_data.owners_of is
     'Returns the owners of sources (sites, sources: in parallel) by the last pattern in code_owner that matches; no row for those that nobody owns.';
 
+create or replace function fleetprof_data.owner_of(site text, source text)
+returns text
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    sites constant text[] := array(select distinct site from code_owner where matches(site, owner_of.site));
+begin
+    if sites = '{}' or url_package('/' || owner_of.source) is not null then
+        return null;
+    end if;
+    return (
+        select min(owner) from owners_of(sites, array_fill(owner_of.source, array[cardinality(sites)])));
+end
+$$;
+
+comment on function fleetprof_data.owner_of is
+    'Returns the owner of a source in the sites of a filter; null: nobody, or the source of an npm package.';
+
 create or replace function fleetprof_data.owner_group(package text, party text, has_source boolean, owner text)
 returns text
 language sql immutable parallel safe
@@ -133,8 +153,8 @@ comment on function fleetprof_data.owner_group is
     'Returns what a script''s frame is listed under by owner. package: package_of; party: party_of; has_source: a function table knows the frame; owner: owners_of.';
 
 revoke execute on function
-    fleetprof_data.replace_owners, fleetprof_data.owners_of, fleetprof_data.owner_group
+    fleetprof_data.replace_owners, fleetprof_data.owners_of, fleetprof_data.owner_of, fleetprof_data.owner_group
 from public;
 grant execute on function fleetprof_data.owners_of to fleetprof_reader, fleetprof_writer;
-grant execute on function fleetprof_data.owner_group to fleetprof_reader;
+grant execute on function fleetprof_data.owner_of, fleetprof_data.owner_group to fleetprof_reader;
 grant execute on function fleetprof_data.replace_owners to fleetprof_writer;

@@ -746,7 +746,8 @@ returns table (
     generated_resource text,
     generated_line     integer,
     generated_column   integer,
-    is_agent           boolean
+    is_agent           boolean,
+    owner              text
 )
 language plpgsql stable parallel safe rows 10
 -- {{settings}}
@@ -791,7 +792,8 @@ begin
         function_key, function, resource, line, column_number, before_self_ms, after_self_ms, before_total_ms,
         after_total_ms, change, change_low, change_high, own_change, own_low, own_high, at_least, smallest_visible, p, verdict, before_uploads, after_uploads, samples,
         names.previous, names.latest, (compared_hours_span((sides.before_side).segment_hours)).hours,
-        (compared_hours_span((sides.after_side).segment_hours)).hours, generated_resource, generated_line, generated_column, is_agent
+        (compared_hours_span((sides.after_side).segment_hours)).hours, generated_resource, generated_line, generated_column, is_agent,
+        case when resource <> generated_resource then owner_of(given.site, resource) end
     from listed_comparison(sides.before_side, sides.after_side, true, '{slower,new}', null)
     where verdict = 'new' or own_change is null or own_change >= regressions.least_change;
 end

@@ -89,6 +89,9 @@ begin
     -- A collector of an older build sends no list.
     perform keep_ignored((
         select jsonb_object_agg(key, value -> 'ignore') from jsonb_each(keep_sites.sites) where value ? 'ignore'));
+    perform keep_budgets((
+        select jsonb_object_agg(key, value -> 'performance_budgets') from jsonb_each(keep_sites.sites)
+        where value ? 'performance_budgets'));
     perform keep_source_links((select jsonb_object_agg(key, value -> 'source_link') from jsonb_each(keep_sites.sites)));
     -- Takes no lock if nothing changes.
     insert into first_party (site, hosts)
@@ -107,7 +110,7 @@ end
 $$;
 
 comment on function fleetprof_data.keep_sites is
-    'Replaces what is known of these sites: an object by site of {"scripts": templates, "ignore": patterns, "first_party": hosts, "source_link": template, empty for none, "timezone": name}. Returns the time zones that keep_timezones does not know. Collectors call it when they start, after each reload, and when they keep house.';
+    'Replaces what is known of these sites: an object by site of {"scripts": templates, "ignore": patterns, "first_party": hosts, "performance_budgets": objects, "source_link": template, empty for none, "timezone": name}. Returns the time zones that keep_timezones does not know. Collectors call it when they start, after each reload, and when they keep house.';
 
 revoke execute on function
     fleetprof_data.host_of, fleetprof_data.url_package, fleetprof_data.is_within, fleetprof_data.own_hosts,

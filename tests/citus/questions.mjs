@@ -58,6 +58,7 @@ const factFunctions = {
   fix_first: ['top => null'],
   typical_load: ['', "measure_name => '(INP) poor'", 'key => KEY'],
   profiling_cost: [''],
+  budgets: [''],
   third_parties: [''],
   blind_time: [''],
   coverage: [''],

@@ -3,7 +3,7 @@
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, fleetprof_data, pg_catalog;
 
-select plan(31);
+select plan(36);
 
 insert into pg_temp.segment (segment_id, site) values (1, 'shop'), (2, 'blog');
 insert into frame_name values
@@ -55,6 +55,9 @@ select results_eq('execute ledger',
     $$ values ('(extension)', 500), ('(gc)', 700), ('(ignored)', 6200), ('(no script)', 600), ('(no source)', 24000), ('(nobody)', 2000),
         ('(package)', 9100), ('(third party)', 700), ('(unattributed)', 800), ('@anna @zoe', 1000), ('@org/web', 3000) $$,
     'the last pattern that matches says who; several owners are one, in one order; a pattern without owners takes them away');
+select is(fleetprof_data.owner_of(site, source), owner, site || ' ' || source || ' has ' || coalesce(owner, 'no owner'))
+from (values ('shop', 'src/cart/a.ts', '@anna @zoe'), ('shop', 'src/pay/b.ts', null), ('%', 'src/util.ts', '@org/web'), ('blog', 'src/util.ts', null),
+    ('shop', 'node_modules/react/index.js', null)) as row (site, source, owner);
 select results_eq(
     $$ select name, round((self_ms * 1000)::numeric)::integer from cost_by('owner', 'blog', '2026-01-05Z', '2026-01-06Z') where self_ms > 0 $$,
     $$ values ('(nobody)', 50) $$, 'owners are of one site');
