@@ -5,6 +5,9 @@
 #include "cli/ask/filters.h"
 
 #include "cli/kit/command.h"
+#include "cli/kit/memory.h"
+
+#include <stdlib.h>
 
 #define KEY(filter) (FP_OPTION_SHARED + FP_FILTER_##filter)
 
@@ -244,6 +247,22 @@ void fp_filters_add(const struct fp_filters *filters, struct fp_sql_query *query
             separator = ", ";
         }
     }
+}
+
+char *fp_filters_text(const char *command, const struct fp_filters *filters)
+{
+    struct fp_buf text;
+    fp_buf_init(&text, (size_t)1024 * 1024);
+    fp_buf_addf(&text, "%s", command);
+    for (enum fp_filter filter = 0; filter < FP_FILTER_COUNT; filter++) {
+        if (filters->values[filter] != NULL)
+            fp_buf_addf(&text, "\n%s=%s", filter_names[filter], filters->values[filter]);
+        if (filters->excluded[filter] != NULL)
+            fp_buf_addf(&text, "\n-%s=%s", filter_names[filter], filters->excluded[filter]);
+    }
+    char *copy = fp_memory_copy(fp_memory_text(&text));
+    fp_buf_release(&text);
+    return copy;
 }
 
 /* Lists the sites with the most uploads. */

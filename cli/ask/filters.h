@@ -80,6 +80,9 @@ bool fp_filters_hint_at_sites(PGconn *connection, const char *unknown) FP_MUST_C
  * exclude_browser => $3::text". The filters keep their values. */
 void fp_filters_add(const struct fp_filters *filters, struct fp_sql_query *query);
 
+/* Returns a text that tells questions apart: a command and all filters. The caller frees it. */
+char *fp_filters_text(const char *command, const struct fp_filters *filters) FP_MUST_CHECK;
+
 /* Appends those of one side: ", before_variant => $4::text". True where one was given. */
 void fp_own_filters_add(const struct fp_own_filters *own, struct fp_sql_query *query);
 bool fp_own_filters_are_given(const struct fp_own_filters *own);

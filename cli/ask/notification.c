@@ -88,6 +88,39 @@ void fp_notification_write(enum fp_notification_format format,
     formats[format].write(notification, out);
 }
 
+char *fp_notification_resolution(enum fp_notification_format format,
+                                 const struct fp_notification *notification,
+                                 const struct fp_notification_finding *finding)
+{
+    if (format == FP_NOTIFICATION_ALERTMANAGER)
+        return fp_notification_alert_resolution(notification, finding);
+    return format == FP_NOTIFICATION_PAGERDUTY ? fp_notification_event_resolution(finding) : NULL;
+}
+
+bool fp_notification_resolve(enum fp_notification_format format, const char *resolution,
+                             const struct fp_notification *notification, const char *now,
+                             struct fp_buf *out)
+{
+    yyjson_doc *known = yyjson_read(resolution, strlen(resolution), YYJSON_READ_NOFLAG);
+    const bool fine = yyjson_is_obj(yyjson_doc_get_root(known));
+    if (fine) {
+        yyjson_mut_doc *doc = fp_notification_begin();
+        yyjson_mut_val *root = fp_memory_need(yyjson_val_mut_copy(doc, yyjson_doc_get_root(known)));
+        if (format == FP_NOTIFICATION_ALERTMANAGER) {
+            fp_notification_add(doc, root, "endsAt", now);
+            yyjson_mut_val *alerts = yyjson_mut_arr(doc);
+            (void)yyjson_mut_arr_append(alerts, root);
+            root = alerts;
+        } else {
+            fp_notification_add(doc, root, "routing_key", notification->routing_key);
+            fp_notification_add(doc, root, "event_action", "resolve");
+        }
+        fp_notification_end(doc, root, out);
+    }
+    yyjson_doc_free(known);
+    return fine;
+}
+
 /* Appends the summary of a job of GitHub Actions, if this is one. */
 static bool write_summary(const struct fp_notification *notification, struct fp_buf *out)
 {

@@ -42,6 +42,7 @@ struct fp_notification_finding {
     const char *source;                  /* stranger's: path of the original source */
     const char *line;                    /* in it */
     const char *source_link;             /* an address */
+    const char *owner;                   /* whose the source is; "" or NULL: not known */
     char *suspects;                      /* owned, a stranger's: commits; "" or NULL: none */
     char *link;                          /* owned: an address in the report; NULL: none */
     const char *cells[FP_FINDING_CELLS]; /* of the table */
@@ -58,7 +59,13 @@ struct fp_notification {
     const char *headings[FP_FINDING_CELLS];
     const struct fp_notification_finding *findings;
     size_t count;
-    const char *link;        /* an address in the report; NULL: none */
+    /* Tells the question apart from others whose findings go to the same webhook; NULL: gone
+     * findings are not looked for. Only judged questions have gone ones. */
+    const char *scope;
+    const char *const *undecided; /* keys of findings that are neither there nor gone */
+    size_t undecided_count;
+    bool forgets;     /* a finding that is gone and comes back is posted again, in each format */
+    const char *link; /* an address in the report; NULL: none */
     const char *routing_key; /* of PagerDuty */
     const char *ends_at;     /* RFC 3339: when Alertmanager resolves it */
 };
@@ -72,6 +79,20 @@ const char *fp_notification_name(enum fp_notification_format format);
 
 /* True if the service takes one finding at a time. */
 bool fp_notification_is_single(enum fp_notification_format format);
+
+/*
+ * Returns what resolves the finding in the format's service once it is gone, one line of JSON
+ * without its end; NULL if the service does not know of that. The caller frees it.
+ */
+char *fp_notification_resolution(enum fp_notification_format format,
+                                 const struct fp_notification *notification,
+                                 const struct fp_notification_finding *finding) FP_MUST_CHECK;
+
+/* Appends the document that resolves a finding now: resolution is what fp_notification_resolution
+ * returned, may be from an earlier run; now: RFC 3339. False if it is not that. */
+bool fp_notification_resolve(enum fp_notification_format format, const char *resolution,
+                             const struct fp_notification *notification, const char *now,
+                             struct fp_buf *out) FP_MUST_CHECK;
 
 /* Returns the key of PagerDuty's integration, which the environment has. Prints an error and
  * returns NULL if it does not. */

@@ -85,7 +85,11 @@ static void write_section(const struct fp_notification_finding *finding, struct 
     put_slack_code(out, finding->place);
     put_slack_link(out, "source", finding->source_link);
     put_slack_link(out, "report", finding->link);
-    if (finding->suspects == NULL || finding->suspects[0] == '\0')
+    if (fp_notification_has(finding->owner)) {
+        fp_buf_addf(out, "\nOwner: ");
+        put_slack_code(out, finding->owner);
+    }
+    if (!fp_notification_has(finding->suspects))
         return;
     fp_buf_addf(out, "\nSuspects: ");
     put_slack_code(out, finding->suspects);
@@ -146,14 +150,19 @@ static void add_cell(yyjson_mut_doc *doc, yyjson_mut_val *cells, const char *tex
     fp_notification_add(doc, action, "url", address);
 }
 
-/* Adds the cell of the name, and who is suspected. */
+/* Adds the cell of the name, its owner, and who is suspected. */
 static void add_what(yyjson_mut_doc *doc, yyjson_mut_val *cells,
                      const struct fp_notification_finding *finding)
 {
     struct fp_buf text;
     fp_buf_init(&text, PART_MAX);
     fp_notification_put(&text, finding->name);
-    if (finding->suspects != NULL && finding->suspects[0] != '\0') {
+    if (fp_notification_has(finding->owner)) {
+        fp_buf_addf(&text, " (owner: ");
+        fp_notification_put(&text, finding->owner);
+        fp_buf_addf(&text, ")");
+    }
+    if (fp_notification_has(finding->suspects)) {
         fp_buf_addf(&text, " (suspects: ");
         fp_notification_put(&text, finding->suspects);
         fp_buf_addf(&text, ")");

@@ -59,7 +59,11 @@ static void write_row(const struct fp_notification_finding *finding, struct fp_b
     fp_buf_addf(out, " | ");
     put_code(out, finding->place);
     put_link(out, "source", finding->source_link);
-    if (finding->suspects != NULL && finding->suspects[0] != '\0') {
+    if (fp_notification_has(finding->owner)) {
+        fp_buf_addf(out, " owner: ");
+        put_code(out, finding->owner);
+    }
+    if (fp_notification_has(finding->suspects)) {
         fp_buf_addf(out, " suspects: ");
         put_code(out, finding->suspects);
     }

@@ -51,11 +51,20 @@ void fp_notification_put(struct fp_buf *out, const char *text)
     fp_buf_addf(out, "%s", fp_notification_cut(text).text);
 }
 
+bool fp_notification_has(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
 void fp_notification_sentence(const struct fp_notification_finding *finding, struct fp_buf *out)
 {
     fp_notification_put(out, finding->name);
     fp_buf_addf(out, " %s", finding->fact);
-    if (finding->suspects == NULL || finding->suspects[0] == '\0')
+    if (fp_notification_has(finding->owner)) {
+        fp_buf_addf(out, ". Owner: ");
+        fp_notification_put(out, finding->owner);
+    }
+    if (!fp_notification_has(finding->suspects))
         return;
     fp_buf_addf(out, ". Suspects: ");
     fp_notification_put(out, finding->suspects);

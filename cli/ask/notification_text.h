@@ -24,7 +24,10 @@ void fp_notification_title(const struct fp_notification *notification, struct fp
 /* Appends a stranger's text as it is. */
 void fp_notification_put(struct fp_buf *out, const char *text);
 
-/* Appends name and fact of a finding, and who is suspected, as one text. */
+/* True if a text of a finding is known. */
+bool fp_notification_has(const char *text);
+
+/* Appends name and fact of a finding, its owner, and who is suspected, as one text. */
 void fp_notification_sentence(const struct fp_notification_finding *finding, struct fp_buf *out);
 
 /* Adds a copy of a text, unless there is none. */
@@ -37,6 +40,11 @@ void fp_notification_add_cut(yyjson_mut_doc *doc, yyjson_mut_val *object, const 
 
 /* Appends a text as JSON. */
 void fp_notification_quote(struct fp_buf *out, const char *text);
+
+/* Return what resolves a finding, as fp_notification_resolution. */
+char *fp_notification_alert_resolution(const struct fp_notification *notification,
+                                       const struct fp_notification_finding *finding) FP_MUST_CHECK;
+char *fp_notification_event_resolution(const struct fp_notification_finding *finding) FP_MUST_CHECK;
 
 /* Starts a document; ends the process when memory runs out. */
 yyjson_mut_doc *fp_notification_begin(void);

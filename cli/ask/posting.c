@@ -141,12 +141,16 @@ char *fp_posting_link(const struct fp_posting *posting, const char *site, const 
 
 /* ---- findings ---- */
 
+static void write_time(time_t at, char text[32])
+{
+    struct tm parts;
+    (void)strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&at, &parts));
+}
+
 /* Writes when an alert that nobody repeats ends: in a day. */
 static void write_end(char end[32])
 {
-    const time_t at = time(NULL) + 24L * 3600;
-    struct tm parts;
-    (void)strftime(end, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&at, &parts));
+    write_time(time(NULL) + 24L * 3600, end);
 }
 
 bool fp_posting_print(const struct fp_posting *posting, struct fp_notification *notification)
@@ -162,6 +166,19 @@ bool fp_posting_print(const struct fp_posting *posting, struct fp_notification *
     return fine;
 }
 
+/* Notes a finding, with what resolves it. */
+static void note(const struct fp_posting *posting, struct fp_webhook *webhook,
+                 const struct fp_notification *notification,
+                 const struct fp_notification_finding *finding)
+{
+    char *resolution = NULL;
+    if (notification->scope != NULL)
+        resolution = fp_notification_resolution(posting->webhook_format, notification, finding);
+    const bool may_go = resolution != NULL || notification->forgets;
+    fp_webhook_note(webhook, finding->key, may_go ? notification->scope : NULL, resolution);
+    free(resolution);
+}
+
 /* Posts these findings in one body. */
 static bool post(const struct fp_posting *posting, struct fp_webhook *webhook,
                  const struct fp_notification *notification)
@@ -169,7 +186,7 @@ static bool post(const struct fp_posting *posting, struct fp_webhook *webhook,
     struct fp_buf body;
     fp_buf_init(&body, MAX_BODY_LEN);
     for (size_t i = 0; i < notification->count; i++)
-        fp_webhook_note(webhook, notification->findings[i].key);
+        note(posting, webhook, notification, &notification->findings[i]);
     fp_notification_write(posting->webhook_format, notification, &body);
     const bool fine = fp_webhook_post(webhook, fp_memory_text(&body));
     fp_buf_release(&body);
@@ -201,13 +218,48 @@ static size_t choose(struct fp_webhook *webhook, const struct fp_notification *n
         if (fp_webhook_knows(webhook, finding->key))
             continue;
         if (finding->old_key != NULL && fp_webhook_knows(webhook, finding->old_key)) {
-            fp_webhook_note(webhook, finding->key);
+            fp_webhook_rename(webhook, finding->old_key, finding->key);
             *is_renewed = true;
         } else {
             chosen[count++] = *finding;
         }
     }
     return count;
+}
+
+/* Posts what resolves a finding. A list that somebody changed may have anything there. */
+static bool resolve(const struct fp_posting *posting, struct fp_webhook *webhook,
+                    const struct fp_notification *notification, const char *resolution)
+{
+    struct fp_buf body;
+    char now[32];
+    fp_buf_init(&body, MAX_BODY_LEN);
+    write_time(time(NULL), now);
+    const bool fine =
+        fp_notification_resolve(posting->webhook_format, resolution, notification, now, &body)
+            ? fp_webhook_post(webhook, fp_memory_text(&body))
+            : fp_webhook_keep(webhook);
+    fp_buf_release(&body);
+    return fine;
+}
+
+/* Resolves the findings that are gone, one after the other, and forgets them. */
+static bool resolve_gone(const struct fp_posting *posting, struct fp_webhook *webhook,
+                         const struct fp_notification *notification)
+{
+    const size_t count = notification->count + notification->undecided_count;
+    const char **keys = fp_memory_need(calloc(count + 1, sizeof(*keys)));
+    for (size_t i = 0; i < notification->count; i++)
+        keys[i] = notification->findings[i].key;
+    for (size_t i = 0; i < notification->undecided_count; i++)
+        keys[notification->count + i] = notification->undecided[i];
+    bool fine = true;
+    for (char *gone;
+         fine && (gone = fp_webhook_forget_gone(webhook, notification->scope, keys, count)) != NULL;
+         free(gone))
+        fine = resolve(posting, webhook, notification, gone);
+    free(keys);
+    return fine;
 }
 
 bool fp_posting_post(const struct fp_posting *posting, struct fp_notification *notification)
@@ -233,6 +285,10 @@ bool fp_posting_post(const struct fp_posting *posting, struct fp_notification *n
     bool fine = post_all(posting, webhook, &posted);
     if (posted.count == 0 && is_renewed)
         fine = fp_webhook_keep(webhook);
+    posted.findings = notification->findings;
+    posted.count = notification->count;
+    if (fine && notification->is_judged && notification->scope != NULL)
+        fine = resolve_gone(posting, webhook, &posted);
     free(chosen);
     fp_webhook_close(webhook);
     return fine;

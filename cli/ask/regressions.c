@@ -195,6 +195,7 @@ enum {
     SOURCE_LINE,
     SOURCE_END,
     SOURCE_LINK,
+    OWNER,
     CHANGE,
     BETWEEN,
     BEFORE_MS,
@@ -233,7 +234,7 @@ static const char told[] =
                          "coalesce(fleetprof.source_link($1::text, "
                          "generated_resource, "
                          "generated_line, generated_column, after_release), "
-                         "''), " OWN_CHANGE ", " OWN_BETWEEN
+                         "''), coalesce(owner, ''), " OWN_CHANGE ", " OWN_BETWEEN
                          ", " MS("before_self_ms") ", " MS("after_self_ms") ", ";
 
 static PGresult *ask(const struct regressions_options *given)
@@ -322,6 +323,7 @@ static struct fp_notification_finding *list_findings(const struct regressions_op
             .source = PQgetvalue(answer, i, SOURCE),
             .line = PQgetvalue(answer, i, SOURCE_LINE),
             .source_link = PQgetvalue(answer, i, SOURCE_LINK),
+            .owner = PQgetvalue(answer, i, OWNER),
             .link = fp_posting_link(&given->posting, site, "function",
                                     PQgetvalue(answer, i, FUNCTION_KEY), ""),
             .cells = {PQgetvalue(answer, i, CHANGE), PQgetvalue(answer, i, BETWEEN),
@@ -377,6 +379,21 @@ static bool suspect(const struct regressions_options *given, const PGresult *ans
     return true;
 }
 
+/* Returns a text that tells the command's question apart from others. The caller frees it. */
+static char *scope_of(const struct regressions_options *given)
+{
+    struct fp_buf scope;
+    fp_buf_init(&scope, (size_t)1024 * 1024);
+    char *filters = fp_filters_text("regressions", &given->comparison.filters);
+    fp_buf_addf(&scope, "%s\nrelease=%s\nlast=%s\nleast=%s", filters,
+                given->release != NULL ? given->release : "", given->last_hours,
+                given->least_change);
+    free(filters);
+    char *copy = fp_memory_copy(fp_memory_text(&scope));
+    fp_buf_release(&scope);
+    return copy;
+}
+
 /* Prints the findings in the wanted format, and posts them. answer: NULL for none. */
 static bool tell(const struct regressions_options *given, const PGresult *answer,
                  const struct sides *sides, bool is_judged)
@@ -407,10 +424,13 @@ static bool tell(const struct regressions_options *given, const PGresult *answer
         rest[2] = sides->before;
         rest[3] = ".";
     }
+    char *scope = scope_of(given);
+    notification.scope = scope;
     bool fine = suspect(given, answer, sides, findings, count);
     fine = fp_posting_print(&given->posting, &notification) && fine;
     fine = fp_posting_post(&given->posting, &notification) && fine;
     free_findings(findings, count);
+    free(scope);
     free(link);
     return fine;
 }

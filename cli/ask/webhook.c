@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Webhook: posts; a file has one line per finding, the hash of URL and key.
+ * Webhook: posts; a file has one line per finding: the hash of URL and key, and, of one that may be
+ * gone some day, the hash of URL and scope, and what resolves it.
  */
 #include "cli/ask/webhook.h"
 
@@ -24,6 +25,13 @@ enum {
     REPLY_MAX = 1024 * 1024, /* a small one leaves the connection whole */
     MAX_FINDINGS = 10000,    /* older ones are forgotten, and may be posted again */
     URL_MAX = 4096,
+    HASH_DIGITS = 16,
+};
+
+struct posted {
+    uint64_t hash;
+    uint64_t scope;   /* 0: never gone */
+    char *resolution; /* owned; NULL: none */
 };
 
 struct fp_webhook {
@@ -32,7 +40,7 @@ struct fp_webhook {
     char *file;
     char *next; /* what takes the file's place after the post */
     int lock;   /* the file's directory, locked so that two runs do not post the same; or -1 */
-    uint64_t *hashes; /* the known ones, oldest first; then the noted ones */
+    struct posted *findings; /* the known ones, oldest first; then the noted ones */
     size_t count;
     size_t known;
     size_t capacity;
@@ -118,11 +126,47 @@ static char *usual_file(void)
     return NULL;
 }
 
-static void add(struct fp_webhook *webhook, uint64_t hash)
+/* Adds a finding; the resolution is copied. */
+static void add(struct fp_webhook *webhook, uint64_t hash, uint64_t scope, const char *resolution)
 {
-    webhook->hashes = fp_memory_grow(webhook->hashes, webhook->count, &webhook->capacity,
-                                     sizeof(*webhook->hashes));
-    webhook->hashes[webhook->count++] = hash;
+    webhook->findings = fp_memory_grow(webhook->findings, webhook->count, &webhook->capacity,
+                                       sizeof(*webhook->findings));
+    webhook->findings[webhook->count++] = (struct posted){
+        .hash = hash,
+        .scope = scope,
+        .resolution = resolution != NULL ? fp_memory_copy(resolution) : NULL,
+    };
+}
+
+/* Reads a hash and moves the text behind it. */
+static bool read_hash(const char **text, uint64_t *hash)
+{
+    char *end;
+    *hash = strtoull(*text, &end, 16);
+    const bool fine = end == *text + HASH_DIGITS;
+    *text = end;
+    return fine;
+}
+
+/* Reads a line: HASH, HASH SCOPE or HASH SCOPE RESOLUTION. */
+static bool read_finding(struct fp_webhook *webhook, char *line)
+{
+    const char *rest = line;
+    uint64_t hash = 0;
+    uint64_t scope = 0;
+    char *end = strchr(line, '\n');
+    if (end == NULL || webhook->count >= MAX_FINDINGS || !read_hash(&rest, &hash))
+        return false;
+    *end = '\0';
+    if (*rest == ' ') {
+        rest++;
+        if (!read_hash(&rest, &scope))
+            return false;
+    }
+    if (*rest != '\0' && (*rest != ' ' || scope == 0))
+        return false;
+    add(webhook, hash, scope, *rest != '\0' ? rest + 1 : NULL);
+    return true;
 }
 
 static bool read_file(struct fp_webhook *webhook)
@@ -134,15 +178,12 @@ static bool read_file(struct fp_webhook *webhook)
         fp_message_error("could not read %s: %s", webhook->file, strerror(errno));
         return false;
     }
-    char line[64];
+    char *line = NULL;
+    size_t size = 0;
     bool fine = true;
-    while (fine && fgets(line, sizeof(line), file) != NULL) {
-        char *end;
-        uint64_t hash = strtoull(line, &end, 16);
-        fine = end == line + 16 && *end == '\n' && webhook->count < MAX_FINDINGS;
-        if (fine)
-            add(webhook, hash);
-    }
+    while (fine && getline(&line, &size, file) >= 0)
+        fine = read_finding(webhook, line);
+    free(line);
     if (!fine) {
         fp_message_error("%s is not a list of posted findings", webhook->file);
         fp_message_hint("Remove it; then all findings are posted once more.");
@@ -180,8 +221,15 @@ static bool write_next(const struct fp_webhook *webhook)
 {
     FILE *file = fopen(webhook->next, "we");
     size_t first = webhook->count > MAX_FINDINGS ? webhook->count - MAX_FINDINGS : 0;
-    for (size_t i = first; file != NULL && i < webhook->count; i++)
-        (void)fprintf(file, "%016" PRIx64 "\n", webhook->hashes[i]);
+    for (size_t i = first; file != NULL && i < webhook->count; i++) {
+        const struct posted *finding = &webhook->findings[i];
+        const char *resolution = finding->resolution;
+        (void)fprintf(file, "%016" PRIx64, finding->hash);
+        if (finding->scope != 0)
+            (void)fprintf(file, " %016" PRIx64 "%s%s", finding->scope,
+                          resolution != NULL ? " " : "", resolution != NULL ? resolution : "");
+        (void)fputc('\n', file);
+    }
     bool fine = file != NULL && ferror(file) == 0;
     if (file != NULL)
         fine = fclose(file) == 0 && fine;
@@ -221,7 +269,9 @@ void fp_webhook_close(struct fp_webhook *webhook)
     free(webhook->next);
     if (webhook->lock >= 0)
         (void)close(webhook->lock);
-    free(webhook->hashes);
+    for (size_t i = 0; i < webhook->count; i++)
+        free(webhook->findings[i].resolution);
+    free(webhook->findings);
     free(webhook);
 }
 
@@ -235,19 +285,68 @@ static uint64_t hash_of(const struct fp_webhook *webhook, const char *key)
     return hash;
 }
 
-bool fp_webhook_knows(const struct fp_webhook *webhook, const char *key)
+/* Returns the place of a known finding, or the number of known ones. */
+static size_t find(const struct fp_webhook *webhook, const char *key)
 {
-    uint64_t hash = hash_of(webhook, key);
-    for (size_t i = 0; i < webhook->known; i++) {
-        if (webhook->hashes[i] == hash)
-            return true;
-    }
-    return false;
+    const uint64_t hash = hash_of(webhook, key);
+    size_t i = 0;
+    while (i < webhook->known && webhook->findings[i].hash != hash)
+        i++;
+    return i;
 }
 
-void fp_webhook_note(struct fp_webhook *webhook, const char *key)
+bool fp_webhook_knows(const struct fp_webhook *webhook, const char *key)
 {
-    add(webhook, hash_of(webhook, key));
+    return find(webhook, key) < webhook->known;
+}
+
+/* A scope has the same URL and format as its findings; 0 stands for none. */
+static uint64_t scope_of(const struct fp_webhook *webhook, const char *scope)
+{
+    return scope != NULL ? hash_of(webhook, scope) | 1 : 0;
+}
+
+void fp_webhook_note(struct fp_webhook *webhook, const char *key, const char *scope,
+                     const char *resolution)
+{
+    add(webhook, hash_of(webhook, key), scope_of(webhook, scope), resolution);
+}
+
+void fp_webhook_rename(struct fp_webhook *webhook, const char *old_key, const char *key)
+{
+    const size_t place = find(webhook, old_key);
+    const struct posted old =
+        place < webhook->known ? webhook->findings[place] : (struct posted){0};
+    add(webhook, hash_of(webhook, key), old.scope, old.resolution);
+    if (place < webhook->known)
+        webhook->findings[place].scope = 0; /* the other one stands for it */
+}
+
+/* True if the finding is one of these keys. */
+static bool is_listed(const struct fp_webhook *webhook, const struct posted *finding,
+                      const char *const *keys, size_t key_count)
+{
+    bool found = false;
+    for (size_t i = 0; i < key_count && !found; i++)
+        found = hash_of(webhook, keys[i]) == finding->hash;
+    return found;
+}
+
+char *fp_webhook_forget_gone(struct fp_webhook *webhook, const char *scope, const char *const *keys,
+                             size_t key_count)
+{
+    const uint64_t wanted = scope_of(webhook, scope);
+    for (size_t i = 0; i < webhook->count; i++) {
+        struct posted *finding = &webhook->findings[i];
+        if (finding->scope != wanted || is_listed(webhook, finding, keys, key_count))
+            continue;
+        char *resolution = finding->resolution != NULL ? finding->resolution : fp_memory_copy("");
+        memmove(finding, finding + 1, (webhook->count - i - 1) * sizeof(*finding));
+        webhook->count--;
+        webhook->known -= i < webhook->known;
+        return resolution;
+    }
+    return NULL;
 }
 
 /* ---- the post ---- */

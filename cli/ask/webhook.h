@@ -30,8 +30,23 @@ void fp_webhook_close(struct fp_webhook *webhook);
 /* True if a finding of this key was posted to this URL before. The key is any text. */
 bool fp_webhook_knows(const struct fp_webhook *webhook, const char *key);
 
-/* Notes a finding that the next post contains. */
-void fp_webhook_note(struct fp_webhook *webhook, const char *key);
+/*
+ * Notes a finding that the next post contains. scope: what tells its question apart from others;
+ * NULL: it is never gone. resolution: a line that posts need once it is gone; NULL: none.
+ */
+void fp_webhook_note(struct fp_webhook *webhook, const char *key, const char *scope,
+                     const char *resolution);
+
+/* Notes a known finding by another key, with all that is known of it. */
+void fp_webhook_rename(struct fp_webhook *webhook, const char *old_key, const char *key);
+
+/*
+ * Forgets the first known finding of a scope that is none of these keys; the next post, or
+ * fp_webhook_keep, makes it last. Returns its resolution, "" for none, or NULL if there is no such
+ * finding. The caller frees it.
+ */
+char *fp_webhook_forget_gone(struct fp_webhook *webhook, const char *scope, const char *const *keys,
+                             size_t key_count) FP_MUST_CHECK;
 
 /*
  * Posts a JSON text, and remembers the noted findings once the server has answered 2xx. Prints an

@@ -330,3 +330,34 @@ test('the job for GitLab writes its report, and fails', async () => {
   validate('gitlab', report);
   assert.equal(report.length, 1);
 });
+
+test('messages say whose the function is', async () => {
+  assert.equal(JSON.parse(await told('json')).findings[0].owner, null);
+  const owner = '@org/web`|<!channel>';
+  await fleet.postgres.execute(`insert into fleetprof_data.code_owner (site, line, pattern, owner, places)
+    values ('site1', 1, '/src/', '${owner}', '{src/}'), ('site2', 1, '/src/', '@org/other', '{src/}')`);
+  assert.equal(JSON.parse(await told('json')).findings[0].owner, owner);
+  for (const format of ['slack', 'teams', 'alertmanager', 'gitlab', 'pagerduty']) {
+    const value = JSON.parse(await told(format));
+    validate(format, value);
+    assert.match(texts(value).join('\n'), /@org\/web/, format);
+  }
+  assert.match(await told('markdown'), / owner: <code>&#64;org&#47;web&#96;&#124;&#60;&#33;channel/);
+  assert.match(await told('github'), /\. Owner: @org\/web/);
+  assert.doesNotMatch(await told('slack'), /<!channel>|other/);
+});
+
+test('a finding that the next release does not have is resolved once', async (t) => {
+  const hook = await startHook();
+  t.after(hook.stop);
+  const args = ['--webhook', hook.url, '--webhook-format', 'alertmanager', '--state', path.join(temporaryDir('posted'), 'posted')];
+  assert.equal((await regressions(...args)).code, 0);
+  assert.equal((await regressions('1', ...args)).code, 0, 'another question, which could not be judged');
+  await fleet.effect(7, 0.5);
+  await fleet.side({ uploads: 1500 });
+  for (const { code, stderr } of await Promise.all([regressions(...args), regressions(...args)])) assert.equal(code, 0, stderr);
+  const [[posted], ...later] = hook.posts;
+  for (const post of later) validate('alertmanager', post);
+  const ended = later.flat().filter(({ endsAt }) => new Date(endsAt) <= new Date());
+  assert.deepEqual(ended.map(({ labels }) => labels), [posted.labels], JSON.stringify(later));
+});
