@@ -43,6 +43,7 @@ enum fp_exit fp_complete_command(int argc, char **argv);
 enum fp_exit fp_callers_command(int argc, char **argv);
 enum fp_exit fp_trend_command(int argc, char **argv);
 enum fp_exit fp_compare_command(int argc, char **argv);
+enum fp_exit fp_budgets_command(int argc, char **argv);
 enum fp_exit fp_regressions_command(int argc, char **argv);
 enum fp_exit fp_export_command(int argc, char **argv);
 enum fp_exit fp_validate_command(int argc, char **argv);

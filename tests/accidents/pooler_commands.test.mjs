@@ -79,6 +79,7 @@ const tries = () => ({
   'what-if': [['what-if', 'INP', '--csv']],
   'fix-first': [['fix-first', '--csv']],
   'profiling-cost': [['profiling-cost', '--csv']],
+  'budgets': [['budgets', '--csv']],
   'third-parties': [['third-parties', '--csv']],
   'markers': [['markers', '--csv']],
   'coverage': [['coverage', '--csv']],

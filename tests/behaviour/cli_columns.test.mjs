@@ -49,7 +49,7 @@ before(async () => {
   fs.writeFileSync(owners, '* @org/all\n/src/ @org/web\n/src/sum.ts\n');
   fs.writeFileSync(good, envelope({ id: '11111111-2222-4333-8444-555555555555', release: 'v1', page: { url: 'https://shop.example/', route: '/' } }));
   fs.writeFileSync(bad, '{"frames":[],"resources":[],"stacks":[],"samples":[{"timestamp":1,"stackId":7}]}');
-  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', sample_keep: '100%' }], dead_letters: { path: path.join(dir, 'letters') } } });
+  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', sample_keep: '100%', performance_budgets: ['INP p75 <= 200ms', 'JS mean <= 1ms'] }], dead_letters: { path: path.join(dir, 'letters') } } });
   const to = `${stack.collector.url}/v1/ingest/pk_shop`;
   for (const [release, part] of /** @type {[string, number][]} */ ([['v1', 3], ['v1', 4], ['v2', 6], ['v2', 7]])) {
     const { status, body } = await send(to, { body: envelope(page(release, part)) });
@@ -104,6 +104,7 @@ const questions = [
   ['what-if INP', "select * from fleetprof.what_if('INP', 'shop')"],
   ['fix-first', "select * from fleetprof.fix_first('shop')"],
   ['session typical', "select *, session_id::text from fleetprof.typical_load('shop')"],
+  ['budgets', "select * from fleetprof.budgets('shop')"],
   ['profiling-cost', "select * from fleetprof.profiling_cost('shop')"],
   ['third-parties', "select * from fleetprof.third_parties('shop')"],
   ['cost party', "select * from fleetprof.cost_by('party', 'shop')"],

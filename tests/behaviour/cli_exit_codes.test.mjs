@@ -69,6 +69,7 @@ async function examples() {
     'what-if': asks('INP'), 'fix-first': asks(), 'profiling-cost': asks(), 'third-parties': asks(), 'markers': asks(), 'coverage': asks(), 'hangs': asks(), 'violations': asks(), 'ttfb': asks(), 'callers': asks('work'), 'trend': asks('work'), 'compare': asks('v1', 'v2'),
     'export': asks('--format', 'folded'), 'session list': asks(), 'session export': asks(session), 'session typical': asks(), 'sourcemap list': asks(),
     'report': asks('-o', path.join(dir, 'report.html')),
+    'budgets': asks(),
     'regressions': { 0: ['v1', ...reader], 1: ['v1', '--fail-on', 'early', ...reader], 2: ['v1', ...noDatabase] },
     'validate': { 0: [good], 1: [bad], 2: [path.join(dir, 'nothing')] },
     'import': { 0: [...to, good], 1: [...to, bad], 2: ['--url', `${closed}v1/ingest/pk_shop`, good] },
