@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Metrics: a query, and a buffer per metric, since a metric's lines stand together.
+ * Metrics: two queries, and a buffer per metric, since a metric's lines stand together.
  */
 #include "cli/serve/metrics.h"
 
@@ -15,7 +15,18 @@ static const char statement[] =
     "where rank <= 50 and p75 is not null order by site, rank, name";
 enum { SITE, ROUTE, VITAL, IS_TIME, P75, COUNT };
 
-enum { SECONDS, SCORE, VALUES, METRICS };
+/* Each budget has all lines, so that an alert knows its labels before the first value. */
+static const char budgets_statement[] =
+    "select of_site, budget.name, case when verdict = 'over' then 1 else 0 end, window_name, "
+    "coalesce(rate::text, 'NaN') from "
+    "(select distinct site from fleetprof_data.performance_budget order by site limit 100) as "
+    "listed cross join lateral fleetprof.budgets(fleetprof_data.literal_filter(listed.site), "
+    "since => now() - interval '1 day') as budget "
+    "cross join lateral (values ('1h', burn_1h), ('6h', burn_6h), ('24h', burn_24h), "
+    "('3d', burn_3d)) as burned (window_name, rate)";
+enum { BUDGET = ROUTE, IS_OVER, WINDOW, RATE };
+
+enum { SECONDS, SCORE, VALUES, OVER, BURN, METRICS };
 
 static const struct metric {
     const char *name;
@@ -25,6 +36,10 @@ static const struct metric {
                  "75th percentile of a web vital of the last 24 hours."},
     [SCORE] = {"fleetprof_vital_p75_score", "The same of one without a unit, such as CLS."},
     [VALUES] = {"fleetprof_vital_values", "Values that the percentile is of."},
+    [OVER] = {"fleetprof_budget_over",
+              "1 if a performance budget is exceeded for sure in the last 24 hours, else 0."},
+    [BURN] = {"fleetprof_budget_burn_rate",
+              "How fast a performance budget is used up: 1 is exactly the budget."},
 };
 
 struct vitals_writing {
@@ -63,6 +78,24 @@ static bool take(void *context, const PGresult *row)
     return !writing->parts[VALUES].failed;
 }
 
+static bool take_budget(void *context, const PGresult *row)
+{
+    struct vitals_writing *writing = context;
+    if (PQntuples(row) == 0)
+        return true;
+    const bool is_first = strcmp(PQgetvalue(row, 0, WINDOW), "1h") == 0;
+    for (int metric = is_first ? OVER : BURN; metric <= BURN; metric++) {
+        struct fp_buf *out = &writing->parts[metric];
+        fp_buf_addf(out, "%s{", metrics[metric].name);
+        add_label(out, "site", PQgetvalue(row, 0, SITE));
+        add_label(out, ",budget", PQgetvalue(row, 0, BUDGET));
+        if (metric == BURN)
+            add_label(out, ",window", PQgetvalue(row, 0, WINDOW));
+        fp_buf_addf(out, "} %s\n", PQgetvalue(row, 0, metric == BURN ? RATE : IS_OVER));
+    }
+    return !writing->parts[BURN].failed;
+}
+
 /* Appends the metrics, which have room for less than all of them together. */
 static void join(const struct vitals_writing *writing, struct fp_buf *out)
 {
@@ -80,9 +113,16 @@ enum fp_reader_result fp_metrics_write(struct fp_readers *readers, int client_fd
     struct vitals_writing writing;
     for (int i = 0; i < METRICS; i++)
         fp_buf_init(&writing.parts[i], FP_METRICS_MAX / (METRICS + 1));
-    const struct fp_reader_query query = {
-        .statement = statement, .take = take, .context = &writing, .client_fd = client_fd};
-    enum fp_reader_result result = fp_readers_ask(readers, &query, trouble);
+    const struct fp_reader_query queries[] = {
+        {.statement = statement, .take = take, .context = &writing, .client_fd = client_fd},
+        {.statement = budgets_statement,
+         .take = take_budget,
+         .context = &writing,
+         .client_fd = client_fd},
+    };
+    enum fp_reader_result result = FP_READER_FINE;
+    for (size_t i = 0; i < FP_COUNT(queries) && result == FP_READER_FINE; i++)
+        result = fp_readers_ask(readers, &queries[i], trouble);
     if (result == FP_READER_FINE)
         join(&writing, out);
     for (int i = 0; i < METRICS; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Metrics: web vitals of the last day in Prometheus' text format, for people's own alerts. Any
- * thread.
+ * Metrics: web vitals and budgets of the last day in Prometheus' text format, for people's own
+ * alerts. Any thread.
  */
 #ifndef FP_CLI_SERVE_METRICS_H
 #define FP_CLI_SERVE_METRICS_H

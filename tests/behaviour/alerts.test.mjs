@@ -14,6 +14,7 @@ import { parse } from 'yaml';
 
 import { files as dashboards } from '../../tools/dashboards.mjs';
 import { envelope, send } from './collector_client.mjs';
+import { startReport } from './serve_tool.mjs';
 import { repository, run, startCollector, startStack, temporaryDir, waitFor } from './stack.mjs';
 
 const read = (/** @type {string} */ file) => fs.readFileSync(path.join(repository, file), 'utf8');
@@ -39,15 +40,29 @@ before(async () => {
     spool: { path: path.join(dir, 'spool'), max_bytes: '4MiB', segment_bytes: '1MiB' },
     sites: [{ name: 'shop', key: 'pk_demo', origins: [origin], token_keys: [path.join(dir, 'key')] }],
   } });
-  for (const name of Object.keys(await collector.metrics())) {
-    const { metric, labels } = split(name);
-    const known = metrics.get(metric) ?? new Map([['instance', new Set()], ['job', new Set()]]); // Prometheus adds these
-    for (const [label, value] of labels) known.set(label, (known.get(label) ?? new Set()).add(value));
-    metrics.set(metric, known);
-  }
+  for (const name of Object.keys(await collector.metrics())) add(name);
+  await addReport();
   metrics.set('up', new Map([['instance', new Set()], ['job', new Set()]]));
 });
 after(() => collector.stop());
+
+/** Adds what `fleetprof serve` exposes of budgets. */
+async function addReport() {
+  const stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', performance_budgets: ['INP p75 <= 200ms'] }] } });
+  await waitFor(async () => (await stack.sql('select from fleetprof_data.performance_budget')).length === 1, { what: 'the budget' });
+  const report = await startReport(stack.postgres.conninfo('fleetprof_reader'));
+  for (const [, name] of (await (await report.get('/metrics')).text()).matchAll(/^(fleetprof_budget_.*) \S+$/gm)) add(name);
+  await report.server.stop();
+  await stack.stop();
+}
+
+/** Adds a series of a metric. @param {string} name with labels */
+function add(name) {
+  const { metric, labels } = split(name);
+  const known = metrics.get(metric) ?? new Map([['instance', new Set()], ['job', new Set()]]); // Prometheus adds these
+  for (const [label, value] of labels) known.set(label, (known.get(label) ?? new Set()).add(value));
+  metrics.set(metric, known);
+}
 
 /** @param {string} name with labels */
 function split(name) {
