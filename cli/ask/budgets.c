@@ -86,16 +86,22 @@ static const char told[] =
                  "'YYYY-MM-DD'), ''), " IN_UNIT("limit_value") ", " IN_UNIT("value") ", " INTERVAL
                                                                                      ", " RATE ", ";
 
+/* Times are written in UTC, as in ISO 8601. */
+#define IN_UTC(column) "to_char(" column " at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
+
 static PGresult *ask(const struct budgets_options *given)
 {
     struct fp_sql_query query;
-    char *list = fp_analysis_list(shown, FP_COUNT(shown));
-    char *columns = fp_memory_print("%s%s", told, list);
-    fp_analysis_query(&given->analysis, columns, "budgets", &query);
+    struct fp_buf columns;
+    fp_buf_init(&columns, (size_t)64 * 1024);
+    fp_buf_addf(&columns, "%s", told);
+    for (size_t i = 0; i < FP_COUNT(shown); i++)
+        fp_buf_addf(&columns, shown[i].cell == FP_CELL_TIME ? "%s" IN_UTC("%s") : "%s%s",
+                    i > 0 ? ", " : "", shown[i].name);
+    fp_analysis_query(&given->analysis, fp_memory_text(&columns), "budgets", &query);
     PGresult *answer = fp_sql_run(given->analysis.connection, &query);
     fp_sql_release(&query);
-    free(columns);
-    free(list);
+    fp_buf_release(&columns);
     return answer;
 }
 
