@@ -67,6 +67,7 @@ static const struct command commands[] = {
     {"doctor", "find out why a site has no profiles", fp_doctor_command},
     {"status", "how collectors and database are, and what is wrong", fp_status_command},
     {"coverage", "how many page loads are profiled, and why not all", fp_report_command},
+    {"rates", "which share of each route's page loads to sample", fp_rates_command},
     {"spool", "a collector's spool: check; show and replay refused uploads", fp_spool_command},
     {"help", "explain a command: help top, help session list", help_command},
     {"complete", NULL, fp_complete_command},
