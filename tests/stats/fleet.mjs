@@ -122,6 +122,23 @@ export class Fleet {
     return (await this.client.query("select * from fleetprof.what_if($1, $2, now() - interval '10 days', top => null)", [vital, `site${this.sites}`])).rows;
   }
 
+  /** From the next side on, only some page loads are profiled. @param {number[]} even by route, in even hours @param {number[]} [odd] @returns {Promise<void>} */
+  async rates(even, odd = even) {
+    await this.#send(`rates ${[...even, ...odd].map((rate) => Math.round(rate * 1e6)).join(' ')}`);
+  }
+
+  /** All page loads since then, profiled or not, by route. @returns {Promise<{ loads: number, profiled: number, self_us: number[] }[]>} */
+  truth() {
+    return this.#send('truth');
+  }
+
+  /** Asks about days of this site, from the first on. @param {string} sql with $1 for the site, $2 and $3 for the days' bounds @param {number} from @param {number} to @returns {Promise<any[]>} */
+  async ask(sql, from, to) {
+    await this.connected;
+    const [since, until] = [from, to].map((day) => new Date((firstDay + 1 + day) * 86_400_000));
+    return (await this.client.query(sql, [`site${this.sites}`, since, until])).rows;
+  }
+
   /** A random number from 0 to 1. */
   uniform() {
     return this.#send('uniform');

@@ -19,6 +19,11 @@
  *                                                rollout, machine_noise, fast_bots, desktop,
  *                                                rare_use, cold, new_browser, heavy, vitals, route0
  * … route5 uniform                                    a random number from 0 to 1
+ *     rates EVEN0 … EVEN5 ODD0 … ODD5            from the next side on, only some page loads are
+ *                                                profiled: by route, in millionths, in even and in
+ *                                                odd hours; the others do not reach the database
+ *     truth                                      of all page loads since then, by route: how many,
+ *                                                how many profiled, and self time by function
  *     visits SITE DAY LOADS PROFILED [NAME=VALUE …] draws page loads into the database, of which
  *                                                the first are profiled; names as in visits.c
  *     gains LOADS [NAME=VALUE …]                 draws page loads: p75 of their vital as it is,
@@ -40,8 +45,18 @@
 
 enum { ARENA_MAX = 256 * 1024 * 1024, WINDOW_BYTES = 40 * 1024 * 1024 };
 
+/* What a web server does: it draws which page loads are profiled. */
+struct drawing {
+    bool is_on;
+    double rates_ppm[2][FLEET_ROUTES]; /* in even and in odd hours */
+    unsigned long loads[FLEET_ROUTES];
+    unsigned long profiled[FLEET_ROUTES];
+    int64_t self_us[FLEET_ROUTES][FLEET_FUNCTIONS_MAX]; /* of all page loads */
+};
+
 struct tool {
     struct fleet fleet;
+    struct drawing drawing;
     struct fp_arena side_arena;
     struct fp_arena arena;
     struct fp_rollup rollup;
@@ -92,10 +107,38 @@ static struct fp_str traffic_of(const struct tool *tool, const struct fleet_uplo
     return fp_sources_is_repeated(tool->sources, &load) ? FP_STR("repeated") : FP_STR("");
 }
 
+static double rate_of(const struct tool *tool, unsigned hour)
+{
+    return tool->drawing.is_on ? tool->drawing.rates_ppm[hour % 2][tool->fleet.route] : 0;
+}
+
+/* Adds a page load to the truth. True if it is profiled. */
+static bool is_drawn(struct tool *tool, const struct fp_delta *delta, double rate_ppm)
+{
+    struct drawing *drawing = &tool->drawing;
+    const unsigned route = tool->fleet.route;
+    if (!drawing->is_on)
+        return true;
+    for (size_t i = 0; i < delta->frame_count; i++) {
+        unsigned number;
+        char name[32];
+        (void)snprintf(name, sizeof(name), "%.*s", (int)delta->frames[i].function.len,
+                       delta->frames[i].function.ptr);
+        if (sscanf(name, "function%u", &number) == 1 && number < FLEET_FUNCTIONS_MAX)
+            drawing->self_us[route][number] += delta->frames[i].self_us;
+    }
+    const bool is_profiled = fleet_uniform(&tool->fleet) * 1e6 < rate_ppm;
+    drawing->loads[route]++;
+    drawing->profiled[route] += is_profiled;
+    return is_profiled;
+}
+
 static void count(struct tool *tool, const struct fleet_upload *upload, const char *site,
                   int64_t day)
 {
+    const double rate_ppm = rate_of(tool, upload->hour);
     const struct fp_fold_context context = {
+        .rate_ppm = (uint32_t)rate_ppm,
         .site = fp_str_of(site),
         .user_agent = fp_str_of(upload->user_agent),
         .traffic = traffic_of(tool, upload, site, day),
@@ -105,6 +148,8 @@ static void count(struct tool *tool, const struct fleet_upload *upload, const ch
     struct fp_delta delta;
     if (!fp_fold(&upload->profile, &context, &tool->arena, &delta))
         die("fold");
+    if (!is_drawn(tool, &delta, rate_ppm))
+        return;
     if (fp_rollup_add(&tool->rollup, &delta) != FP_ROLLUP_COUNTED)
         die("an upload was not counted in its hour");
 }
@@ -365,6 +410,29 @@ static void gains(struct tool *tool, char *arguments)
     free(values);
 }
 
+/* ---- page loads that a server draws ---- */
+
+static void set_rates(struct tool *tool, const double *rates_ppm)
+{
+    tool->drawing = (struct drawing){.is_on = true};
+    for (unsigned i = 0; i < 2 * FLEET_ROUTES; i++)
+        tool->drawing.rates_ppm[i / FLEET_ROUTES][i % FLEET_ROUTES] = rates_ppm[i];
+    printf("{}\n");
+}
+
+static void print_truth(const struct tool *tool)
+{
+    const struct drawing *drawing = &tool->drawing;
+    for (unsigned route = 0; route < FLEET_ROUTES; route++) {
+        printf("%s{\"loads\": %lu, \"profiled\": %lu, \"self_us\": ", route == 0 ? "[" : ", ",
+               drawing->loads[route], drawing->profiled[route]);
+        for (unsigned i = 0; i < tool->fleet.site.function_count; i++)
+            printf("%s%" PRId64, i == 0 ? "[" : ", ", drawing->self_us[route][i]);
+        printf("]}");
+    }
+    printf("]\n");
+}
+
 /* Reads `count` numbers after a word. */
 static bool reads(const char *line, const char *word, size_t count, double *numbers)
 {
@@ -384,7 +452,7 @@ static bool reads(const char *line, const char *word, size_t count, double *numb
 
 static void obey(struct tool *tool, char *line)
 {
-    double n[4];
+    double n[2 * FLEET_ROUTES];
     if (reads(line, "site ", 2, n)) {
         fleet_seed(&tool->fleet, (unsigned)n[0]);
         fleet_make_site(&tool->fleet, (unsigned)n[1]);
@@ -404,6 +472,10 @@ static void obey(struct tool *tool, char *line)
         visits(tool, line + 7);
     } else if (strncmp(line, "gains ", 6) == 0) {
         gains(tool, line + 6);
+    } else if (reads(line, "rates ", FP_COUNT(n), n)) {
+        set_rates(tool, n);
+    } else if (strncmp(line, "truth", 5) == 0) {
+        print_truth(tool);
     } else if (strncmp(line, "uniform", 7) == 0) {
         printf("%.9f\n", fleet_uniform(&tool->fleet));
     } else {
