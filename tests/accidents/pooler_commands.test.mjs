@@ -83,6 +83,7 @@ const tries = () => ({
   'third-parties': [['third-parties', '--csv']],
   'markers': [['markers', '--csv']],
   'coverage': [['coverage', '--csv']],
+  'rates': [['rates', '--csv']],
   'hangs': [['hangs', '--csv']],
   'violations': [['violations', '--csv']],
   'callers': [['callers', 'work', '--csv'], ['callers', '--callees', 'work', '--csv']],

@@ -66,6 +66,12 @@ before(async () => {
   const hang = { type: 'crash', url: 'https://shop.example/', body: { reason: 'unresponsive', stack: 'at spin (https://shop.example/app.js:3:7)' } };
   assert.equal((await send(to.replace('ingest', 'reports'), { body: JSON.stringify([hang, { ...hang, type: 'document-policy-violation', body: { policyId: 'js-profiling' } }]) })).status, 204);
   await waitFor(async () => (await stack.sql('select from fleetprof.upload_log')).length === 106, { what: '106 uploads' });
+  // A page load of an hour that has ended, with a verified rate.
+  await stack.postgres.execute(`
+    insert into fleetprof_data.segment (segment_id, site, route, release, environment, variant, browser, os, device, thread, rate_ppm, last_seen)
+    values (1, 'shop', '/rated', '', '', '', '', '', 'desktop', 'window', 10000, current_date);
+    insert into fleetprof_data.total_recent (group_id, bucket, spool_id, position, marker, uploads, loads, samples, self_us, profiled_us2, unseen_us)
+    values (1, date_bin('1 hour', now(), 'epoch') - interval '2 hours', gen_random_uuid(), 0, '{-1}', '{1}', '{1}', '{1}', '{10000}', '{1e8}', '{0}');`);
   fs.writeFileSync(path.join(dir, 'no-database.yaml'), JSON.stringify({ ...stack.collector.config, database: `host=${dir} dbname=fleetprof` }));
   const added = await run([program, 'sourcemap', 'add', '--site', 'shop', '--release', 'v1', '--url-prefix', 'https://shop.example/', table,
     '--database', stack.postgres.conninfo('fleetprof_writer')]);
@@ -110,6 +116,7 @@ const questions = [
   ['cost party', "select * from fleetprof.cost_by('party', 'shop')"],
   ['cost package', "select * from fleetprof.cost_by('package', 'shop')"],
   ['coverage', "select * from fleetprof.coverage('shop')"],
+  ['rates', "select * from fleetprof.rates('shop')"],
   ['hangs', "select * from fleetprof.hangs('shop')"],
   ['violations', "select * from fleetprof.violations('shop')"],
   ['sourcemap list', 'select * from fleetprof.function_tables'],

@@ -62,6 +62,7 @@ const factFunctions = {
   third_parties: [''],
   blind_time: [''],
   coverage: [''],
+  rates: [''],
   hangs: [''],
   violations: [''],
   refusals: [''],
