@@ -125,12 +125,12 @@ static const struct argp rates_argp = {
     "'%'"
 
 static const struct fp_shown shown[] = {
-    {.heading = "ROUTE", .cell = FP_CELL_PATH, .sql = "coalesce(page_route, '(all others)')"},
+    {.name = "page_route", .cell = FP_CELL_PATH, .sql = "coalesce(page_route, '(all others)')"},
     {.heading = "LOADS A DAY", .cell = FP_CELL_INTEGER, .sql = "round(loads_per_day)"},
     {.heading = "PROFILES", .cell = FP_CELL_INTEGER, .sql = "round(profiles_per_day)"},
     {.heading = "RATE", .cell = FP_CELL_WORD, .sql = PERCENT("rate")},
     {.heading = "PROPOSED", .cell = FP_CELL_WORD, .sql = PERCENT("proposed_rate")},
-    {.heading = "PROFILES THEN",
+    {.name = "proposed_profiles_per_day",
      .cell = FP_CELL_INTEGER,
      .sql = "round(proposed_profiles_per_day)"},
     {.name = "expected_interval"},
