@@ -169,7 +169,7 @@ as $$
 declare
     -- {{given}}
     this_hour constant timestamptz := date_bin('1 hour', now(), 'epoch');
-    -- Of a confidence interval of 95 %.
+    -- Standard errors on each side of an interval of 95 %.
     z constant double precision := 1.96;
     -- With fewer profiles, the spread is not known.
     few constant double precision := (least_evidence()).uploads;

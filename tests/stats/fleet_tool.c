@@ -45,7 +45,7 @@
 
 enum { ARENA_MAX = 256 * 1024 * 1024, WINDOW_BYTES = 40 * 1024 * 1024 };
 
-/* What a web server does: it draws which page loads are profiled. */
+/* The draws of a web server: which page loads are profiled. */
 struct drawing {
     bool is_on;
     double rates_ppm[2][FLEET_ROUTES]; /* in even and in odd hours */
@@ -112,6 +112,17 @@ static double rate_of(const struct tool *tool, unsigned hour)
     return tool->drawing.is_on ? tool->drawing.rates_ppm[hour % 2][tool->fleet.route] : 0;
 }
 
+/* Returns the number of "function7"; of another name FLEET_FUNCTIONS_MAX. */
+static unsigned number_of(struct fp_str name)
+{
+    unsigned number = 0;
+    if (!fp_str_has_prefix(name, FP_STR("function")))
+        return FLEET_FUNCTIONS_MAX;
+    for (size_t i = strlen("function"); i < name.len && number < FLEET_FUNCTIONS_MAX; i++)
+        number = 10 * number + (unsigned)(name.ptr[i] - '0');
+    return number;
+}
+
 /* Adds a page load to the truth. True if it is profiled. */
 static bool is_drawn(struct tool *tool, const struct fp_delta *delta, double rate_ppm)
 {
@@ -120,11 +131,8 @@ static bool is_drawn(struct tool *tool, const struct fp_delta *delta, double rat
     if (!drawing->is_on)
         return true;
     for (size_t i = 0; i < delta->frame_count; i++) {
-        unsigned number;
-        char name[32];
-        (void)snprintf(name, sizeof(name), "%.*s", (int)delta->frames[i].function.len,
-                       delta->frames[i].function.ptr);
-        if (sscanf(name, "function%u", &number) == 1 && number < FLEET_FUNCTIONS_MAX)
+        const unsigned number = number_of(delta->frames[i].function);
+        if (number < FLEET_FUNCTIONS_MAX)
             drawing->self_us[route][number] += delta->frames[i].self_us;
     }
     const bool is_profiled = fleet_uniform(&tool->fleet) * 1e6 < rate_ppm;

@@ -96,7 +96,7 @@ test('estimates of adaptive rates are without a bias, and intervals hold the tru
       ) as entry`, 0, days);
     loads.held += Number(Math.abs(estimated - all.loads) < 1.96 * error);
     loads.z += (estimated - all.loads) / error;
-    // What was promised for the last day: the worst of the 20 costliest functions is within the interval.
+    // The promise for the last day: the worst of the 20 costliest functions is within the interval.
     for (const { page_route: name, expected_interval: interval } of rows) {
       if (name === null || interval === null) continue;
       const truth = lastDay[numberOf(name)];
