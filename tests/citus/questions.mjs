@@ -57,6 +57,7 @@ const factFunctions = {
   what_if: ["vital => 'INP', top => null"],
   fix_first: ['top => null'],
   typical_load: ['', "measure_name => '(INP) poor'", 'key => KEY'],
+  overview: [''],
   profiling_cost: [''],
   budgets: [''],
   third_parties: [''],
@@ -148,6 +149,7 @@ const views = {
   running_sessions: ['select * from fleetprof.running_sessions'],
   storage: ['select distinct site, day from fleetprof.storage'],
   sites: ['select site, first_hour, last_hour from fleetprof.sites()'],
+  overview_of_sites: ["select * from fleetprof.overview_of_sites(since => '-infinity', until => '2026-01-20Z')"],
   function_tables: ['select site, release, url, functions from fleetprof.function_tables'],
   code_owners: ['select * from fleetprof.code_owners'],
 };

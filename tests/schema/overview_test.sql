@@ -1,0 +1,61 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- overview and overview_of_sites: sentences about a site, each from another question.
+\ir fixture.inc
+set local search_path = pgtap, fleetprof, pg_catalog;
+
+insert into segment (segment_id, site, route, release, device, browser) values
+    (1, 'shop', '/cart', 'v1', 'desktop', 'Chrome'), (2, 'shop', '/', 'v2', 'mobile', 'Chrome'), (3, 'blog', '', '', 'mobile', ''),
+    (4, 'quiet', '/', 'v1', 'mobile', 'Chrome');
+insert into sample (segment_id, bucket, upload, us, path) values
+    (1, '2026-01-05 10:00Z', 1, 10000, '{main,render}'),
+    (1, '2026-01-05 10:00Z', 2, 30000, '{main}'),
+    (1, '2026-01-05 10:00Z', 2, 20000, null),
+    (2, '2026-01-06 01:00Z', 4, 8000, '{main}'),
+    (3, '2026-01-06 02:00Z', 5, 6000, null);
+insert into timing_value (segment_id, bucket, kind, name, us)
+select 2, '2026-01-06 01:00Z', 'vital', 'INP', 373000 from generate_series(1, 40);
+select pg_temp.store() \g /dev/null
+select pg_temp.pack() \g /dev/null
+
+select plan(13);
+
+select is(
+    (select array_agg(distinct part order by part) from overview('shop', '2026-01-05Z', 'infinity')), '{need,release,scripts,vital}',
+    'parts without anything have no row');
+select results_eq(
+    $$ select name, verdict, sentence, before_release, after_release from overview('shop', '2026-01-05Z', 'infinity', of_part => 'release') $$,
+    $$ values ('v2', 'early', 'It is too early to judge v2 against v1.', 'v1', 'v2') $$, 'two releases with hardly an upload');
+select results_eq(
+    $$ select verdict, sentence, before_release from overview('blog', '2026-01-05Z', 'infinity', of_part => 'release') $$,
+    $$ values ('not comparable', 'No release has one before it, so nothing says what a release changed.', null::text) $$,
+    'without a release there is nothing to compare');
+select is_empty($$ select from overview('%', '2026-01-05Z', 'infinity', of_part => 'release') $$, 'releases of several sites are not compared');
+select is_empty($$ select from overview('shop', '2026-01-05Z', 'infinity', release => 'v2', of_part => 'release') $$, 'nor is one release with itself');
+select results_eq(
+    $$ select name, verdict, sentence, unit from overview('shop', '2026-01-05Z', 'infinity', of_part => 'vital') $$,
+    $$ values ('INP', 'needs improvement', 'INP p75 ' || (select round(p75) from vitals('shop', '2026-01-05Z', 'infinity')) || ' ms: needs improvement', 'ms') $$, 'a vital and its rating');
+select results_eq(
+    $$ select sentence, value from overview('shop', '2026-01-05Z', 'infinity', of_part => 'scripts') $$,
+    $$ values ('Scripts take 16.0 ms per page load', 16::float8) $$, 'attributed time per page load');
+select results_eq(
+    $$ select name, verdict, sentence from overview('shop', '2026-01-05Z', 'infinity', of_part => 'need') where name <> 'newest' $$,
+    $$ values ('coverage', 'fine', '3 of 3 page loads are profiled'), ('refusals', 'fine', 'No record was refused'),
+        ('unseen', 'fine', '0 % of the watched time is unseen'),
+        ('unattributed', 'fine', '29.4 % of the profiled time is idle or has no visible stack') $$, 'what needs somebody');
+select is(verdict || ' ' || sentence, 'wrong Newest data: 2026-01-06 02:00 UTC', 'old data need a look') from overview('blog', '2026-01-05Z', 'infinity', of_part => 'need') where name = 'newest';
+select is_empty(
+    $$ select from overview('shop', '2026-01-05Z', '2026-01-07Z', of_part => 'need') where name = 'newest' $$,
+    'an earlier end says nothing about the newest data');
+select throws_ok(
+    $$ select from overview('shop', '2026-01-05Z', 'infinity', of_part => 'parts') $$, '22023', 'there is no part "parts" of the overview', 'an unknown part');
+select results_eq(
+    $$ select site, verdict, busy_ms, wrong, worst > 0 from overview_of_sites(since => '2026-01-05Z', until => '2026-01-07Z') $$,
+    $$ values ('shop', 'early', 16::float8, 0::bigint, true), ('blog', 'not comparable', 0, 0, false), ('quiet', 'not comparable', null, 1, false) $$,
+    'sites, the worst first');
+select results_eq(
+    $$ select value, words from (values (1234567.8, '1,234,568'), (12.34, '12.3'), (1.234, '1.23'), (0.001, '< 0.01'), (0, '0'), (null, '–'))
+        as example (value, expected) cross join lateral fleetprof_data.number_words(value) as words $$,
+    $$ values (1234567.8, '1,234,568'), (12.34, '12.3'), (1.234, '1.23'), (0.001, '< 0.01'), (0, '0'), (null, '–') $$,
+    'numbers as the report writes them');
+select * from finish();
+rollback;
