@@ -24,6 +24,9 @@ static enum fp_exit help_command(int argc, char **argv);
 /* A name without a function to run is the heading of those that follow it. --help leaves out what
  * has no summary. */
 static const struct command commands[] = {
+    {"Begin here:", NULL, NULL},
+    {"summary", "a site at a glance: findings, vitals, what to fix, what is wrong",
+     fp_summary_command},
     {"Where the time goes:", NULL, NULL},
     {"top", "the functions that cost the most time", fp_top_command},
     {"flame", "a flame graph in the terminal", fp_flame_command},

@@ -34,6 +34,7 @@ void fp_command_parse(const struct argp *argp, int argc, char **argv, void *give
 char *fp_command_help(int key, const char *text, void (*list)(FILE *stream));
 
 enum fp_exit fp_migrate_command(int argc, char **argv);
+enum fp_exit fp_summary_command(int argc, char **argv);
 enum fp_exit fp_top_command(int argc, char **argv);
 enum fp_exit fp_flame_command(int argc, char **argv);
 /* For timings, vitals and the other commands of cli/ask/reports.c: finds its row by the name. */

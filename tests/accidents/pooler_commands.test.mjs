@@ -78,6 +78,7 @@ const tries = () => ({
   'cost': [['cost', 'party', '--csv']],
   'what-if': [['what-if', 'INP', '--csv']],
   'fix-first': [['fix-first', '--csv']],
+  'summary': [['summary', '--csv']],
   'profiling-cost': [['profiling-cost', '--csv']],
   'budgets': [['budgets', '--csv']],
   'third-parties': [['third-parties', '--csv']],

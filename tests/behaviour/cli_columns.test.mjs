@@ -108,6 +108,8 @@ const questions = [
   ['interactions --by device', "select * from fleetprof.interactions_by('device', 'shop')"],
   ['long-frames', "select * from fleetprof.long_frames('shop')"],
   ['what-if INP', "select * from fleetprof.what_if('INP', 'shop')"],
+  ['summary', "select * from fleetprof.overview('shop')"],
+  ['summary --site %', 'select * from fleetprof.overview_of_sites()'],
   ['fix-first', "select * from fleetprof.fix_first('shop')"],
   ['session typical', "select *, session_id::text from fleetprof.typical_load('shop')"],
   ['budgets', "select * from fleetprof.budgets('shop')"],

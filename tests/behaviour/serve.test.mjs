@@ -114,7 +114,7 @@ test('each response says that nothing of it may run, load or be framed elsewhere
 
 /** A request to each route that needs more than a site. */
 const needs = {
-  sites: '', values: 'site=shop&field=browser', measure_hotspots: 'site=shop&measure_name=render',
+  sites: '', overview_of_sites: '', values: 'site=shop&field=browser', measure_hotspots: 'site=shop&measure_name=render',
   vital_hotspots: 'site=shop&vital=INP', callers: `site=shop&function_name=${encodeURIComponent('<%')}`.replace('%253C', '%25'),
   callees: 'site=shop&function_name=outer', compare_releases: 'site=shop&before=r1&after=r2',
   compare_costs: 'by=host&site=shop&before=r1&after=r2', change_parts: 'site=shop&before=r1&after=r2',
