@@ -224,7 +224,8 @@ static bool save_views(struct saving *saving)
         "resource", "source", "marker", FP_FILTERS_OF_DIMENSIONS(NAME_OF)};
     bool fine = save(saving, "flamegraph_columns", EXTRA({"max_nodes", "50000"})) &&
                 save(saving, "hotspots", EXTRA({"top", "500"})) &&
-                save(saving, "fix_first", EXTRA({"top", "10"}));
+                save(saving, "fix_first", EXTRA({"top", "10"})) &&
+                save(saving, "overview", EXTRA({"of_part", "need"}));
     for (size_t i = 0; fine && i < FP_COUNT(plain); i++) {
         fine = save(saving, plain[i], EXTRA({NULL, NULL}));
         if (strcmp(plain[i], "summary") == 0)
@@ -295,6 +296,7 @@ static bool save_comparison(struct saving *saving, const char *before, const cha
     return save(saving, "compare_vitals", EXTRA({"before", before}, {"after", after})) &&
            save(saving, "compare_timings", EXTRA({"before", before}, {"after", after})) &&
            save(saving, "releases", EXTRA({"since", since != NULL ? since : "30d"})) &&
+           save(saving, "overview", EXTRA({"of_part", "release"})) &&
            save_side(saving, before, sides[0]) && save_side(saving, after, sides[1]) &&
            save_strip(saving, sides);
 }

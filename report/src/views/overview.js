@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A site at a glance: the latest finding, vitals, what to fix first, what costs most, third parties, what needs somebody. Each part asks for itself. */
 import { ask, isAnswered, isSaved, question } from '../api.js';
-import { successors, mostCompared, verdictBadge } from '../changes.js';
+import { mostCompared, verdictBadge } from '../changes.js';
 import { emptiness } from '../emptiness.js';
 import { miniature } from '../spark.js';
-import { count, counted, hostOf, number, percent, time, visible } from '../format.js';
+import { counted, hostOf, number, visible } from '../format.js';
 import { button, h } from '../h.js';
 import { functionCell, nothing } from '../parts.js';
-import { readable } from '../state.js';
+import { literal } from '../state.js';
 import { functions } from './functions.js';
 import { ratingBar, ratingOf, value, valueText } from './vitals.js';
 
@@ -25,51 +25,34 @@ const mostListed = 5;
 const leastProfiled = 100;
 
 /** The finding is about the latest release, whatever period is looked at. */
-const releaseHours = { since: undefined, until: undefined, release: undefined, exclude_release: undefined };
-
-/** Filters that no comparison takes, or that would leave out one of its sides. */
-const notCompared = ['marker', 'exclude_marker', 'release', 'exclude_release'];
-
-/** @param {State} state */
-const isComparable = ({ site, params }) => !site.includes('%') && !notCompared.some((name) => params[name] !== undefined);
+const always = { since: undefined, until: undefined, release: undefined, exclude_release: undefined };
 
 /** @param {State} state @returns {Record<string, Question>} */
 const asks = (state) => ({
-  ...isComparable(state) ? { 'releases?': question('releases', state, { since: '30d', until: undefined }) } : {},
+  'release?': question('overview', state, { of_part: 'release' }),
   'vitals?': question('vitals', state),
   'summary?': question('summary', state),
   'hotspots?': functions.asks(state).rows,
   'hosts?': question('third_parties', state),
-  'coverage?': question('coverage', state),
-  'refusals?': question('refusals', state),
-  'hangs?': question('hangs', state),
+  'needs?': question('overview', state, { of_part: 'need' }),
   'marks?': question('releases', state),
   'first?': question('fix_first', state, { top: 2 * mostListed }),
 });
 
-/** @param {State} state @param {{ before: string, after: string }} pair @returns {Record<string, Question>} */
-const comparison = (state, pair) => ({
-  'compared?': question('compare_summary', state, { ...releaseHours, ...pair }),
-  'changes?': question('compare_releases', state, { ...releaseHours, ...pair, top: mostCompared }),
-  'felt?': question('compare_vitals', state, { ...releaseHours, ...pair }),
-});
+/** Returns the filters of the releases that a finding compares; null: there are not two. @param {Row} [row] of overview */
+const pairOf = (row) => (row && row.before_release !== null ? { before: literal(row.before_release), after: literal(row.after_release) } : null);
+
+/** @param {State} state @param {Row} [row] of overview @returns {Record<string, Question> | null} */
+function comparison(state, row) {
+  const pair = pairOf(row);
+  return pair && {
+    'changes?': question('compare_releases', state, { ...always, ...pair, top: mostCompared }),
+    'felt?': question('compare_vitals', state, { ...always, ...pair }),
+  };
+}
 
 /** @param {State} state @param {string} name */
 const trendOf = (state, name) => question('trend', state, { by: 'vital', key: name, step: 'hour' });
-
-/** Returns what a finding is about, and by which visitors felt it. @param {Row} row of compare_summary @param {Row[]} changes @param {{ before: string, after: string }} pair @param {Page} page */
-function found(row, changes, pair, page) {
-  const after = visible(readable(pair.after), 60) || '(none)';
-  const before = visible(readable(pair.before), 60) || '(none)';
-  if (!(row.before_uploads > 0) || !(row.after_uploads > 0)) return { sign: '', words: [`There is nothing to compare between ${after} and ${before}.`], rows: [] };
-  const slower = changes.filter(({ verdict, is_agent: own }) => verdict === 'slower' && !own);
-  const begun = row.after_hours?.[0] ? `, since ${time(row.after_hours[0])} UTC` : '';
-  if (row.slower > 0) return { sign: '▲', words: [`${after} made ${counted(row.slower, 'function')} slower${begun}`], rows: slower };
-  if (row.obstacle === 'early') return { sign: '', words: [`It is too early to judge ${after} against ${before}.`], rows: [] };
-  if (row.obstacle) return { sign: '', words: [`${after} and ${before} cannot be compared: ${row.obstacle}.`], rows: [] };
-  const faster = row.faster > 0 ? `, and ${counted(row.faster, 'function')} faster` : '';
-  return { sign: '✓', words: [`${after} made no function slower than ${before}${faster}${begun}`], rows: changes.filter(({ verdict, is_agent: own }) => verdict === 'faster' && !own) };
-}
 
 /** Returns the 75th percentile of a vital on both sides, as a line. @param {Row} row of compare_vitals @param {Page} page */
 const feltLine = (row, page) => h('li', null, verdictBadge(row.verdict, row.change), ' ',
@@ -88,12 +71,8 @@ function whyNoGain(vitals, hours) {
   return 'Nothing that ran is known to make INP or LCP longer. Only page loads whose profile and vitals come from one agent count.';
 }
 
-/** True if a function's name was made short, and no function table knows a better one. @param {Row} row of hotspots */
-const isMinified = ({ kind, function: name, resource, generated_resource: generated, column_number: column }) =>
-  kind === 'function' && resource !== null && resource === generated && /^[\w$]{1,2}$/.test(name) && column > 1;
-
-/** @param {number} then @param {number} now */
-const isStale = (then, now) => now - then > 3 * 3_600_000;
+/** Where a need shows, if not in the coverage. @type {Record<string, string>} */
+const needViews = { unattributed: 'flame', minified: 'functions' };
 
 /** @type {import('../main.js').View} */
 export const overview = {
@@ -101,9 +80,8 @@ export const overview = {
   key: 'h',
   asksItself: true,
   asks,
-  more: (state, { releases, vitals }) => {
-    const pair = releases && successors(releases.rows);
-    return { ...pair ? comparison(state, pair) : {}, ...Object.fromEntries((vitals?.rows ?? []).map(({ name }) => [`trend ${name}?`, trendOf(state, name)])) };
+  more: (state, { release, vitals }) => {
+    return { ...comparison(state, release?.rows[0]), ...Object.fromEntries((vitals?.rows ?? []).map(({ name }) => [`trend ${name}?`, trendOf(state, name)])) };
   },
   mount(main, answers, page, state) {
     const { signal } = page;
@@ -156,9 +134,9 @@ export const overview = {
       return section;
     }
 
-    const pairs = wanted['releases?'] && isAnswered(wanted['releases?']) ? one('releases').then(({ rows }) => successors(rows)) : null;
-    pairs?.catch(() => {});
-    const compared = pairs?.then((pair) => (pair ? comparison(state, pair) : null));
+    const asked = isAnswered(wanted['release?']);
+    const latest = asked ? one('release').then(({ rows: [row] }) => row) : null;
+    const compared = latest?.then((row) => comparison(state, row));
     compared?.catch(() => {});
     /** @param {string} name */
     const side = async (name) => {
@@ -167,20 +145,24 @@ export const overview = {
     };
 
     // The finding.
-    const finding = h('section', { class: 'finding', 'aria-label': 'Latest release', hidden: !pairs });
-    if (pairs) {
-      fill(finding, [wanted['releases?']], async () => {
-        const pair = await pairs;
-        if (!pair) return [h('p', { class: 'note' }, 'The last 30 days have no release with one before it, so nothing says what a release changed.')];
-        const [summary, changes] = await Promise.all([side('compared'), side('changes')]);
-        const row = summary?.rows[0];
-        if (!row || !changes) {
+    const finding = h('section', { class: 'finding', 'aria-label': 'Latest release', hidden: !asked });
+    if (latest) {
+      fill(finding, [wanted['release?']], async () => {
+        const row = await latest;
+        finding.hidden = !row;
+        if (!row) return [];
+        const pair = pairOf(row);
+        if (!pair) return [h('p', { class: 'note' }, visible(row.sentence))];
+        const rows = (await side('changes'))?.rows;
+        if (!rows) {
           finding.hidden = true;
           return [];
         }
-        const { sign, words, rows } = found(row, changes.rows, pair, page);
+        const { verdict } = row;
+        const sign = verdict === 'slower' ? '▲' : ['faster', 'no change seen'].includes(verdict) ? '✓' : '';
         finding.classList.toggle('bad', sign === '▲');
         finding.classList.toggle('good', sign === '✓');
+        const changed = ['slower', 'faster'].includes(verdict) ? rows.filter((each) => each.verdict === verdict && !each.is_agent) : [];
         const felt = h('div', { class: 'felt' });
         fill(felt, [], async () => {
           const vitals = (await side('felt'))?.rows.filter(({ percentile, name, verdict }) => percentile === 75 && ['INP', 'LCP'].includes(name) && ['slower', 'faster', 'no change seen'].includes(verdict)) ?? [];
@@ -188,9 +170,9 @@ export const overview = {
           return [vitals.length === 0 ? null : h('h2', null, 'What visitors felt'), vitals.length === 0 ? null : h('ul', null, vitals.map((each) => feltLine(each, page)))];
         });
         return [
-          h('p', { class: 'verdict' }, sign && `${sign} `, ...words, ' ',
+          h('p', { class: 'verdict' }, sign && `${sign} `, visible(row.sentence), ' ',
             h('a', { class: 'button', href: page.link({ view: 'compare', ...pair, since: null, until: null }) }, 'Compare')),
-          h('div', { class: 'row' }, rows.length === 0 ? null : h('ul', null, rows.slice(0, mostListed).map((each) => changeLine(each, page))), felt)];
+          h('div', { class: 'row' }, changed.length === 0 ? null : h('ul', null, changed.slice(0, mostListed).map((each) => changeLine(each, page))), felt)];
       });
     }
 
@@ -277,50 +259,18 @@ export const overview = {
         h('span', { class: 'amount' }, `${number((row.self_ms ?? 0) / loads)} ms`))))];
     });
 
-    // Tells the operator what needs a look.
+    // What needs the operator.
     const needs = h('ul', { class: 'needs' });
-    /** @param {string} name @param {string} href @param {(answer: Answer) => [boolean, string] | null} judge */
-    const need = (name, href, judge) => {
-      const line = h('li', null);
-      needs.append(line);
-      fill(line, [wanted[`${name}?`]], async () => {
-        const judged = judge(await one(name));
-        if (!judged) line.remove();
-        return judged ? [h('span', { class: judged[0] ? 'fine' : 'wrong', 'aria-hidden': 'true' }, judged[0] ? '✓ ' : '! '), h('a', { href }, judged[1])] : [];
-      });
-    };
-    const toCoverage = page.link({ view: 'coverage' });
-    need('coverage', toCoverage, ({ rows: [row] }) => {
-      if (!row) return [false, 'No page load says whether it was profiled'];
-      if (row.no_policy > 0) return [false, `${counted(row.no_policy, 'sampled page load')} got no Document-Policy header`];
-      if (row.sampled > 0) return [row.delivered / row.sampled >= 0.9, `${percent(row.delivered / row.sampled)} of sampled page loads arrived`];
-      return [true, `${count(row.profiled)} of ${counted(row.loads, 'page load')} are profiled`];
-    });
-    need('refusals', toCoverage, ({ rows }) => [rows.length === 0, rows.length === 0 ? 'No record was refused' : `${counted(sum(rows, 'records'), 'record')} refused: ${visible(rows[0].reason, 60)}`]);
-    need('hangs', toCoverage, ({ rows }) => (rows.length === 0 ? null : [false, `${counted(sum(rows, 'count'), 'document')} hung or crashed`]));
-    need('summary', toCoverage, ({ rows }) => {
-      const [profiled, unseen] = [sum(rows, 'profiled_ms'), sum(rows, 'unseen_ms')];
-      return profiled + unseen === 0 ? null : [unseen / (profiled + unseen) < 0.2, `${percent(unseen / (profiled + unseen))} of the watched time is unseen`];
-    });
-    need('summary', page.link({ view: 'flame' }), ({ rows }) => {
-      const share = sum(rows, 'unattributed_ms') / sum(rows, 'profiled_ms');
-      return Number.isNaN(share) ? null : [true, `${percent(share)} of the profiled time is idle or has no visible stack`];
-    });
-    if (!state.params.until && !isSaved()) {
-      need('summary', toCoverage, ({ rows }) => {
-        const newest = Math.max(...rows.map((row) => Date.parse(row.bucket) + row.hours * 3_600_000));
-        return rows.length === 0 ? null : [!isStale(newest, Date.now()), `Newest data: ${time(newest - 3_600_000)} UTC`];
-      });
-    }
-    need('hotspots', page.link({ view: 'functions' }), ({ rows }) => {
-      const short = rows.slice(0, 50).filter(isMinified).length;
-      return short === 0 ? null : [false, `${count(short)} of the ${count(Math.min(50, rows.length))} costliest functions have minified names: add a function table`];
-    });
+    fill(needs, [wanted['needs?']], async () => (await one('needs')).rows
+      .filter(({ name }) => name !== 'newest' || !isSaved())
+      .map(({ name, verdict, sentence }) => h('li', null, h('span', { class: verdict, 'aria-hidden': 'true' }, verdict === 'fine' ? '✓ ' : '! '),
+        h('a', { href: page.link({ view: needViews[name] ?? 'coverage' }) }, visible(sentence)))));
 
     main.append(h('div', { class: 'overview' }, finding, h('div', { class: 'cards' }, vitals, scripts),
       h('div', { class: 'columns' }, fixes, costly, h('div', null, third, h('section', null, h('h2', null, 'Needs you'), needs)))));
     const settled = settle(settling).then(async () => {
-      const isEmpty = ['summary', 'vitals', 'coverage'].every((name) => answers[name]?.rows.length === 0);
+      const isEmpty = ['summary', 'vitals'].every((name) => answers[name]?.rows.length === 0)
+        && answers.needs?.rows.some(({ name, value: covered }) => name === 'coverage' && covered === null);
       const why = isEmpty && !signal.aborted ? await emptiness(state, page) : null;
       if (why) main.replaceChildren(why);
       else if (isEmpty && !signal.aborted) main.replaceChildren(h('p', { class: 'empty' }, nothing));

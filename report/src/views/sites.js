@@ -6,13 +6,14 @@ import { columnsOf } from '../columns.js';
 import { duration, number, time, visible } from '../format.js';
 import { h } from '../h.js';
 import { tableView } from '../parts.js';
-import { ratingOf, thresholds, valueText } from './vitals.js';
+import { literal } from '../state.js';
+import { ratingOf, valueText } from './vitals.js';
 
 /** @typedef {import('../api.js').Row} Row */
 
 /** Uploads count by the hour. */
 const dayAndMore = 26 * 3_600_000;
-/** Sites that are judged: each takes three questions. */
+/** Sites that are judged: each takes a question. */
 const mostJudged = 30;
 const mostAtOnce = 2;
 const judgedBy = ['LCP', 'INP', 'CLS'];
@@ -39,7 +40,7 @@ export const sites = {
       empty: 'The database has no uploads yet. When a collector has counted the first one, its site is here; fleetprof doctor finds out why none comes.',
       columns: [
         ...columnsOf('sites', { site: { cell: ({ site }) => h('a', { href: page.link({ site, view: 'overview' }) }, visible(site, 120)) } }),
-        { name: 'slower', label: 'Latest release', title: 'Functions that it made slower', cell: (row) => cell(row, 'slower') },
+        { name: 'slower', label: 'Latest release', title: 'What it made slower', cell: (row) => cell(row, 'slower') },
         ...judgedBy.map((name) => /** @type {import('../table.js').Column} */ ({ name, label: `${name} p75`, kind: 'number', title: 'Of the last day', cell: (row) => cell(row, name) })),
         { name: 'busy', label: 'Scripts ms/load', kind: 'number', title: 'Of the last day', cell: (row) => cell(row, 'busy') },
         ...columnsOf('sites', {
@@ -57,25 +58,20 @@ export const sites = {
     /** Asks for what one site's row says; a cell whose question fails stays empty. @param {Row} row */
     async function judge(row) {
       const { site } = row;
-      const one = { site, view: 'overview', item: '', params: {} };
-      const answerTo = (/** @type {string} */ name, more = {}) => ask(question(name, one, more), signal).then((answer) => answer.rows, () => []);
-      const [vitals, hours, findings] = await Promise.all([answerTo('vitals'), answerTo('summary'), answerTo('regressions')]);
-      if (signal.aborted) return;
-      for (const { name, p75 } of vitals) {
-        if (!judgedBy.includes(name)) continue;
-        row[name] = p75;
-        const rating = ratingOf(name, p75);
-        cell(row, name).append(h('a', { class: `rated ${rating.replace(' ', '-')}`, href: page.link({ site, view: 'vital', item: name }), title: rating }, valueText(name, p75)));
+      const asked = question('overview_of_sites', { site, view: 'overview', item: '', params: {} }, { site: undefined, of_site: literal(site) });
+      const found = await ask(asked, signal).then((answer) => answer.rows[0], () => null);
+      if (signal.aborted || !found) return;
+      for (const [name, p75] of Object.entries({ LCP: found.lcp_ms, INP: found.inp_ms, CLS: found.cls })) {
+        if (p75 === null) continue;
+        row[name] = name === 'CLS' ? 1000 * p75 : p75;
+        const rating = ratingOf(name, row[name]);
+        cell(row, name).append(h('a', { class: `rated ${rating.replace(' ', '-')}`, href: page.link({ site, view: 'vital', item: name }), title: rating }, valueText(name, row[name])));
       }
-      const total = (/** @type {string} */ name) => hours.reduce((sum, each) => sum + (each[name] ?? 0), 0);
-      if (total('loads') > 0) {
-        row.busy = (total('profiled_ms') - total('unattributed_ms')) / total('loads');
-        cell(row, 'busy').append(h('a', { href: page.link({ site, view: 'flame' }) }, number(row.busy)));
-      }
-      const slower = findings.filter(({ verdict, is_agent: own }) => verdict === 'slower' && !own);
-      row.slower = slower.length;
-      if (slower.length > 0) cell(row, 'slower').append(h('a', { href: page.link({ site, view: 'compare' }) }, verdictBadge('slower', slower[0].own_change), ` ${visible(slower[0].function, 40)}${slower.length > 1 ? ` +${slower.length - 1}` : ''}`));
-      row.worst = 10 * Math.min(slower.length, 1) + Math.max(0, ...judgedBy.map((name) => (row[name] ?? 0) / thresholds[name][1]));
+      row.busy = found.busy_ms;
+      if (row.busy !== null) cell(row, 'busy').append(h('a', { href: page.link({ site, view: 'flame' }) }, number(row.busy)));
+      row.slower = found.verdict === 'slower' ? 1 : 0;
+      if (row.slower > 0) cell(row, 'slower').append(h('a', { href: page.link({ site, view: 'compare' }) }, verdictBadge('slower'), ` ${visible(found.sentence)}`));
+      row.worst = found.worst;
     }
     async function judgeAll() {
       const waiting = isSaved() ? [] : rows.slice(0, mostJudged);
