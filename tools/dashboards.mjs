@@ -135,6 +135,8 @@ const verdicts = column('/^verdict$/', {
     options: {
       slower: { color: 'red', index: 0 }, new: { color: 'orange', index: 1 },
       faster: { color: 'green', index: 2 }, gone: { color: 'green', index: 3 },
+      poor: { color: 'red', index: 4 }, wrong: { color: 'red', index: 5 }, 'needs improvement': { color: 'orange', index: 6 },
+      good: { color: 'green', index: 7 }, fine: { color: 'green', index: 8 },
     },
   }],
 });
@@ -173,6 +175,16 @@ const dashboard = (name, title, description, variables, panels, from = 'now-24h'
 
 // ---- Dashboards
 
+/** A tile of a vital, with its thresholds. @param {import('./vitals.mjs').Vital} vital */
+const vitalTile = ({ name, unit, good, poor }) => {
+  const scale = unit === 'ms' ? 1 : 1000;
+  const steps = [{ color: 'green', value: null }, { color: 'orange', value: good / scale }, { color: 'red', value: poor / scale }];
+  const tile = stat({ title: name, description: 'The 75th percentile.', width: 4, unit: scale === 1 ? 'ms' : 'none',
+    sql: `select p75${scale === 1 ? '' : ` / ${scale}`} as value from fleetprof.vitals(${filters}) where name = '${name}'` });
+  /** @type {FieldConfigSource} */ (tile.fieldConfig).defaults.thresholds = { mode: /** @type {import('@grafana/schema').ThresholdsMode} */ ('absolute'), steps };
+  return { ...tile, options: { ...tile.options, colorMode: 'value' } };
+};
+
 const overview = dashboard('overview', 'overview', 'What JavaScript costs real users, and which.',
   [release, ...mix, chosen('by', 'Cost by', ['package', 'owner', 'party', 'entity', 'host', 'resource', 'source', 'marker', ...dimensions])], [
     stat({ title: 'Page loads', description: 'Profiled page loads.', width: 6,
@@ -185,6 +197,13 @@ const overview = dashboard('overview', 'overview', 'What JavaScript costs real u
     stat({ title: 'Sampled page loads that arrived', width: 6, unit: 'percentunit',
       description: 'Of the page loads that the server sampled, those with a profile. Empty where no token proves a rate.',
       sql: `select delivered::double precision / nullif(sampled, 0) as share from fleetprof.coverage(${filters})` }),
+    ...vitalRows.map(vitalTile),
+    stat({ title: 'Slower functions', description: 'Those that the latest release made slower.', width: 4,
+      sql: `select nullif(count(*), 0) as slower\nfrom fleetprof.regressions(${value('site')}, ${mixFilters})\nwhere verdict = 'slower' and not is_agent` }),
+    table({ title: 'At a glance', width: 24, height: 14,
+      description: 'The latest release, what visitors felt of it, vitals, what to fix first, third parties and what needs you, in the words of the report.',
+      sql: `select part, verdict, sentence, change\nfrom fleetprof.overview(${filters})` }, [verdicts,
+      column('/^(part|verdict|change)$/', { 'custom.width': 150 })]),
     lines({ title: 'JavaScript per page load', description: 'Attributed time per profiled page load, by hour.', width: 12, unit: 'ms',
       sql: `select bucket as time, (profiled_ms - unattributed_ms) / nullif(loads, 0) as "per page load"\nfrom fleetprof.summary(${filters})\norder by bucket` }),
     lines({ title: 'Page loads per hour', description: 'Profiled page loads; of a day whose hours are gone their mean.', width: 12,

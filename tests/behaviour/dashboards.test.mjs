@@ -12,6 +12,7 @@ import esbuild from 'esbuild';
 import { parse } from 'yaml';
 
 import { files } from '../../tools/dashboards.mjs';
+import { vitals } from '../../tools/vitals.mjs';
 import { startFleet } from '../browser/report_fleet.mjs';
 import { binDir, repository, run, runOrThrow, temporaryDir, waitFor } from './stack.mjs';
 
@@ -132,6 +133,8 @@ for (const [name, model] of dashboards) {
         if (type === 'stat') assert.deepEqual(rows.filter((row) => Object.values(row).some((one) => one !== null)), [], `${title} with ${value}`);
         // It has one row, about nothing.
         else if (title === 'Summary') assert.deepEqual(rows.map((row) => [row.before_uploads, row.after_uploads]), [[0, 0]]);
+        // What it says without page loads is wrong or fine.
+        else if (title === 'At a glance') assert.ok(rows.every(({ part }) => ['release', 'need'].includes(part)), `${title} with ${value}: ${rows.map(({ part }) => part)}`);
         else assert.deepEqual(rows, [], `${title} with ${value}`);
       }
     }
@@ -184,6 +187,24 @@ test('page loads are counted per hour, even of a day whose hours are gone', asyn
   const rows = await ask(filled(panel.targets[0].rawSql, await opened(overview)));
   assert.deepEqual(rows.map(({ time, 'per hour': value }) => [time, value]), (await ask(`select bucket, loads, hours from fleetprof.summary('shop', $__timeFrom(), $__timeTo()) order by bucket`))
     .map(({ bucket, loads, hours }) => [bucket, loads / hours]));
+});
+
+test('the overview has the thresholds of each vital, and the words of the report', async () => {
+  const [, overview] = dashboards.find(([name]) => name === 'overview.json') ?? assert.fail();
+  for (const { name, unit, good, poor } of vitals) {
+    const tile = overview.panels.find((/** @type {any} */ { title }) => title === name);
+    const scale = unit === 'ms' ? 1 : 1000;
+    assert.deepEqual(tile.fieldConfig.defaults.thresholds.steps.map((/** @type {any} */ { color, value }) => [color, value]), [['green', null], ['orange', good / scale], ['red', poor / scale]]);
+    const [{ value }] = await ask(filled(tile.targets[0].rawSql, await opened(overview)));
+    const [{ p75 }] = await ask(`select p75 from fleetprof.vitals('shop', $__timeFrom(), $__timeTo()) where name = '${name}'`);
+    assert.equal(value, p75 / scale, name);
+  }
+  const panel = overview.panels.find((/** @type {any} */ { title }) => title === 'At a glance');
+  const rows = await ask(filled(panel.targets[0].rawSql, await opened(overview)));
+  const parts = new Set(rows.map(({ part }) => part));
+  for (const part of ['release', 'vital', 'scripts', 'need']) assert.ok(parts.has(part), part);
+  const coloured = panel.fieldConfig.overrides.flatMap((/** @type {any} */ { properties }) => properties).find((/** @type {any} */ { id }) => id === 'mappings').value[0].options;
+  for (const { part, verdict } of rows) if (part === 'vital' || part === 'need') assert.ok(coloured[verdict], verdict);
 });
 
 test('two releases are looked for in a month, as the report does', () => {
