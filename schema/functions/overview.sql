@@ -275,7 +275,7 @@ begin
         union all
         select
             6, 'newest', newest >= now() - stale_after, 'Newest data: ' || time_words(newest - interval '1 hour'),
-            extract(epoch from now() - newest) / 3600
+            null
         from total
         -- An earlier end leaves out newer data.
         where newest is not null and overview_of_needs.until >= now()
@@ -293,7 +293,7 @@ end
 $$;
 
 comment on function fleetprof_data.overview_of_needs is
-    'Returns what fleetprof.overview says to who runs the site. value: the number that was judged; of newest the age in hours.';
+    'Returns what fleetprof.overview says to who runs the site. value: the number that was judged; null of newest.';
 
 create or replace function fleetprof.overview(
     -- {{filters}},
@@ -409,7 +409,7 @@ comment on function fleetprof.overview is
     -- {{comment of overview}};
 
 create or replace function fleetprof.overview_of_sites(
-    of_site text default '%',
+    of_site text default null,
     since   timestamptz default null,
     until   timestamptz default null
 )
@@ -455,7 +455,7 @@ begin
             literal_filter(one.site), coalesce(overview_of_sites.since, now() - interval '1 day'),
             coalesce(overview_of_sites.until, now()), of_part => asked)
     ) as found
-    where matches(one.site, overview_of_sites.of_site)
+    where matches(one.site, coalesce(overview_of_sites.of_site, '%'))
     order by worst desc, one.loads desc, one.site;
 end
 $$;

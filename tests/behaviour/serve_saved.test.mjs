@@ -113,7 +113,7 @@ test('a comparison has both sides', async () => {
   assert.equal(code, 0, stderr);
   const { answers } = parts(file);
   const names = Object.keys(answers).map((address) => new URL(address, 'http://report').pathname.replace('/api/v1/', ''));
-  assert.deepEqual(names, ['compare_summary', 'compare_releases', 'compare_vitals', 'compare_timings', 'releases', 'flamegraph_columns', 'summary', 'flamegraph_columns', 'summary', 'summary', 'releases']);
+  assert.deepEqual(names, ['compare_summary', 'compare_releases', 'compare_vitals', 'compare_timings', 'releases', 'overview', 'flamegraph_columns', 'summary', 'flamegraph_columns', 'summary', 'summary', 'releases']);
   const trees = Object.keys(answers).filter((address) => address.includes('flamegraph_columns'));
   assert.deepEqual(trees.map((address) => new URL(address, 'http://report').searchParams.get('release')), ['r1', 'r2']);
 });
