@@ -3,7 +3,7 @@
  * The made-up shop of ./quickstart and of the report's tests: two releases, of which the later makes one function
  * slower, with vitals, marks, measures and a third party. Its profiles show what Chromium shows without flags and origin
  * trials: no markers, and no frames of the language's own functions. Layout, garbage collections and half of a sort have
- * no stack.
+ * no stack. Only ./quickstart has a staged rollout and page loads without a profile.
  *
  *   node demo/shop.mjs FOLDER     writes its uploads as HOUR/BROWSER-NUMBER.json; HOUR is how many hours ago it was
  *
@@ -166,14 +166,29 @@ export function* batches(draw, perHour) {
   }
 }
 
+/** Hours in which a quarter of the visitors has the later release already. */
+const stagedHours = 2;
+
+/** Page loads of an hour without a profile, and why. @type {[browser: string, reason: string][]} */
+const unprofiled = [['iphone', 'unsupported'], ['iphone', 'unsupported'], ['iphone', 'unsupported'], ['chrome', 'quota']];
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const staged = random(7);
   for (const { back, uploads } of batches(random(20_261_122), 16)) {
     const folder = path.join(process.argv[2], String(back));
     fs.mkdirSync(folder, { recursive: true });
-    for (const [i, { agent, body }] of uploads.entries()) {
+    /** @param {string} browser @param {number} i @param {object} body */
+    const write = (browser, i, body) => {
       // With an id, an upload counts once, even if quickstart is interrupted and starts again.
       const id = `5b0e5b0e-0000-4000-8000-${String(100 * back + i).padStart(12, '0')}`;
-      fs.writeFileSync(path.join(folder, `${agent === phone ? 'phone' : 'chrome'}-${i}.json`), JSON.stringify({ id, ...body }));
+      fs.writeFileSync(path.join(folder, `${browser}-${i}.json`), JSON.stringify({ id, ...body }));
+    };
+    for (const [i, { agent, body }] of uploads.entries()) {
+      const isEarly = back > hours && back <= hours + stagedHours && i % 4 === 0;
+      write(agent === phone ? 'phone' : 'chrome', i, isEarly ? { ...visit({ release: '2.3.0', route: Math.floor(3 * staged()), draw: staged }), load: body.load } : body);
+    }
+    for (const [i, [browser, coverage]] of unprofiled.entries()) {
+      write(browser, 50 + i, { version: 1, page: { url: 'https://www.shop.example/cart' }, release: back > hours ? '2.2.9' : '2.3.0', environment: 'production', coverage });
     }
   }
 }

@@ -110,6 +110,12 @@ test('the made-up shop has a regression, vitals and a third party', async () => 
   assert.ok((await ask('interactions --since 7d')).length > 0);
   const hosts = await ask('third-parties --since 7d');
   assert.ok(hosts.some((row) => row.host === 'cdn.tracker.example' && row.party === 'third'), JSON.stringify(hosts));
+  const [covered] = await ask('coverage --since 7d');
+  assert.ok(covered.profiled > 400 && covered.unsupported > 80 && covered.quota > 20, JSON.stringify(covered));
+  assert.ok(JSON.parse((await run(['bash', '-c', `cd '${repository}' && . var/env && build/bin/fleetprof session list --json`])).stdout).some((/** @type {any} */ row) => row.site === 'shop'), 'kept page loads');
+  const found = await ask('summary --since 7d');
+  assert.match(found[0].sentence, /^2\.3\.0 made 1 function slower, since /);
+  assert.deepEqual(found.filter((row) => row.verdict === 'wrong'), []);
 
   const { page, complaints } = await openTab(browser);
   await page.goto(new URL('/shop/compare?before=2.2.9&after=2.3.0', reportUrl()).href);
