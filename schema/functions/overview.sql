@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What a site's overview says, in sentences: the command line, the report and Grafana take their words from here.
+-- Sentences about a site at a glance: the command line, the report and Grafana take their words from here.
 
 create or replace function fleetprof_data.number_words(value double precision)
 returns text
@@ -447,7 +447,7 @@ begin
             max(value) filter (where part = 'vital' and name = 'CLS') as cls,
             max(value) filter (where part = 'scripts') as busy_ms,
             count(*) filter (where part = 'need' and verdict = 'wrong') as wrong,
-            -- What a release made slower comes before what is slow.
+            -- A slower release comes before a slow site.
             coalesce(max(10) filter (where part = 'release' and verdict = 'slower'), 0)
                 + coalesce(max(1000 * value / vital_poor_us(name)) filter (where part = 'vital' and name = any(judged_by)), 0) as worst
         from unnest('{release,vital,scripts,need}'::text[]) as asked

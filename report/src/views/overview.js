@@ -259,7 +259,7 @@ export const overview = {
         h('span', { class: 'amount' }, `${number((row.self_ms ?? 0) / loads)} ms`))))];
     });
 
-    // What needs the operator.
+    // Tells the operator what needs a look.
     const needs = h('ul', { class: 'needs' });
     fill(needs, [wanted['needs?']], async () => (await one('needs')).rows
       .filter(({ name }) => name !== 'newest' || !isSaved())
