@@ -8,10 +8,11 @@
 
 enum { LENGTH_MAX = 1000 };
 
-/* Returns what follows https:// or http://; empty for anything else. */
+/* Returns what follows the scheme of a web page or an editor; empty for anything else. */
 static struct fp_str skip_scheme(struct fp_str text)
 {
-    static const struct fp_str schemes[] = {{"https://", 8}, {"http://", 7}};
+    static const struct fp_str schemes[] = {
+        {"https://", 8}, {"http://", 7}, {"vscode://", 9}, {"idea://", 7}};
     for (size_t i = 0; i < FP_COUNT(schemes); i++)
         if (fp_str_has_prefix(text, schemes[i]))
             return fp_str_skip(text, schemes[i].len);
@@ -22,7 +23,7 @@ static struct fp_str skip_scheme(struct fp_str text)
 static size_t host_len(struct fp_str text)
 {
     size_t len = 0;
-    while (len < text.len && text.ptr[len] != '/') {
+    while (len < text.len && strchr("/?", text.ptr[len]) == NULL) {
         if (!fp_is_alnum(text.ptr[len]) && strchr(".-:[]", text.ptr[len]) == NULL)
             return 0;
         len++;
@@ -62,11 +63,11 @@ const char *fp_source_link_check(struct fp_str source_link)
 {
     struct fp_str rest = skip_scheme(source_link);
     if (rest.len == 0)
-        return "a source link begins with https:// or http://";
+        return "a source link begins with https://, http://, vscode:// or idea://";
     if (source_link.len > LENGTH_MAX)
         return "a source link has at most 1,000 characters";
     size_t len = host_len(rest);
     if (len == 0)
-        return "a source link has a host, without user name or placeholder, and a / after it";
+        return "a source link has a host, without user name or placeholder, and a / or ? after it";
     return check_rest(fp_str_skip(rest, len));
 }

@@ -377,22 +377,22 @@ static const struct {
      "4:37: sites[].timezone: must be a time zone such as Australia/Sydney, this is a list\n"},
     {SITES, "sites: [{name: a, key: k, source_link: \"javascript://x/%0a{file}\"}]\n",
      "4:40: sites[].source_link: \"javascript://x/%0a{file}\": a source link begins "
-     "with https:// or http://\n"},
+     "with https://, http://, vscode:// or idea://\n"},
     {SITES, "sites: [{name: a, key: k, source_link: \"{file}\"}]\n",
-     "4:40: sites[].source_link: \"{file}\": a source link begins with https:// or "
-     "http://\n"},
+     "4:40: sites[].source_link: \"{file}\": a source link begins with https://, "
+     "http://, vscode:// or idea://\n"},
     {SITES, "sites: [{name: a, key: k, source_link: \"https://{file}/\"}]\n",
      "4:40: sites[].source_link: \"https://{file}/\": a source link has a host, "
-     "without user name or placeholder, and a / after it\n"},
+     "without user name or placeholder, and a / or ? after it\n"},
     {SITES, "sites: [{name: a, key: k, source_link: \"https://u:p@git.example/{file}\"}]\n",
      "4:40: sites[].source_link: \"https://u:p@git.example/{file}\": a source link has "
-     "a host, without user name or placeholder, and a / after it\n"},
+     "a host, without user name or placeholder, and a / or ? after it\n"},
     {SITES, "sites: [{name: a, key: k, source_link: \"https://git.example\"}]\n",
      "4:40: sites[].source_link: \"https://git.example\": a source link has a host, "
-     "without user name or placeholder, and a / after it\n"},
+     "without user name or placeholder, and a / or ? after it\n"},
     {SITES, "sites: [{name: a, key: k, source_link: \"https:///{file}\"}]\n",
      "4:40: sites[].source_link: \"https:///{file}\": a source link has a host, "
-     "without user name or placeholder, and a / after it\n"},
+     "without user name or placeholder, and a / or ? after it\n"},
     {SITES, "sites: [{name: a, key: k, source_link: \"https://git.example/a#L{line}\"}]\n",
      "4:40: sites[].source_link: \"https://git.example/a#L{line}\": a source link "
      "needs {file}, which stands for the path of the source\n"},

@@ -171,7 +171,7 @@ static void every_setting_is_stored_where_it_belongs(void **state)
         "\"node:internal/*\"],\n"
         "  source_link: \"http://[::1]:80/{release}/{file}?a#L{line}:{column}\",\n"
         "  timezone: Asia/Kolkata},\n"
-        "  {key: l, name: b}]\n");
+        "  {key: l, name: b, source_link: \"idea://open?file=/src/{file}&line={line}\"}]\n");
     assert_int_equal(config->admin.sa.ss_family, AF_INET6);
     assert_int_equal(config->rules->format.samples, 7);
     assert_int_equal(config->rules->format.stacks, 500000);
@@ -196,7 +196,8 @@ static void every_setting_is_stored_where_it_belongs(void **state)
     assert_string_equal(config->rules->sites[0].ignore.items[2].ptr, "src/gen é/*");
     assert_string_equal(config->rules->sites[0].source_link.ptr,
                         "http://[::1]:80/{release}/{file}?a#L{line}:{column}");
-    assert_int_equal(config->rules->sites[1].source_link.len, 0);
+    assert_string_equal(config->rules->sites[1].source_link.ptr,
+                        "idea://open?file=/src/{file}&line={line}");
     assert_string_equal(config->rules->sites[0].timezone.ptr, "Asia/Kolkata");
     assert_string_equal(config->rules->sites[1].timezone.ptr, "UTC");
     assert_string_equal(config->dead_letters_path.ptr, "/letters");
