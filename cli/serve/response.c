@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <libdeflate.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
     PACK_FROM = 1024, /* below, packing saves no packet */
@@ -17,14 +18,20 @@ enum {
 
 /* Names of functions and pages are chosen by anybody on the internet: nothing that they contain may
  * run, load or be framed. */
+#define POLICY                                                                                     \
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "              \
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+static const char page_policy[] =
+    POLICY "; require-trusted-types-for 'script'; trusted-types 'none'";
+
+/* The manual has no text of others, and its search loads a script of its own. */
+static const char manual_policy[] = POLICY;
+
 static const struct {
     const char *name;
     const char *value;
 } fixed_headers[] = {
-    {"Content-Security-Policy",
-     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-     "require-trusted-types-for 'script'; trusted-types 'none'"},
     {"X-Content-Type-Options", "nosniff"},
     {"Referrer-Policy", "no-referrer"},
     {"Cross-Origin-Opener-Policy", "same-origin"},
@@ -37,19 +44,30 @@ static bool add_header(struct MHD_Response *response, const char *name, const ch
     return MHD_add_response_header(response, name, value) == MHD_YES;
 }
 
-/* Queues and releases the response. */
-static enum MHD_Result send_response(struct MHD_Connection *connection,
-                                     struct MHD_Response *response, unsigned status,
-                                     const char *cache_control)
+/* Queues and releases the response. The policy of its content is on it already. */
+static enum MHD_Result queue(struct MHD_Connection *connection, struct MHD_Response *response,
+                             unsigned status, const char *cache_control)
 {
-    if (response == NULL)
-        return MHD_NO;
     bool good = add_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, cache_control);
     for (size_t i = 0; i < FP_COUNT(fixed_headers); i++)
         good = good && add_header(response, fixed_headers[i].name, fixed_headers[i].value);
     enum MHD_Result queued = good ? MHD_queue_response(connection, status, response) : MHD_NO;
     MHD_destroy_response(response);
     return queued;
+}
+
+/* Queues and releases a response of the page or the API. */
+static enum MHD_Result send_response(struct MHD_Connection *connection,
+                                     struct MHD_Response *response, unsigned status,
+                                     const char *cache_control)
+{
+    if (response == NULL)
+        return MHD_NO;
+    if (!add_header(response, "Content-Security-Policy", page_policy)) {
+        MHD_destroy_response(response);
+        return MHD_NO;
+    }
+    return queue(connection, response, status, cache_control);
 }
 
 static struct fp_str header_of(struct MHD_Connection *connection, const char *name)
@@ -133,6 +151,29 @@ enum MHD_Result fp_response_file(struct MHD_Connection *connection, const struct
         return MHD_NO;
     }
     return send_response(connection, response, MHD_HTTP_OK, "private, no-cache");
+}
+
+enum MHD_Result fp_response_manual(struct MHD_Connection *connection, int fd, size_t len,
+                                   const char *content_type)
+{
+    struct MHD_Response *response = MHD_create_response_from_fd(len, fd);
+    if (response == NULL) {
+        close(fd);
+        return MHD_NO;
+    }
+    if (!add_header(response, "Content-Security-Policy", manual_policy) ||
+        !add_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, content_type)) {
+        MHD_destroy_response(response);
+        return MHD_NO;
+    }
+    return queue(connection, response, MHD_HTTP_OK, "private, max-age=3600");
+}
+
+enum MHD_Result fp_response_nothing(struct MHD_Connection *connection)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    return send_response(connection, response, MHD_HTTP_NO_CONTENT, "no-store");
 }
 
 /* Returns the body by gzip, malloc'd; NULL when out of memory or not worth it. */

@@ -29,6 +29,13 @@ enum MHD_Result fp_response_message(struct MHD_Connection *connection,
 enum MHD_Result fp_response_metrics(struct MHD_Connection *connection,
                                     const struct fp_buf *body) FP_MUST_CHECK;
 
+/* Sends a file of the manual, of so many bytes; closes it. */
+enum MHD_Result fp_response_manual(struct MHD_Connection *connection, int fd, size_t len,
+                                   const char *content_type) FP_MUST_CHECK;
+
+/* Sends 204. */
+enum MHD_Result fp_response_nothing(struct MHD_Connection *connection) FP_MUST_CHECK;
+
 /* Sends a problem. */
 enum MHD_Result fp_response_trouble(struct MHD_Connection *connection,
                                     const struct fp_trouble *trouble) FP_MUST_CHECK;

@@ -4,6 +4,7 @@
  */
 #include "cli/kit/command.h"
 #include "cli/kit/query.h"
+#include "cli/serve/manual.h"
 #include "cli/serve/reader_options.h"
 #include "cli/serve/server.h"
 #include "collector/http/listen.h"
@@ -18,6 +19,7 @@ enum {
     OPTION_LISTEN = FP_OPTION_FIRST,
     OPTION_ALLOW_HOST,
     OPTION_MCP,
+    OPTION_MANUAL,
 };
 
 enum {
@@ -42,6 +44,8 @@ static const struct argp_option options[] = {
      0},
     {"mcp", OPTION_MCP, NULL, 0,
      "also answer programs with a language model, at /mcp; on loopback only", 0},
+    {"manual", OPTION_MANUAL, "FOLDER", 0,
+     "the built manual, to show at /help/ (default: the one of the package)", 0},
     {0},
 };
 
@@ -94,6 +98,11 @@ static error_t parse_serve(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_MCP:
         given->server.has_mcp = true;
+        return 0;
+    case OPTION_MANUAL:
+        if (!fp_manual_is_there(arg))
+            argp_error(state, "--manual %s: there is no index.html", arg);
+        given->server.manual = arg;
         return 0;
     case ARGP_KEY_SUCCESS:
         settle_guard(given, state);
@@ -241,6 +250,7 @@ enum fp_exit fp_serve_command(int argc, char **argv)
     struct serve_options given = {.readers = {.connections = READERS, .waiting = WAITING}};
     if (fp_address_parse(FP_STR("127.0.0.1:8602"), &given.server.listen) != NULL)
         return FP_EXIT_TROUBLE;
+    given.server.manual = fp_manual_installed();
     fp_command_parse(&serve_argp, argc, argv, &given);
     char *conninfo = fp_database_choose(&given.database);
     if (conninfo == NULL)

@@ -4,6 +4,7 @@
  */
 #include "cli/serve/server.h"
 
+#include "cli/serve/manual.h"
 #include "cli/serve/mcp_message.h"
 #include "cli/serve/metrics.h"
 #include "cli/serve/response.h"
@@ -239,6 +240,8 @@ static enum MHD_Result answer_path(const struct fp_server *server,
         return answer_api(server, connection, path + sizeof(api) - 1);
     if (strcmp(path, metrics_path) == 0)
         return answer_metrics(server, connection);
+    if (fp_manual_owns(path))
+        return fp_manual_answer(connection, server->settings.manual, path);
     const struct fp_page_file *page = NULL;
     bool is_page = strncmp(path, "/assets/", strlen("/assets/")) != 0 &&
                    strncmp(path, "/api/", strlen("/api/")) != 0;

@@ -15,6 +15,7 @@ struct fp_server_settings {
     struct fp_address listen;
     struct fp_guard guard;      /* its names outlive the server */
     struct fp_readers *readers; /* outlive the server */
+    const char *manual;         /* its folder, which outlives the server; NULL: none */
     bool has_mcp;               /* answers POST /mcp */
 };
 
