@@ -17,6 +17,7 @@
 
 #include <libdeflate.h>
 #include <openssl/evp.h>
+#include <time.h>
 #include <yyjson.h>
 
 enum { OPTION_COMPARE = FP_OPTION_FIRST };
@@ -25,7 +26,9 @@ enum {
     FILE_MAX = 256 * 1024 * 1024,
     ADDRESS_MAX = 32 * 1024,
     TIMEOUT_S = 300,
-    EXTRA_MAX = 4,
+    EXTRA_MAX = 6,
+    FUNCTIONS_MAX = 10,
+    KEY_MAX = 24,
     PACK_LEVEL = 12,
 };
 
@@ -212,6 +215,81 @@ static bool save(struct saving *saving, const char *name, const struct saved_val
 
 #define NAME_OF(id, of, name, ...) name
 
+/* ---- functions ---- */
+
+/* Functions whose pages a report has. */
+struct saved_functions {
+    char keys[FUNCTIONS_MAX][KEY_MAX];
+    size_t count;
+};
+
+/* Returns the place of a column in an answer; its number of columns if it has no such column. */
+static size_t find_column(yyjson_val *columns, const char *column)
+{
+    size_t i = 0;
+    while (i < yyjson_arr_size(columns) &&
+           !yyjson_equals_str(yyjson_obj_get(yyjson_arr_get(columns, i), "name"), column))
+        i++;
+    return i;
+}
+
+/* True if a row has no verdict, or one that is a finding. */
+static bool is_found(yyjson_val *verdict)
+{
+    return verdict == NULL || yyjson_equals_str(verdict, "slower") ||
+           yyjson_equals_str(verdict, "faster") || yyjson_equals_str(verdict, "new") ||
+           yyjson_equals_str(verdict, "gone");
+}
+
+/* Takes the functions of the first rows of an answer; of a comparison, those that it found. */
+static void read_functions(const struct fp_answer *answer, struct saved_functions *functions)
+{
+    yyjson_doc *doc =
+        yyjson_read((const char *)answer->body.data, answer->body.len, YYJSON_READ_NOFLAG);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    yyjson_val *columns = yyjson_obj_get(root, "columns");
+    const size_t key_column = find_column(columns, "function_key");
+    const size_t verdict_column = find_column(columns, "verdict");
+    size_t i, rows;
+    yyjson_val *row;
+    functions->count = 0;
+    yyjson_arr_foreach(yyjson_obj_get(root, "rows"), i, rows, row)
+    {
+        const char *key = yyjson_get_str(yyjson_arr_get(row, key_column));
+        if (functions->count < FUNCTIONS_MAX && key != NULL && strlen(key) < KEY_MAX &&
+            is_found(yyjson_arr_get(row, verdict_column)))
+            (void)snprintf(functions->keys[functions->count++], KEY_MAX, "%s", key);
+    }
+    yyjson_doc_free(doc);
+}
+
+/* Saves what the page of one function asks. */
+static bool save_function(struct saving *saving, const char *key,
+                          const struct saved_value period[2])
+{
+    return save(saving, "callers", EXTRA({"key", key}, period[0], period[1])) &&
+           save(saving, "callees", EXTRA({"key", key}, period[0], period[1])) &&
+           save(saving, "trend",
+                EXTRA({"by", "function"}, {"key", key}, {"step", "hour"}, period[0], period[1])) &&
+           save(saving, "change_point",
+                EXTRA({"by", "function"}, {"key", key}, period[0], period[1])) &&
+           save(saving, "function_by",
+                EXTRA({"by", "route"}, {"key", key}, period[0], period[1])) &&
+           save(saving, "function_by",
+                EXTRA({"by", "measure"}, {"key", key}, period[0], period[1]));
+}
+
+static bool save_functions(struct saving *saving, const struct saved_functions *functions,
+                           const struct saved_value period[2])
+{
+    bool fine = true;
+    for (size_t i = 0; fine && i < functions->count; i++)
+        fine = save_function(saving, functions->keys[i], period);
+    return fine;
+}
+
+/* ---- views ---- */
+
 static bool save_views(struct saving *saving)
 {
     static const char *const plain[] = {
@@ -222,10 +300,13 @@ static bool save_views(struct saving *saving)
     static const char *const groups[] = {
         "host",     "party",  "entity", "package",
         "resource", "source", "marker", FP_FILTERS_OF_DIMENSIONS(NAME_OF)};
+    struct saved_functions functions;
     bool fine = save(saving, "flamegraph_columns", EXTRA({"max_nodes", "50000"})) &&
-                save(saving, "hotspots", EXTRA({"top", "500"})) &&
-                save(saving, "fix_first", EXTRA({"top", "10"})) &&
-                save(saving, "overview", EXTRA({"of_part", "need"}));
+                save(saving, "hotspots", EXTRA({"top", "500"}));
+    if (fine)
+        read_functions(&saving->answer, &functions);
+    fine = fine && save(saving, "fix_first", EXTRA({"top", "10"})) &&
+           save(saving, "overview", EXTRA({"of_part", "need"}));
     for (size_t i = 0; fine && i < FP_COUNT(plain); i++) {
         fine = save(saving, plain[i], EXTRA({NULL, NULL}));
         if (strcmp(plain[i], "summary") == 0)
@@ -233,7 +314,7 @@ static bool save_views(struct saving *saving)
     }
     for (size_t i = 0; fine && i < FP_COUNT(groups); i++)
         fine = save(saving, "cost_by", EXTRA({"by", groups[i]}));
-    return fine;
+    return fine && save_functions(saving, &functions, (struct saved_value[2]){{NULL, NULL}});
 }
 
 /* Copies a bound of the hours of a side from the answer of compare_summary; "" if there is none. */
@@ -267,15 +348,24 @@ static bool save_side(struct saving *saving, const char *release, char bounds[2]
                 EXTRA({"since", bounds[0]}, {"until", bounds[1]}, {"release", release}));
 }
 
-/* Saves the page loads and releases of the time from the first hour of a side to the last one. */
-static bool save_strip(struct saving *saving, char sides[2][2][40])
+/* Saves the page loads and releases of the time from the first hour of a side to the last one, and
+ * in that time the functions that were found. */
+static bool save_around(struct saving *saving, char sides[2][2][40],
+                        const struct saved_functions *functions)
 {
     if (sides[0][0][0] == '\0' || sides[1][0][0] == '\0')
         return true;
-    const char *since = sides[strcmp(sides[0][0], sides[1][0]) <= 0 ? 0 : 1][0];
-    const char *until = sides[strcmp(sides[0][1], sides[1][1]) >= 0 ? 0 : 1][1];
-    return save(saving, "summary", EXTRA({"since", since}, {"until", until}, {"release", NULL})) &&
-           save(saving, "releases", EXTRA({"since", since}, {"until", until}));
+    const struct saved_value period[2] = {
+        {"since", sides[strcmp(sides[0][0], sides[1][0]) <= 0 ? 0 : 1][0]},
+        {"until", sides[strcmp(sides[0][1], sides[1][1]) >= 0 ? 0 : 1][1]}};
+    return save(saving, "summary", EXTRA(period[0], period[1], {"release", NULL})) &&
+           save(saving, "releases", EXTRA(period[0], period[1])) &&
+           (functions->count == 0 ||
+            (save(saving, "flamegraph_columns",
+                  EXTRA({"max_nodes", "50000"}, period[0], period[1])) &&
+             save(saving, "third_parties", EXTRA(period[0], period[1])) &&
+             save(saving, "hotspots", EXTRA({"top", "500"}, period[0], period[1])) &&
+             save_functions(saving, functions, period)));
 }
 
 static bool save_comparison(struct saving *saving, const char *before, const char *after)
@@ -293,12 +383,14 @@ static bool save_comparison(struct saving *saving, const char *before, const cha
               EXTRA({"before", before}, {"after", after}, {"top", "500"})))
         return false;
     saving->is_empty = saving->answer.rows == 0;
+    struct saved_functions functions;
+    read_functions(&saving->answer, &functions);
     return save(saving, "compare_vitals", EXTRA({"before", before}, {"after", after})) &&
            save(saving, "compare_timings", EXTRA({"before", before}, {"after", after})) &&
            save(saving, "releases", EXTRA({"since", since != NULL ? since : "30d"})) &&
            save(saving, "overview", EXTRA({"of_part", "release"})) &&
            save_side(saving, before, sides[0]) && save_side(saving, after, sides[1]) &&
-           save_strip(saving, sides);
+           save_around(saving, sides, &functions);
 }
 
 /* ---- the file ---- */
@@ -394,16 +486,23 @@ static void add_base85(struct fp_buf *file, const unsigned char *bytes, size_t l
     }
 }
 
-/* Ends the file: the answers by gzip. */
+/* Ends the file: the time, and the answers by gzip. */
 static void end_file(struct fp_buf *file, const struct fp_buf *answers)
 {
+    char now[32];
+    struct tm utc;
+    const time_t seconds = time(NULL);
+    (void)strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &utc));
     struct libdeflate_compressor *compressor =
         fp_memory_need(libdeflate_alloc_compressor(PACK_LEVEL));
     size_t most = libdeflate_gzip_compress_bound(compressor, answers->len);
     unsigned char *packed = fp_memory_need(malloc(most));
     size_t len = libdeflate_gzip_compress(compressor, answers->data, answers->len, packed, most);
     libdeflate_free_compressor(compressor);
-    fp_buf_addf(file, "<script type=\"application/octet-stream\" id=\"fleetprof-answers\">");
+    fp_buf_addf(
+        file,
+        "<script type=\"application/octet-stream\" id=\"fleetprof-answers\" data-saved=\"%s\">",
+        now);
     add_base85(file, packed, len);
     fp_buf_addf(file, "</script>\n</html>\n");
     free(packed);
