@@ -10,6 +10,7 @@ import { gzipSync } from 'node:zlib';
 
 import esbuild from 'esbuild';
 
+import { labelOf } from './src/label.js';
 import { filters } from '../tools/filters.mjs';
 import { questionOf, questions, shownAs } from '../tools/questions.mjs';
 import { vitals } from '../tools/vitals.mjs';
@@ -39,21 +40,30 @@ function namesOf(name) {
 }
 
 /** How the report writes cells; others are texts. @type {Record<string, string>} */
-const kinds = { SHARE: 'share', MS: 'number', INTEGER: 'count' };
+const kinds = { SHARE: '%', MS: '#', INTEGER: '+' };
 
 /** Returns a label as a heading; percentiles stay as they are. @param {string} label */
 function capital(label) {
   return label.replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase());
 }
 
-/** Returns a column of the page's copy. @param {string} question @param {string} name */
+/** Returns a column of the page's copy: its kind, and its label unless columns.js makes it of the name. @param {string} question @param {string} name */
 function columnRow(question, name) {
   const { label, cell } = shownAs(questionOf(question), name);
-  return `    ${name}: [${quoted(capital(label))}, '${kinds[cell] ?? 'text'}'],\n`;
+  const written = capital(label);
+  return `    ${name}: ${quoted((kinds[cell] ?? '') + (written === labelOf(name) ? '' : written))},\n`;
 }
 
 /** Columns that no view shows under their own heading. */
 const unseen = /^(generated_|is_|function_key$|seen_share$)/;
+
+/** The page's own files, but the copies that this script writes. */
+const sources = ['src', 'src/views'].flatMap((folder) => fs.readdirSync(path.join(room, folder)).filter((name) => /(?<!_rows)\.js$/.test(name))
+  .map((name) => fs.readFileSync(path.join(room, folder, name), 'utf8')));
+
+/** True if a file that names the question also names the column. @param {string} question @param {string} column */
+const isUsed = (question, column) => explained.includes(question)
+  || sources.some((text) => text.includes(`'${question}'`) && new RegExp(`\\b${column}\\b`).test(text));
 
 /** Questions whose rows a view shows as a table. */
 const shown = ['sites', 'hotspots', 'timings', 'callers', 'function_by', 'cost_by', 'vitals', 'vital_parts', 'vital_elements', 'ttfb_parts', 'profiling_cost', 'interactions', 'waits', 'long_frames', 'third_parties',
@@ -74,9 +84,9 @@ export const filterSets = {
 ${questions.flatMap(({ serves, takes }) => takes.flatMap((row) => (serves && 'filters' in row ? [`  ${serves.route}: ${quoted(row.filters.replace(/^dimensions/, 'filters'))},`] : []))).join('\n')}
 };
 
-/** Columns of the questions that views show as tables: label and kind. Made by report/build.mjs. */
-export const columns = /** @satisfies {Record<string, Record<string, [string, 'text' | 'number' | 'share' | 'count']>>} */ ({
-${shown.map((name) => `  ${name}: {\n${namesOf(name).filter((column) => !unseen.test(column)).map((column) => columnRow(name, column)).join('')}  },`).join('\n')}
+/** Columns of the questions that views show as tables, as columns.js reads them. Made by report/build.mjs. */
+export const columns = /** @satisfies {Record<string, Record<string, string>>} */ ({
+${shown.map((name) => `  ${name}: {\n${namesOf(name).filter((column) => !unseen.test(column) && isUsed(name, column)).map((column) => columnRow(name, column)).join('')}  },`).join('\n')}
 });
 
 /** The meanings of columns, where views say them. Made by report/build.mjs. */
@@ -107,7 +117,7 @@ for (const [table, text] of [['filter', filterRows], ['question', questionRows],
 async function bundle(entry) {
   const { outputFiles } = await esbuild.build({
     entryPoints: [path.join(room, 'src', entry)], bundle: true, minify: true, format: 'esm', target: ['chrome115', 'firefox115'], write: false,
-    tsconfigRaw: '{}', legalComments: 'none', logLevel: 'error', charset: 'utf8',
+    tsconfigRaw: '{}', legalComments: 'none', logLevel: 'error',
   });
   return outputFiles[0].text;
 }

@@ -73,6 +73,8 @@ let saved = null;
 
 /** Where a saved report begins; '' if it does not say so. */
 export let savedBegin = '';
+/** When a saved report was saved; '' if it does not say so. */
+export let savedAt = '';
 
 const savedId = 'fleetprof-answers';
 
@@ -82,6 +84,7 @@ export async function openSaved() {
   if (!element) return;
   saved = new Map();
   savedBegin = element.dataset.begin ?? '';
+  savedAt = element.dataset.saved ?? '';
   try {
     const packed = read(element.textContent ?? '');
     const bytes = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
@@ -125,7 +128,7 @@ export async function savedPage(questions, begin) {
     .replace('<meta charset="utf-8">', (charset) => `${charset}\n<meta http-equiv="Content-Security-Policy" content="${policy}">\n<meta name="referrer" content="no-referrer">`)
     .replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${style}</style>`)
     .replace(/<script type="module"[^>]*><\/script>/, () => `<script type="module">${script}</script>`)
-    .concat(`<script type="application/octet-stream" id="${savedId}" data-begin="${begin.replaceAll('&', '&amp;').replaceAll('"', '%22')}">${written(new Uint8Array(packed))}</script>\n`);
+    .concat(`<script type="application/octet-stream" id="${savedId}" data-saved="${new Date().toISOString()}" data-begin="${begin.replaceAll('&', '&amp;').replaceAll('"', '%22')}">${written(new Uint8Array(packed))}</script>\n`);
 }
 
 export const isSaved = () => saved !== null;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Charts on a canvas: the strip of page loads with its releases, a trend with its interval, a histogram. */
-import { change as signed, count, counted, duration, number, sinceWhen, stepTime, time, visible } from './format.js';
+import { change as signed, clock, count, counted, duration, number, sinceWhen, stepTime, time, visible, zone as clockZone } from './format.js';
 import { h } from './h.js';
 
 /**
@@ -84,7 +84,7 @@ function plot(attributes, { height, x: [first, last], most, ticks, zone, draw, a
       // Where the zone is written, there is no room for 0.
       if (i > 0 || !zone) context.fillText(write === number && step % 1 === 0 ? count(i * step) : write(i * step), gutter - 6, y(i * step));
     }
-    if (zone) context.fillText(zone, gutter - 6, height - below / 2);
+    if (zone) context.fillText(zone.replace(/.*\//, '').slice(0, 8), gutter - 6, height - below / 2);
     context.textAlign = 'center';
     for (const [place, label] of ticks((width - gutter) / 70)) {
       line(x(place), above, 1, height - below - above);
@@ -123,12 +123,13 @@ const steps = [hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, ...[1, 2, 7, 14, 2
 
 /** Writes hours by the clock, and a day's first one as the day. @param {number} first seconds @param {number} last */
 const ticksOf = (first, last) => (/** @type {number} */ most) => {
+  const shift = Date.parse(`${time(first * 1000)}Z`) / 1000 - Math.floor(first / 60) * 60;
   const step = steps.find((each) => (last - first) / each <= most) ?? 728 * 24 * hour;
   /** @type {[number, string][]} */
   const ticks = [];
-  for (let at = Math.ceil(first / step) * step; at <= last; at += step) {
-    const text = new Date(at * 1000).toISOString();
-    ticks.push([at, at % (24 * hour) === 0 ? text.slice(5, 10) : text.slice(11, 16)]);
+  for (let at = Math.ceil((first + shift) / step) * step - shift; at <= last; at += step) {
+    const text = time(at * 1000);
+    ticks.push([at, text.endsWith('00:00') ? text.slice(5, 10) : text.slice(11)]);
   }
   return ticks;
 };
@@ -168,7 +169,7 @@ function drawMarks(marks, { context, x, y, colour }, [first, last]) {
  * Returns the strip of page loads by hour; dragging over it chooses a period.
  * @param {Row[]} hours rows of summary
  * @param {Row[]} releases
- * @param {(since: Date, until: Date) => void} choose
+ * @param {((since: Date, until: Date) => void) | undefined} choose
  * @param {[string, string][]} [sides] hours that are compared
  */
 export function strip(hours, releases, choose, sides = []) {
@@ -193,13 +194,13 @@ export function strip(hours, releases, choose, sides = []) {
   const marks = marksOf(releases);
   const shown = /** @type {[number, number]} */ ([first - hour / 2, last + hour * 1.5]);
   const whole = (/** @type {number} */ at) => Math.floor(at / hour) * hour * 1000;
-  return plot({ class: 'strip', 'aria-label': `Page loads by hour: ${count(hours.reduce((sum, { loads }) => sum + (loads ?? 0), 0))} from ${time(first * 1000)} to ${time((last + hour) * 1000)} UTC, at most ${count(most)} in ${step > hour ? `${step / hour} hours` : 'an hour'}. Releases: ${
+  return plot({ class: 'strip', 'aria-label': `Page loads by hour: ${count(hours.reduce((sum, { loads }) => sum + (loads ?? 0), 0))} from ${time(first * 1000)} to ${clock((last + hour) * 1000)}, at most ${count(most)} in ${step > hour ? `${step / hour} hours` : 'an hour'}. Releases: ${
     marks.map(({ name, at }) => `${visible(name, 40)} from ${time(at * 1000)}`).join('; ') || 'none'}.${
     sides.length > 0 ? ` Compared: ${sides.map((side) => side.map(time).join(' – ')).join(' and ')}.` : ''}` }, {
-    height: 74, x: shown, most: most * 1.15, ticks: ticksOf(...shown), zone: 'UTC', choose: (from, to) => choose(new Date(whole(from)), new Date(whole(to) + hour * 1000)),
+    height: 74, x: shown, most: most * 1.15, ticks: ticksOf(...shown), zone: clockZone, ...choose ? { choose: (from, to) => choose(new Date(whole(from)), new Date(whole(to) + hour * 1000)) } : {},
     at(at) {
       const { row } = by.get(whole(at) / 1000) ?? {};
-      return row?.hours > 1 ? `${time(row?.bucket).slice(0, 10)} UTC: ${counted(row?.loads, 'page load')} in the day` : `${time(whole(at))} UTC: ${counted(row?.loads ?? 0, 'page load')}`;
+      return row?.hours > 1 ? `${new Date(row?.bucket).toISOString().slice(0, 10)} UTC: ${counted(row?.loads, 'page load')} in the day` : `${clock(whole(at))}: ${counted(row?.loads ?? 0, 'page load')}`;
     },
     draw(pen) {
       pen.context.fillStyle = pen.colour('--band');
@@ -242,7 +243,7 @@ export function trend(rows, releases, label, write, zone = 'UTC', change) {
   const known = rows.flatMap((row, i) => (row.value_ms === null || row.value_ms === undefined ? [] : [{ at: places[i], value: row.value_ms, low: row.low_ms ?? row.value_ms, high: row.high_ms ?? row.value_ms, isOpen: row.high_ms === null }]));
   const most = Math.max(0.001, ...known.flatMap(({ value, high }) => [value, high])) * 1.12;
   return plot({ class: 'trend', 'aria-label': `${label}, from ${stepTime(rows[0]?.bucket, zone).join(' ')} to ${stepTime(rows[rows.length - 1]?.bucket, zone).join(' ')}.${change ? ` ${sinceWhen(change)}` : ''} The table below has the values.` }, {
-    height: 210, x: shown, most, ticks: zone === 'UTC' ? ticksOf(...shown) : dayTicks(places, zone), zone, ...write ? { write } : {},
+    height: 210, x: shown, most, ticks: zone === clockZone ? ticksOf(...shown) : dayTicks(places, zone), zone, ...write ? { write } : {},
     at: (x) => {
       const [near] = [...known].sort((a, b) => Math.abs(a.at - x) - Math.abs(b.at - x));
       return near ? `${stepTime(near.at * 1000, zone).join(' ')}: ${(write ?? number)(near.value)}${write ? '' : ' ms'}, between ${(write ?? number)(near.low)} and ${near.isOpen ? '?' : (write ?? number)(near.high)}` : '';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Says why a view is empty, and what helps: a site that never had data, a period without, or filters that match nothing. */
 import { ask, isSaved, question } from './api.js';
-import { counted, time, visible } from './format.js';
+import { clock, counted, visible } from './format.js';
 import { button, h } from './h.js';
 import { fields, moment, readable, twin } from './state.js';
 
@@ -39,7 +39,7 @@ export async function emptiness(state, page) {
   const [since, until] = [moment(state.params.since ?? '1d', now) ?? 0, moment(state.params.until ?? '0s', now) ?? now];
   if (newest + hour > since && newest < until) return null;
   const at = (/** @type {number} */ hours) => new Date(newest + hours * hour).toISOString();
-  return h('p', { class: 'empty' }, 'Nothing in this period. ', h('a', { class: 'button', href: page.link({ since: at(-23), until: at(1) }) }, 'Show the newest day'), ` It ends ${time(newest + hour)} UTC.`);
+  return h('p', { class: 'empty' }, 'Nothing in this period. ', h('a', { class: 'button', href: page.link({ since: at(-23), until: at(1) }) }, 'Show the newest day'), ` It ends ${clock(newest + hour)}.`);
 }
 
 /** @param {State} state @param {string[]} names of filters @param {Row[]} hours without them @param {Page} page */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The filter bar: the period and the filters of page loads, each value with its uploads. */
 import { ask, question } from './api.js';
-import { count, percent, time, visible } from './format.js';
+import { count, ownZone, percent, time, visible, zone } from './format.js';
 import { rows } from './filter_rows.js';
 import { button, h } from './h.js';
 import { ago, fields, literal, moment, readable, sideOf, takesReleaseHours, twin } from './state.js';
@@ -21,8 +21,9 @@ const about = new Map(rows.map(({ name, help }) => [name, help]));
  * @param {State} state
  * @param {(changes: Record<string, string | null>) => void} go
  * @param {string[]} taken the filters that the view takes
+ * @param {() => import('./api.js').Row | undefined} latest the latest release
  */
-export function filterBar(state, go, taken) {
+export function filterBar(state, go, taken, latest) {
   const { params } = state;
   const since = params.since ?? '1d';
   const isOpen = takesReleaseHours(state);
@@ -36,7 +37,7 @@ export function filterBar(state, go, taken) {
     more.setAttribute('aria-expanded', String(bar.classList.toggle('unfolded')));
   }, { class: 'more quiet', 'aria-expanded': 'false', id: 'more-filters' });
   const bar = h('div', { class: 'filters', role: 'group', 'aria-label': 'Filters' },
-    popover('period', label, !isOpen, () => periodPanel(state, go, isPlain && !isOpen)),
+    popover('period', label, !isOpen, () => periodPanel(state, go, isPlain && !isOpen, latest())),
     fields.map((field) => {
       const value = params[field];
       const left = params[twin(field)];
@@ -93,25 +94,42 @@ function popover(name, label, isOn, content, note, help) {
   return box;
 }
 
-/** @param {State} state @param {(changes: Record<string, string | null>) => void} go @param {boolean} isPlain */
-function periodPanel(state, go, isPlain) {
+/** A day, or a time without an offset. */
+const withoutOffset = /^(\d{4}-\d\d-\d\d)(?:[T ]([\d:.]+))?$/;
+
+/** Returns a time of the shown zone as addresses have it, other texts unchanged. @param {unknown} text */
+function typed(text) {
+  const written = String(text).trim();
+  const [, day, clock = '00:00'] = zone === 'UTC' ? [] : withoutOffset.exec(written) ?? [];
+  const date = new Date(`${day}T${clock}`);
+  return Number.isNaN(date.getTime()) ? written || null : date.toISOString();
+}
+
+/** @param {State} state @param {(changes: Record<string, string | null>) => void} go @param {boolean} isPlain @param {import('./api.js').Row | undefined} latest release */
+function periodPanel(state, go, isPlain, latest) {
   const { params } = state;
   const isCompare = state.view === 'compare';
+  const now = Date.now();
+  const [since, until] = [moment(params.since ?? '1d', now), moment(params.until ?? '0s', now)];
+  const at = (/** @type {number} */ time) => new Date(time).toISOString();
   const input = (/** @type {string} */ name, /** @type {string} */ otherwise) => h('label', null, `${name} `,
     h('input', { name, value: params[name] ?? '', placeholder: otherwise, autocomplete: 'off', spellcheck: false }));
   return h('div', null,
     h('div', { class: 'row' }, periods.map(([value, label]) => button(`Last ${label}`, () => go({ since: value === '1d' && !isCompare ? null : value, until: null }),
       { 'aria-pressed': String(isPlain && (params.since ?? '1d') === value) })),
+    isCompare || !latest ? null : button(`Since ${visible(latest.release, 40) || '(none)'}`, () => go({ since: at(Date.parse(latest.rollout_began)), until: null })),
+    isCompare || since === null || until === null ? null : button('Previous period', () => go({ since: at(2 * since - until), until: at(since) })),
     isCompare ? button(releaseHours, () => go({ since: null, until: null, before_since: null, before_until: null }), { 'aria-pressed': String(takesReleaseHours(state)) }) : null),
     h('form', {
       class: 'custom',
       onsubmit: (/** @type {SubmitEvent} */ event) => {
         event.preventDefault();
         const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
-        go({ since: String(form.get('since')).trim() || null, until: String(form.get('until')).trim() || null });
+        go({ since: typed(form.get('since')), until: typed(form.get('until')) });
       },
     }, input('since', isCompare ? 'first hour of the release' : '1d'), input('until', isCompare ? '' : 'now'), h('button', { type: 'submit' }, 'Apply'),
-    h('p', { class: 'note' }, 'A time such as 2026-05-01T14:00, which is UTC, or how long ago: 30m, 2h, 1d, 1w. Whole hours count.')));
+    h('p', { class: 'note' }, `A time such as 2026-05-01T14:00 (${zone}), or how long ago: 30m, 2h, 1d, 1w. Whole hours count. `,
+      ownZone === 'UTC' ? null : button(`Times in ${zone === 'UTC' ? ownZone : 'UTC'}`, () => go({ utc: zone === 'UTC' ? null : '1' })))));
 }
 
 /** @param {string} field @param {State} state @param {(changes: Record<string, string | null>) => void} go */

@@ -67,21 +67,33 @@ export function size(bytes) {
   return `${number(value)} ${['B', 'kB', 'MB', 'GB', 'TB'][unit]}`;
 }
 
-/** Returns a time to the minute, UTC. @param {string | number | Date | null | undefined} time */
+/** The time zone of times: this browser's, or UTC on demand. */
+export let zone = 'UTC';
+
+/** The zone of this browser. */
+export const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+
+/** @param {boolean} isUtc */
+export const setZone = (isUtc) => { zone = isUtc ? 'UTC' : ownZone; };
+
+/** Returns a time to the minute, with its zone. @param {string | number | Date | null | undefined} when */
+export const clock = (when) => `${time(when)} ${zone}`;
+
+/** Returns a time to the minute, by the zone. @param {string | number | Date | null | undefined} time */
 export function time(time) {
   if (time === null || time === undefined) return missing;
   const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? String(time) : date.toISOString().slice(0, 16).replace('T', ' ');
+  return Number.isNaN(date.getTime()) ? String(time) : zone === 'UTC' ? date.toISOString().slice(0, 16).replace('T', ' ') : localTime(date, zone);
 }
 
 /** Returns a row of change_point as fleetprof trend says it. @param {Record<string, any>} row */
 export function sinceWhen({ change, begins, begins_from: from, begins_until: until, nearest_release: release, release_began: began }) {
   const level = change === null ? 'New' : `${change > 0 ? 'Higher' : 'Lower'} by ${Math.round(100 * Math.abs(change))} %`;
-  return `${level} since ${time(begins)} UTC (between ${time(from)} and ${time(until)})${
+  return `${level} since ${clock(begins)} (between ${time(from)} and ${time(until)})${
     release === null ? '' : `, release ${visible(release || '(none)', 80)} began ${time(began)}`}.`;
 }
 
-/** Returns a time to the minute by the clock of a zone. @param {string | number} time @param {string} zone */
+/** Returns a time to the minute by the clock of a zone. @param {string | number | Date} time @param {string} zone */
 function localTime(time, zone) {
   const parts = new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
     .formatToParts(new Date(time));
@@ -91,10 +103,10 @@ function localTime(time, zone) {
 
 /** Returns the time zone of an answer of timezone_of: UTC without one, and where this browser does not know it. @param {{ rows: Record<string, any>[] } | undefined} answer */
 export function zoneOf(answer) {
-  const zone = answer?.rows[0]?.timezone_of ?? 'UTC';
+  const site = answer?.rows[0]?.timezone_of ?? zone;
   try {
-    localTime(0, zone);
-    return zone;
+    localTime(0, site);
+    return site;
   } catch {
     return 'UTC';
   }
@@ -106,8 +118,8 @@ export function zoneOf(answer) {
  * @returns {[string, string]}
  */
 export function stepTime(bucket, zone) {
-  const local = zone === 'UTC' ? time(bucket) : localTime(bucket, zone);
-  return local.endsWith(' 00:00') || !time(bucket).endsWith(' 00:00') ? [local, zone] : [time(bucket), 'UTC'];
+  const [local, utc] = [zone, 'UTC'].map((each) => localTime(bucket, each));
+  return local.endsWith(' 00:00') || !utc.endsWith(' 00:00') ? [local, zone] : [utc, 'UTC'];
 }
 
 /** Control characters, and those that turn the direction of the text after them. */
@@ -142,12 +154,12 @@ export function shortPlace(place) {
   return visible(parts.length > 2 ? parts[parts.length - 1] : place.resource.replace(/^https?:\/\//, ''), 60) + position(place);
 }
 
-/** Returns the address of a resource if it is one that may be opened. @param {string | null | undefined} resource */
-export function webAddress(resource) {
+/** Returns the address of a resource if it is one that may be opened. @param {string | null | undefined} resource @param {RegExp} [schemes] */
+export function webAddress(resource, schemes = /^https?:$/) {
   if (!resource) return null;
   try {
     const url = new URL(resource);
-    return url.protocol === 'https:' || url.protocol === 'http:' ? url.href : null;
+    return schemes.test(url.protocol) ? url.href : null;
   } catch {
     return null;
   }

@@ -3,7 +3,7 @@
  * A flame graph on a canvas as large as what is in view: rows grow downwards, subtrees that are out of view or narrower
  * than a pixel cost nothing. It draws a picture and reports what the user does to it.
  */
-import { h } from './h.js';
+import { button, h } from './h.js';
 import { childAt, sibling } from './tree.js';
 
 /** @typedef {import('./tree.js').Tree} Tree */
@@ -20,12 +20,15 @@ import { childAt, sibling } from './tree.js';
  * @typedef {object} Actions
  * @property {(node: number) => void} select
  * @property {(node: number) => void} zoom
- * @property {(node: number) => void} hover -1: nothing
+ * @property {(node: number) => string} hover what a box at the pointer says of a node, in parts between ' · '
+ * @property {(node: number) => [string, () => void][]} [menu] what can be done with a node
  * @property {(key: string, node: number) => boolean} [key] true if it did something
  */
 
 const rowHeight = 19;
 const fontSize = 11;
+/** How long a finger rests before it opens a menu, in ms. */
+const longPress = 500;
 
 /**
  * @param {string} label for those who do not see it
@@ -37,6 +40,9 @@ export function icicle(label, actions, height = 620) {
   /** The marks of the selected and of the hovered node lie over the picture, which then need not be drawn again. */
   const marks = { selected: h('div', { class: 'mark selected', hidden: true }), hovered: h('div', { class: 'mark', hidden: true }) };
   const box = h('div', { class: 'icicle' }, canvas, marks.hovered, marks.selected);
+  /** Beside the pointer. The details and the announcements have the same. */
+  const tip = h('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' });
+  const graph = h('div', { class: 'graph' }, box, tip);
   /** @type {Picture | null} */
   let picture = null;
   let top = 0; // first row in view
@@ -188,12 +194,35 @@ export function icicle(label, actions, height = 620) {
     element.style.setProperty('width', `${Math.max(3, w - 1)}px`);
   }
 
-  /** @param {number} node */
-  function point(node) {
+  /** @param {number} node @param {MouseEvent} [event] */
+  function point(node, event) {
+    if (event) place(tip, event.offsetX + 14, event.offsetY + 20);
     if (node === hovered) return;
     hovered = node;
-    actions.hover(node);
+    tip.hidden = node < 0;
+    tip.replaceChildren(...node < 0 ? [] : actions.hover(node).split(' · ').map((part) => h('div', null, part)));
     if (picture) mark('hovered', node);
+  }
+
+  /** @param {HTMLElement} element @param {number} x @param {number} y */
+  function place(element, x, y) {
+    element.style.setProperty('--x', `${x}px`);
+    element.style.setProperty('--y', `${y}px`);
+  }
+
+  /** Opens a menu of what can be done with a node; false if nothing can. @param {number} node @param {number} x @param {number} y */
+  function openMenu(node, x, y) {
+    const items = node > 0 ? actions.menu?.(node) ?? [] : [];
+    if (items.length === 0) return false;
+    actions.select(node);
+    point(-1);
+    const { left, top: above } = canvas.getBoundingClientRect();
+    const menu = h('dialog', { class: 'menu', 'aria-label': 'Selected function', onclose: () => menu.remove(), onclick: () => menu.close() },
+      items.map(([text, act]) => button(text, () => { menu.close(); act(); })));
+    place(menu, left + x, above + y);
+    graph.append(menu);
+    menu.showModal();
+    return true;
   }
 
   /** @param {number} x @param {number} y */
@@ -271,7 +300,26 @@ export function icicle(label, actions, height = 620) {
     const node = nodeAt(event.offsetX, event.offsetY);
     if (node >= 0) actions.zoom(node);
   });
-  canvas.addEventListener('mousemove', (event) => point(nodeAt(event.offsetX, event.offsetY)));
+  canvas.addEventListener('mousemove', (event) => point(nodeAt(event.offsetX, event.offsetY), event));
+  canvas.addEventListener('contextmenu', (event) => {
+    const isKey = /** @type {PointerEvent} */ (event).pointerType === '' && picture !== null && picture.selected > 0;
+    if (isKey ? openMenu(/** @type {Picture} */ (picture).selected, 20, 20) : openMenu(nodeAt(event.offsetX, event.offsetY), event.offsetX, event.offsetY)) event.preventDefault();
+  });
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let resting;
+  let isOpened = false;
+  canvas.addEventListener('touchstart', ({ touches }) => {
+    clearTimeout(resting);
+    isOpened = false;
+    const { left, top: above } = canvas.getBoundingClientRect();
+    const [x, y] = [touches[0].clientX - left, touches[0].clientY - above];
+    if (touches.length === 1) resting = setTimeout(() => { isOpened = openMenu(nodeAt(x, y), x, y); }, longPress);
+  }, { passive: true });
+  canvas.addEventListener('touchmove', () => clearTimeout(resting), { passive: true });
+  canvas.addEventListener('touchend', (event) => {
+    clearTimeout(resting);
+    if (isOpened) event.preventDefault(); // or else the click takes the focus from the menu
+  });
   canvas.addEventListener('mouseleave', () => point(-1));
   canvas.addEventListener('wheel', (event) => {
     if (!event.ctrlKey && scrollTo(top + Math.sign(event.deltaY) * 2)) event.preventDefault();
@@ -279,7 +327,7 @@ export function icicle(label, actions, height = 620) {
   new ResizeObserver(() => { if (box.clientWidth !== width) draw(); }).observe(box);
 
   return {
-    element: box,
+    element: graph,
     canvas,
     redraw: draw,
     /** @param {Picture} next */

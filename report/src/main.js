@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The page: reads the address, asks, shows the view, and listens to keys. */
-import { ask, askAll, Failure, filtersOf, firstSaved, forget, isSaved, openSaved, question, savedBegin, savedPage } from './api.js';
+import { ask, askAll, Failure, filtersOf, firstSaved, forget, isAnswered, isSaved, openSaved, question, savedAt, savedBegin, savedPage } from './api.js';
 import { inOrder } from './changes.js';
 import { recolour, strip } from './chart.js';
 import { formats } from './exports.js';
 import { emptiness } from './emptiness.js';
 import { filterBar } from './filters.js';
-import { counted, csv, duration, markdown, percent, visible } from './format.js';
+import { counted, csv, duration, markdown, clock, percent, setZone, visible } from './format.js';
 import { append, button, h } from './h.js';
 import { changed, format, literal, namedKey, parse, pinned, readable } from './state.js';
 import { views } from './views.js';
@@ -50,7 +50,7 @@ import { views } from './views.js';
  * @property {(state: State) => Record<string, Question>} asks names that end in ? may fail
  * @property {(state: State, answers: Record<string, Answer>) => Record<string, Question>} [more] what the answers lead to
  * @property {(state: State, answers?: Record<string, Answer>) => Record<string, Question>} [later] what blocks ask by themselves
- * @property {(state: State, answers: Record<string, Answer>) => Record<string, string> | null} [otherwise] parameters that the address leaves open
+ * @property {(state: State, answers: Record<string, Answer>) => Record<string, string | null> | null} [otherwise] parameters that the address leaves open
  * @property {(answers: Record<string, Answer>) => Period | null} [period] what the strip of page loads shows, where the address does not say it
  * @property {(page: Page, state: State) => Promise<Node>} [above] what stays above the view when its questions fail
  * @property {(state: State) => unknown} [also] what else `more` depends on
@@ -67,8 +67,15 @@ const nav = h('nav', { 'aria-label': 'Views' });
 const bar = h('div', { class: 'bar-filters' });
 const over = h('div', { class: 'over' });
 const notice = h('p', { class: 'anecdote', hidden: true });
+const savedNote = h('p', { class: 'saved', hidden: !inHash });
 const footer = h('footer', null);
 const told = h('p', { class: 'told', hidden: true, 'aria-hidden': 'true' });
+
+/** The manual, which `fleetprof serve` may have: without it, /help/ is 204. */
+const manual = h('a', { class: 'button', id: 'manual', target: '_blank', hidden: true }, 'Manual');
+if (!inHash) void fetch('/help/', { method: 'HEAD' }).then(({ status }) => { manual.hidden = status !== 200; }, () => {});
+/** Its pages by view. @type {Record<string, string>} */
+const pages = { compare: 'comparison', vitals: 'vitals', vital: 'vitals', interactions: 'vitals', coverage: 'troubleshooting' };
 
 /** @type {State} */
 let state = read();
@@ -128,13 +135,14 @@ const page = {
 async function show() {
   const view = viewNow();
   applyTheme();
+  setZone(Boolean(state.params.utc));
   if (!view) {
     current = null;
     frame(null);
     return failed(new Failure(`There is no view “${visible(state.view, 60)}”.`, 'The line above has those that there are.'));
   }
   const asks = view.asks(state);
-  const asked = JSON.stringify([state.view, state.site, state.item, asks, view.later?.(state), view.also?.(state)]);
+  const asked = JSON.stringify([state.view, state.site, state.item, asks, view.later?.(state), view.also?.(state), state.params.utc]);
   if (current && current.view === state.view && current.asked === asked) {
     if (framed !== lastingAddress()) frame(view);
     current.shown.update(state);
@@ -276,18 +284,36 @@ function frame(view) {
   const site = siteName();
   heading.replaceChildren(...isSites() ? ['Sites'] : [h('span', { class: 'of' }, site), ` ${title}`]);
   document.title = `${isSites() ? 'Sites' : `${site}: ${title}`} – fleetprof`;
-  sites.replaceChildren(...isSites() ? [] : [h('a', { href: page.link({ view: 'sites', ...cleared() }) }, 'Sites'), ' / ', h('strong', null, site)]);
+  sites.replaceChildren(...isSites() ? [] : [...inHash ? [] : [h('a', { href: page.link({ view: 'sites', ...cleared() }) }, 'Sites'), ' / '], h('strong', null, site)]);
+  savedNote.textContent = [`Saved${savedAt && ` ${clock(savedAt)}`} from ${site}`, ...Object.entries(state.params).filter(([name]) => !['theme', 'utc', 'sort', 'sel', 'root', 'q'].includes(name))
+    .map(([name, value]) => `${name}: ${visible(value === '' ? '(none)' : readable(value), 60)}`)].join(' · ');
   nav.hidden = isSites();
-  nav.replaceChildren(...Object.entries(views).filter(([, { key }]) => key && key !== 's').map(([name, { title: label }]) =>
+  nav.replaceChildren(...Object.entries(views).filter(([name, { key }]) => key && key !== 's' && isOffered(changed(state, { view: name }))).map(([name, { title: label }]) =>
     h('a', { href: page.link({ view: name }), 'aria-current': name === state.view || view?.parent === name ? 'page' : null }, label)));
+  manual.href = `/help/${pages[state.view] ?? 'report'}.html`;
   const here = /** @type {HTMLElement | null} */ (nav.querySelector('[aria-current]'));
   if (here) nav.scrollLeft = here.offsetLeft - nav.offsetLeft - 40; // a narrow screen has no room for all
   withFocus(() => {
-    bar.replaceChildren(...isAlone() || !view ? [] : [filterBar(state, (changes) => page.go(changes), takenBy(view))]);
+    bar.replaceChildren(...isAlone() || !view || inHash ? [] : [filterBar(state, (changes) => page.go(changes), takenBy(view), () => inOrder(knownReleases).at(-1))]);
   });
 }
 
-const cleared = () => Object.fromEntries(Object.keys(state.params).filter((name) => name !== 'theme').map((name) => [name, null]));
+/** True if the report has what the view needs: a saved one has few. @param {State} of */
+function isOffered(of) {
+  if (!inHash) return true;
+  const view = Object.hasOwn(views, of.view) ? views[of.view] : undefined;
+  return view !== undefined && (of.view !== 'compare' || firstSaved('compare_summary') !== undefined)
+    && Object.entries(view.asks(of)).every(([name, asked]) => name.endsWith('?') || isAnswered(asked));
+}
+
+// A saved report has no links to what it lacks.
+if (inHash) {
+  new MutationObserver(() => {
+    for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (main.querySelectorAll('a[href^="#"]'))) if (!isOffered(parse(link.hash.slice(1)))) link.removeAttribute('href');
+  }).observe(main, { childList: true, subtree: true });
+}
+
+const cleared = () => Object.fromEntries(Object.keys(state.params).filter((name) => !['theme', 'utc'].includes(name)).map((name) => [name, null]));
 
 /** @param {View} view */
 const takenBy = (view) => [...new Set(Object.values({ ...view.asks(state), ...view.later?.(state) }).flatMap(({ name, taken }) => taken ?? filtersOf(name)))];
@@ -322,7 +348,7 @@ async function summarise(signal, period) {
     totals = /** @type {Totals} */ (Object.fromEntries(Object.keys(nothing).map((name) => [name, sum(name)])));
     knownReleases = releases.rows;
     over.replaceChildren(...hours.rows.length > 0 ? [strip(hours.rows, releases.rows,
-      (since, until) => page.go({ since: since.toISOString(), until: until.toISOString() }), period?.sides)] : []);
+      inHash ? undefined : (since, until) => page.go({ since: since.toISOString(), until: until.toISOString() }), period?.sides)] : []);
     hasLoads = hours.rows.length > 0;
     notice.hidden = totals.uploads >= 100 || totals.uploads === 0 || hasOtherPeriod();
     notice.textContent = `Only ${counted(totals.uploads, 'upload')} ${totals.uploads === 1 ? 'matches' : 'match'}: treat these numbers as an anecdote.`;
@@ -426,6 +452,20 @@ async function savePng(svg) {
   canvas.toBlob((blob) => (blob ? download(`${fileSite()}.png`, blob.type, blob) : tell('The graph is too tall for a picture.')));
 }
 
+/** Functions that a saved file answers. */
+const mostLinked = 10;
+
+/** Returns what the pages of the first functions in view ask. @param {State} then @returns {[string, Question][]} */
+function linkedFunctions(then) {
+  const links = /** @type {HTMLAnchorElement[]} */ ([...main.querySelectorAll('a[href*="/function/"]')]);
+  const states = new Map(links.map(({ pathname, search }) => [pathname, parse(pathname + search)]));
+  return [...states.values()].slice(0, mostLinked).flatMap(({ item, params }) => {
+    const of = changed(then, { view: 'function', item });
+    of.params = { ...params, ...of.params };
+    return [...Object.values(views.function.asks(of)), ...hoursOf(of)].map((asked) => /** @type {[string, Question]} */ (['function?', asked]));
+  });
+}
+
 /** Saves the view as one file that needs no server, with its current times. */
 async function saveFile() {
   const view = views[state.view];
@@ -434,7 +474,7 @@ async function saveFile() {
   try {
     const answers = await askAll(asks, new AbortController().signal);
     const more = { ...view.more?.(then, answers), ...view.later?.(then, answers) };
-    const questions = [...Object.entries({ ...asks, ...more }), ...isAlone() ? [] : hoursOf(then, view.period?.(answers)).map((wanted) => /** @type {const} */ (['hours?', wanted]))];
+    const questions = [...Object.entries({ ...asks, ...more }), ...linkedFunctions(then), ...isAlone() ? [] : hoursOf(then, view.period?.(answers)).map((wanted) => /** @type {const} */ (['hours?', wanted]))];
     download(`${fileSite()}-${state.view}.html`, 'text/html',
       await savedPage(questions.map(([name, wanted]) => ({ ...wanted, mayFail: name.endsWith('?') })), format(then)));
   } catch (error) {
@@ -565,13 +605,13 @@ append(document.body, [
   h('header', null,
     h('div', { class: 'top' },
       h('a', { class: 'brand', href: inHash ? '#/' : '/' }, 'fleetprof'), sites, nav),
-    bar, over),
+    savedNote, bar, over),
   h('section', { class: 'title', 'aria-label': 'View' }, heading, notice,
       h('div', { class: 'actions', role: 'group', 'aria-label': 'Share' },
         button('Copy link', () => { void copyLink(); }, { id: 'copy-link' }), button('SQL', showSql, { id: 'show-sql', 'aria-label': 'Show SQL' }),
         button('Command', showCommand, { id: 'show-command', 'aria-label': 'Show command' }),
         exportMenu(),
-        button('◐', turn, { id: 'theme', 'aria-label': 'Light or dark' }), button('?', showKeys, { id: 'keys', 'aria-label': 'Keys' }))),
+        button('◐', turn, { id: 'theme', 'aria-label': 'Light or dark' }), button('?', showKeys, { id: 'keys', 'aria-label': 'Keys' }), manual)),
   main, footer, live, told,
 ]);
 void show();

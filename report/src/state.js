@@ -36,7 +36,7 @@ export const literal = (value) => value.replaceAll('%', () => '\\%');
 /** Returns a filter as shown: a filter on one value as that value, a pattern unchanged. @param {string} filter */
 export const readable = (filter) => (filter.replaceAll('\\%', () => '').includes('%') ? filter : filter.replaceAll('\\%', () => '%'));
 export const filters = ['since', 'until', ...fields, ...fields.map(twin)];
-const lasting = [...filters, 'theme'];
+const lasting = [...filters, 'theme', 'utc'];
 
 /** @param {string} text */
 function decoded(text) {

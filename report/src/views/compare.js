@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Two releases, values of a dimension or periods: what changed beyond noise. */
-import { ask, isAnswered, question } from '../api.js';
+import { ask, firstSaved, isAnswered, isSaved, question } from '../api.js';
 import { block } from '../block.js';
 import { inOrder, mostCompared, releasesOfSides, successors, verdictBadge } from '../changes.js';
 import { verdictLook } from '../colours.js';
 import { columnsOf } from '../columns.js';
-import { change, count, counted, number, percent, signed, time, visible } from '../format.js';
+import { change, count, counted, number, percent, signed, time, visible, zone } from '../format.js';
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
 import { functionCell, tableView, tabs, withoutAgent } from '../parts.js';
@@ -150,7 +150,7 @@ function inWords(row, rows, state, page) {
     h('p', { class: 'verdict' }, ...empty ? [empty] : obstacle ? [sentence(`${sides}: ${obstacle}`)] : headline(row, rows, state, page)),
     ...empty ? [] : [obstacle ? null : h('p', null, sentence(`${sides}: ${parts}.`)), method ? h('p', null, method) : null],
     h('p', { class: 'note' }, ...both.map((side) => `${side}: ${counted(row[`${side}_uploads`] ?? 0, 'upload')}${
-      hasHours(row, side) ? `, ${row[`${side}_hours`].map(time).join(' – ')} UTC` : ''}. `)),
+      hasHours(row, side) ? `, ${row[`${side}_hours`].map(time).join(' – ')} ${zone}` : ''}. `)),
   ];
 }
 
@@ -168,6 +168,7 @@ export const compare = {
   otherwise(state, { releases: { rows } }) {
     // As latest_releases in SQL.
     if (state.site.includes('%') || sideNames.some((name) => isGiven(state.params, name))) return null;
+    if (isSaved()) return Object.fromEntries([['since', null], ['until', null], ...new URLSearchParams(firstSaved('compare_summary')?.split('?')[1])].filter(([name]) => name !== 'site'));
     return successors(rows);
   },
   async above(page, state) {
@@ -184,7 +185,7 @@ export const compare = {
   mount(main, answers, page, first) {
     const known = inOrder(answers.releases.rows);
     const form = chooser(known, first, page);
-    main.append(form);
+    if (!isSaved()) main.append(form);
     if (!isChosen(first)) {
       main.append(h('p', { class: 'empty' }, first.site.includes('%') ? 'Releases of several sites do not follow each other. Choose two releases, two values of a dimension, or give the earlier side a period.'
         : known.length < 2 ? 'This site has less than two releases in this period. Choose a longer one, or under Other sides a period for the earlier side.'
@@ -192,6 +193,9 @@ export const compare = {
       return { update() {}, exported: () => null };
     }
     const { summary: { rows: [summary] } } = answers;
+    const around = compare.period?.(answers);
+    /** A function's page shows the time of both sides. @type {import('../main.js').Page} */
+    const pageOf = Object.create(page, { link: { value: (/** @type {Parameters<typeof page.link>[0]} */ changes) => page.link(changes.view === 'function' && around ? { since: around.since, until: around.until, ...changes } : changes) } });
     if (!summary) {
       main.append(h('p', { class: 'empty' }, 'There is nothing to compare: a side has no uploads.'));
       return { update() {}, exported: () => null };
@@ -207,8 +211,8 @@ export const compare = {
       (box, heardOf) => ({ update: diff(box, heardOf, heardOf.rows.rows, page) }), heard)];
     const list = block(page, first, by ?? 'functions', null, { rows: listed(first) }, (box, { rows: { rows } }) => {
       if (by) return tableView(box, page, first, listOf(by, rows, page));
-      words.replaceChildren(...inWords(summary, rows, first, page).filter((part) => part !== null));
-      return functionTable(box, rows, first, page);
+      words.replaceChildren(...inWords(summary, rows, first, pageOf).filter((part) => part !== null));
+      return functionTable(box, rows, first, pageOf);
     }, heard);
     main.append(...own.map(({ element }) => element), h('h2', { class: 'part' }, 'Functions and what they cost by group'), listTabs(first, page), ...[...graph, list].map(({ element }) => element));
     return { update(state) { for (const part of [...own, ...graph, list]) part.update(state); }, exported: list.exported };
@@ -282,7 +286,6 @@ function diff(main, answers, rows, page) {
   const ms = (/** @type {number} */ us) => number(us / 1000);
   const hoverLine = h('p', { class: 'hover' });
   const names = namesOf(tree);
-  let chosen = '';
   const sentence = (/** @type {number} */ node) => {
     const row = node > 0 ? verdict.get(tree.frames.function_key[tree.frame[node]]) : undefined;
     return `${node > 0 ? label(tree.frame[node]) : '(all)'} · here ${ms(before[node])} → ${ms(after[node])} ms per page load${
@@ -291,7 +294,8 @@ function diff(main, answers, rows, page) {
   const graph = icicle('Both sides as one graph; the table below has the verdicts', {
     select: (node) => { page.go({ sel: node > 0 ? names.of(node) : null }, { replace: true }); page.say(sentence(node)); },
     zoom: (node) => page.go({ root: node > 0 ? names.of(node) : null, sel: node > 0 ? names.of(node) : null }),
-    hover: (node) => { hoverLine.textContent = node < 0 ? chosen : sentence(node); },
+    hover: sentence,
+    menu: (node) => [['Callers, callees, trend', () => page.go({ view: 'function', item: tree.frames.function_key[tree.frame[node]] })]],
     key: (key, node) => {
       if (key === 'c' && node > 0) page.go({ view: 'function', item: tree.frames.function_key[tree.frame[node]] });
       return key === 'c';
@@ -300,7 +304,7 @@ function diff(main, answers, rows, page) {
   /** @param {State} state */
   function show({ params }) {
     const selected = names.find(params.sel);
-    hoverLine.textContent = chosen = selected < 0 ? '' : sentence(selected);
+    hoverLine.textContent = selected < 0 ? '' : sentence(selected);
     const shade = isDark() ? 'dark' : 'light';
     graph.show({
       tree, root: Math.max(0, names.find(params.root)), selected, found: null, whole: `(all) ${ms(before[0])} → ${ms(after[0])} ms per page load`,

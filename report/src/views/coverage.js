@@ -2,7 +2,7 @@
 /** How many page loads are profiled, and why not all. */
 import { question } from '../api.js';
 import { interval, verdictBadge } from '../changes.js';
-import { columnsOf } from '../columns.js';
+import { columnsOf, labelled } from '../columns.js';
 import { count, number, percent } from '../format.js';
 import { h } from '../h.js';
 import { tableView } from '../parts.js';
@@ -40,7 +40,7 @@ export const coverage = {
   key: 'o',
   asks: (state) => ({ coverage: question('coverage', state), 'refusals?': question('refusals', state), 'hangs?': question('hangs', state), 'violations?': question('violations', state), 'cost?': question('profiling_cost', state) }),
   mount(main, { coverage: { rows: [all] }, refusals, hangs, violations, cost }, page, state) {
-    const rows = all ? reasons.map((name) => ({ reason: `${columns.coverage[name][0]}: ${meanings.coverage[name]}`, loads: all[name], share: all[name] === null ? null : all[name] / all.loads })) : [];
+    const rows = all ? reasons.map((name) => ({ reason: `${labelled(name, columns.coverage[name]).label}: ${meanings.coverage[name]}`, loads: all[name], share: all[name] === null ? null : all[name] / all.loads })) : [];
     const sampled = all && all.sampled !== null
       ? `A signed token proves that the server sampled ${count(all.sampled)} page loads; of ${count(all.delivered)} a trace came (${percent(all.delivered / all.sampled)}). They stand for about ${count(all.estimated_loads)} page loads in all.`
       : 'No token proves how many page loads the server sampled, so what all of them cost cannot be estimated.';

@@ -3,7 +3,7 @@
 import { firstSaved, isSaved, question } from '../api.js';
 import { callTree } from '../calltree.js';
 import { colour, partiesOf, partyNames } from '../colours.js';
-import { count, counted, duration, percent, place, visible } from '../format.js';
+import { count, counted, duration, percent, place, shortPlace, visible } from '../format.js';
 import { button, h } from '../h.js';
 import { icicle } from '../icicle.js';
 import { facts, functionCell, nothing, perLoad, placeLink, searchBox } from '../parts.js';
@@ -29,7 +29,7 @@ const foldOf = ({ params }) => {
 };
 
 /** @param {import('../state.js').State} state */
-const nodesOf = ({ params }) => {
+export const nodesOf = ({ params }) => {
   if (isSaved()) return Number(savedGraph().get('max_nodes') ?? maxNodes);
   return params.nodes === 'most' ? mostNodes : maxNodes;
 };
@@ -146,7 +146,6 @@ export const flame = {
     const matches = h('span', { class: 'found', role: 'status' });
     const chips = h('div', { class: 'chips' });
     const crumbs = h('nav', { class: 'crumbs', 'aria-label': 'Zoomed in' });
-    const hoverLine = h('p', { class: 'hover' });
     const details = h('section', { class: 'details', 'aria-label': 'Selected' });
     const list = h('section', { class: 'side-table' });
     const colours = h('ul', { class: 'legend', 'aria-label': 'Self time by kind of code' });
@@ -188,14 +187,10 @@ export const flame = {
     };
 
     const graph = icicle('Flame graph: the call tree beside it has the same', {
-      select, zoom, key, hover: (node) => { hoverLine.textContent = node < 0 ? '' : sentence(node); },
+      select, zoom, key, menu: (node) => doable(node).map(([, text, act]) => [text, act]),
+      hover: (node) => (node === 0 ? wholeLabel() : [sentence(node), shortPlace(rowOf(tree, node)), partyNames[parties[tree.frame[node]]]].filter(Boolean).join(' · ')),
     });
     const calls = callTree('Call tree', { select, zoom });
-    graph.element.addEventListener('contextmenu', (event) => {
-      event.preventDefault();
-      graph.canvas.dispatchEvent(new MouseEvent('click', event));
-      details.querySelector('button')?.focus();
-    });
 
     main.append(
       h('div', { class: 'tools' }, input, matches,
@@ -206,7 +201,7 @@ export const flame = {
         }, Object.entries({ '': 'every frame', ...folds }).map(([value, name]) => h('option', { value, selected: value === (foldOf(first) ?? '') }, name)))), chips),
       crumbs,
       h('div', { class: 'flame' },
-        h('div', { class: 'picture' }, graph.element, hoverLine, colours),
+        h('div', { class: 'picture' }, graph.element, colours),
         h('aside', { 'aria-label': 'Selection, functions, call tree' }, details, list, h('section', { class: 'tree-box' }, h('h2', null, 'Call tree'), calls.element))));
 
     const wholeLabel = () => `(all) ${perLoad(page, tree.total[0])}${totals.profiled_ms > 0 ? ` · ${percent(totals.unattributed_ms / totals.profiled_ms)} of the profiled time is unattributed` : ''}`;
@@ -216,6 +211,11 @@ export const flame = {
     const sentence = (/** @type {number} */ node) => (node === 0 ? wholeLabel()
       : `${nameOf(node)} · ${perLoad(page, tree.total[node])} in all, ${perLoad(page, ownOf(node))} itself · ${shareOf(tree.total[node])} of this graph · ${counted(tree.samples[node], 'sample')}`);
 
+    /** What can be done with a node: name, label, action. @param {number} node @returns {[string, string, () => void][]} */
+    const doable = (node) => [['zoom', 'Zoom', () => zoom(node)], ['focus', 'Focus', () => did.focus(node)], ['hide', 'Hide', () => did.hide(node)],
+      ['open', 'Callers, callees, trend', () => did.callers(node)],
+      ['copy', 'Copy name', () => { const row = rowOf(tree, node); void page.copy(`${row.function}${place(row) ? ` ${place(row)}` : ''}`); }]];
+
     function describe() {
       const node = selected;
       if (node <= 0) {
@@ -224,7 +224,6 @@ export const flame = {
       }
       const row = rowOf(tree, node);
       const sum = sums.get(tree.group[tree.frame[node]]);
-      const one = (/** @type {string} */ name, /** @type {string} */ text, /** @type {() => void} */ act) => button(text, act, { id: `do-${name}` });
       details.replaceChildren(
         h('h2', { title: place(row) }, nameOf(node)), h('p', null, placeLink(row) ?? h('span', { class: 'note' }, visible(row.kind))),
         facts([
@@ -235,10 +234,8 @@ export const flame = {
           tree.rest[node] > 0 ? ['Left out above', perLoad(page, tree.rest[node])] : null,
           sum ? ['In all its places', `${perLoad(page, sum.total)} total, ${perLoad(page, sum.self)} self`] : null,
         ]),
-        h('div', { class: 'row' },
-          one('zoom', 'Zoom', () => zoom(node)), one('focus', 'Focus', () => did.focus(node)), one('hide', 'Hide', () => did.hide(node)),
-          h('a', { class: 'button', href: page.link({ view: 'function', item: keyOf(node) }) }, 'Callers, callees, trend'),
-          one('copy', 'Copy name', () => { void page.copy(`${row.function}${place(row) ? ` ${place(row)}` : ''}`); })));
+        h('div', { class: 'row' }, doable(node).map(([name, text, act]) => (name === 'open' ? h('a', { class: 'button', href: page.link({ view: 'function', item: keyOf(node) }) }, text)
+          : button(text, act, { id: `do-${name}` })))));
     }
 
     function showTable() {

@@ -11,8 +11,7 @@ import { facts, functionColumn, measureName, none, perLoad, placeLink, tabs, typ
 import { dimensions, literal } from '../state.js';
 import { table } from '../table.js';
 import { functionsOf, inverted, namesOf, transformed } from '../tree.js';
-import { builtTree, isDark, labelsOf, rowOf } from './flame.js';
-import { maxNodes } from './functions.js';
+import { builtTree, isDark, labelsOf, nodesOf, rowOf } from './flame.js';
 import { trendAsks, trendSection } from './timings.js';
 
 /** @typedef {import('../tree.js').Tree} Tree */
@@ -32,7 +31,7 @@ function definition(frames, frame, state) {
   // If the two places differ, a function table has named the function, and such a table belongs to one site.
   if (state.site !== '%' && script && line && column && script !== frames.resource[frame]) {
     ask(question('function_origin', { ...state, params: {} }, { generated_resource: script, generated_line: line, generated_column: column })).then(({ rows: [origin] }) => {
-      const address = webAddress(origin?.source_link);
+      const address = webAddress(origin?.source_link, /^(https?|vscode|idea):$/);
       if (address) shown.append(' ', h('a', { class: 'source', href: address, rel: 'noreferrer noopener', target: '_blank', title: address }, 'source'));
     }, () => { /* the place alone is enough */ });
   }
@@ -76,7 +75,7 @@ export const oneFunction = {
   title: 'Function',
   parent: 'functions',
   asks: (state) => ({
-    tree: question('flamegraph_columns', state, { max_nodes: maxNodes }),
+    tree: question('flamegraph_columns', state, { max_nodes: nodesOf(state) }),
     callers: question('callers', state, { key: state.item }),
     callees: question('callees', state, { key: state.item }),
     ...trendAsks(state, 'function'),
@@ -116,13 +115,13 @@ export const oneFunction = {
     const half = (tree, title, side) => {
       const names = namesOf(tree);
       const line = h('p', { class: 'hover' });
-      let chosen = '';
       const sentence = (/** @type {number} */ node) => (node <= 0 ? name
         : `${label(tree.frame[node])} · ${perLoad(page, tree.total[node])} · ${percent(tree.total[node] / (total || 1))} of ${visible(name, 60)} · ${counted(tree.samples[node], 'sample')}`);
       const graph = icicle(`${title}; the table has the same`, {
         select: (node) => { page.go({ [side]: node > 0 ? names.of(node) : null }, { replace: true }); page.say(sentence(node)); },
         zoom: (node) => page.go({ [side]: node > 0 ? names.of(node) : null, [`${side}_root`]: node > 0 ? names.of(node) : null }),
-        hover: (node) => { line.textContent = node < 0 ? chosen : sentence(node); },
+        hover: sentence,
+        menu: (node) => [['Callers, callees, trend', () => page.go({ view: 'function', item: rowOf(tree, node).function_key })]],
         key: (key, node) => {
           if (key === 'c' && node > 0) page.go({ view: 'function', item: rowOf(tree, node).function_key });
           return key === 'c';
@@ -130,7 +129,7 @@ export const oneFunction = {
       }, 300);
       const show = (/** @type {import('../state.js').State} */ { params }) => {
         const selected = names.find(params[side]);
-        line.textContent = chosen = selected < 0 ? '' : sentence(selected);
+        line.textContent = selected < 0 ? '' : sentence(selected);
         graph.show({
           tree, root: Math.max(0, names.find(params[`${side}_root`])), selected, found: null, whole: title,
           look: (frame) => ({ fill: colour(parties[frame], tree.frames.function[frame], tree.frames.resource[frame], isDark()), hatched: parties[frame] === 'third', label: label(frame) }),

@@ -3,7 +3,7 @@
 import { question } from '../api.js';
 import { callTree } from '../calltree.js';
 import { columnsOf } from '../columns.js';
-import { count, counted, duration, number, percent, size, time, visible } from '../format.js';
+import { clock, count, counted, duration, number, percent, size, time, visible } from '../format.js';
 import { button, h } from '../h.js';
 import { icicle } from '../icicle.js';
 import { facts, placeLink, tableView, tabs } from '../parts.js';
@@ -152,7 +152,7 @@ export const session = {
     const spans = /** @type {Spans[]} */ (tracks.filter((each) => !('area' in each)));
     main.append(facts([
       ['Page', visible(about.page_url, 300) || 'not known'], ['Format', visible(`${about.format} ${about.version}`)],
-      ['Received', `${time(about.received)} UTC${about.started ? `; it began ${time(about.started)} UTC` : ''}`],
+      ['Received', `${clock(about.received)}${about.started ? `; it began ${clock(about.started)}` : ''}`],
       ['From', visible([about.browser, about.os, about.device, about.release && `release ${about.release}`].filter(Boolean).join(', '), 200)],
       ['It has', `${about.events > 0 ? `${counted(about.events, 'event')}, ` : ''}${size(about.content_bytes)}`],
       answers.session_parts.rows.length > 1 ? ['Parts', `${answers.session_parts.rows.length}${answers.session_parts.rows.some((row) => row.is_missing) ? ', some are missing' : ''}`] : null]));
@@ -232,13 +232,12 @@ export const session = {
       const tree = treeOfStacks(frames, of.parent.subarray(0, of.count), frame, own.map((ms) => Math.round(ms * 1000)).subarray(0, of.count));
       const names = namesOf(tree);
       const words = (/** @type {number} */ node) => `${node > 0 ? visible(frames.function[tree.frame[node]], 200) : '(all)'} · ${duration(tree.total[node] / 1000)} in all, ${duration(tree.self[node] / 1000)} itself · ${percent(tree.total[node] / (tree.total[0] || 1))}`;
-      const note = h('p', { class: 'hover' });
       const to1 = (/** @type {number} */ node) => (node > 0 ? names.of(node) : null);
       const graph = icicle('What ran in this time', {
         select: (node) => { page.go({ fsel: to1(node) }, { replace: true }); page.say(words(node)); }, zoom: (node) => page.go({ froot: to1(node), fsel: to1(node) }),
-        hover: (node) => { note.textContent = node < 0 ? '' : words(node); },
+        hover: words,
       }, 320);
-      kinds.replaceChildren(h('h2', { class: 'part' }, `${of.name} from ${duration(from)} to ${duration(to)}, summed`), graph.element, note);
+      kinds.replaceChildren(h('h2', { class: 'part' }, `${of.name} from ${duration(from)} to ${duration(to)}, summed`), graph.element);
       return (/** @type {State} */ { params }) => graph.show({
         tree, root: Math.max(0, names.find(params.froot)), selected: names.find(params.fsel), found: null, whole: words(0),
         look: (i) => ({ fill: fills[i], label: visible(frames.function[i], 200) }),

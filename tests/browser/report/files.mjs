@@ -6,8 +6,8 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { test } from 'node:test';
 
-import { temporaryDir } from '../../behaviour/stack.mjs';
-import { arrived, complaints, exported, newPage, open, page, period, press, ready, sql, text } from './page.mjs';
+import { binDir, repository, run, temporaryDir } from '../../behaviour/stack.mjs';
+import { arrived, complaints, exported, newPage, open, page, period, press, ready, serve, sql, stack, text } from './page.mjs';
 
 test('exports have the rows in view, and nothing that a spreadsheet would run', async () => {
   await open('/shop/functions?since=2d&q=sort');
@@ -75,7 +75,7 @@ test('the graph in view is exported for other tools', async () => {
 test('a view that is saved as a file opens from disk and asks nobody', async () => {
   await open('/shop/compare?before=2.2.9&after=2.3.0');
   // The file answers for the table in view.
-  await page.locator('.tabs a:not([aria-current])').evaluateAll((all) => all.forEach((each) => each.remove()));
+  await page.locator('.tabs a:not([aria-current]), main > form').evaluateAll((all) => all.forEach((each) => each.remove()));
   const sight = await text('main');
   const hours = await page.getAttribute('.strip', 'aria-label');
   const file = path.join(temporaryDir('report'), 'report.html');
@@ -100,6 +100,50 @@ test('a view that is saved as a file opens from disk and asks nobody', async () 
   await saved.context().close();
 });
 
+test('a saved report says when and from what, has the functions that it found, and leads nowhere else', async () => {
+  const folder = temporaryDir('report');
+  const byPage = path.join(folder, 'page.html');
+  await open('/shop/compare?before=2.2.9&after=2.3.0');
+  await page.waitForSelector('main table .function a');
+  fs.writeFileSync(byPage, await exported('#export-file'));
+  const files = [byPage];
+  for (const more of [['--compare', '2.2.9', '2.3.0'], ['--since', '2d']]) {
+    files.push(path.join(folder, `${more[0]}.html`));
+    const { code, stderr } = await run([path.join(binDir, 'fleetprof'), 'report', '-d', stack.postgres.conninfo('fleetprof_reader'), '--site', 'shop', '-o', files.at(-1) ?? '', ...more]);
+    assert.equal(code, 0, stderr);
+  }
+  for (const file of files) {
+    const { page: saved, complaints: heard } = await newPage();
+    await saved.goto(pathToFileURL(file).href);
+    await ready(saved);
+    const isComparison = !file.includes('since');
+    if (!isComparison) {
+      await saved.click('nav a:has-text("Functions")');
+      await arrived('/shop/functions', saved);
+    }
+    await saved.waitForSelector('main table .function a:has-text("sortReviews")');
+    assert.match(await saved.locator('.saved').innerText(), /^Saved 20\d\d-\d\d-\d\d \d\d:\d\d UTC from shop · /);
+    assert.equal(await saved.locator('.filters').count(), 0);
+    const views = await saved.locator('nav[aria-label="Views"] a').allInnerTexts();
+    assert.deepEqual(views.includes('Compare'), isComparison, views.join());
+    await saved.locator('main table .function a:has-text("sortReviews")').first().click();
+    await arrived('/shop/function', saved);
+    assert.equal(await saved.locator('h2.name').innerText(), 'sortReviews');
+    assert.match(await saved.locator('main').innerText(), /Values of the trend \(\d+\)/);
+    assert.deepEqual(await saved.locator('main .failure, main .warning').allInnerTexts(), []);
+    // Whatever is still a link has an answer.
+    const links = [...new Set(await saved.locator('nav[aria-label="Views"] a, main a[href^="#"]').evaluateAll((all) => all.map((each) => each.getAttribute('href') ?? '')))];
+    assert.ok(links.length > 0);
+    for (const link of links.slice(0, 12)) {
+      await saved.evaluate((to) => { location.hash = to; }, link);
+      await ready(saved);
+      assert.equal(await saved.locator('main > .failure').count(), 0, link);
+    }
+    assert.deepEqual(heard, []);
+    await saved.context().close();
+  }
+});
+
 test('a saved view offers no choice that it has no answer for', async () => {
   const file = path.join(temporaryDir('report'), 'report.html');
   const groups = '.tabs a';
@@ -113,6 +157,30 @@ test('a saved view offers no choice that it has no answer for', async () => {
     assert.deepEqual((await saved.locator(groups).allInnerTexts()).filter((text) => !['hours', 'days'].includes(text)), [kept]);
     await saved.context().close();
   }
+});
+
+test('the manual is linked where serve has it, and nothing else of the folder', async () => {
+  const folder = temporaryDir('manual');
+  const { code, stderr } = await run([process.execPath, path.join(repository, 'tools/manual/build.mjs'), folder]);
+  assert.equal(code, 0, stderr);
+  fs.writeFileSync(path.join(folder, 'a.conf'), 'secret');
+  fs.symlinkSync('/etc/passwd', path.join(folder, 'a.txt'));
+  await open('/shop/compare?before=2.2.9&after=2.3.0');
+  assert.equal(await page.isVisible('#manual'), false);
+  const { process: helpful, url } = await serve(stack.postgres.conninfo('fleetprof_reader'), ['--manual', folder]);
+  for (const name of ['a.conf', 'a.txt', 'none.html', '.html', '..%2fVERSION.md', 'images/../a.conf']) assert.equal((await fetch(`${url}/help/${name}`)).status, 404, name);
+  await page.goto(`${url}/shop/compare?before=2.2.9&after=2.3.0`);
+  await ready();
+  const [manual] = await Promise.all([page.context().waitForEvent('page'), page.click('#manual')]);
+  await manual.waitForSelector('h1');
+  assert.equal(new URL(manual.url()).pathname, '/help/comparison.html');
+  await manual.fill('input[type=search]', 'vitals');
+  await manual.waitForSelector('.results a');
+  await page.goto(`${url}/help/flame`);
+  await ready();
+  assert.match(await text('h1'), /^help /, 'a site may have this name');
+  assert.deepEqual(complaints, []);
+  await helpful.stop();
 });
 
 // ---- pictures ----

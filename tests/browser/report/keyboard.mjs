@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { arrived, closeDialog, complaints, open, page, period, picked, press, ready, sql, text } from './page.mjs';
+import { arrived, closeDialog, complaints, newPage, open, origin, page, period, picked, press, ready, sql, text } from './page.mjs';
 
 test('every view is reached by the keyboard, and has a heading', async () => {
   await open('/shop/flame?since=2d');
@@ -79,6 +79,34 @@ test('the keys of the flame graph', async () => {
   await press('c');
   await arrived('/shop/function/');
   assert.equal(await text('h2.name'), 'fuzzyMatch');
+  assert.deepEqual(complaints, []);
+});
+
+test('a box at the pointer says what is there, and a menu there what can be done', async () => {
+  const at = { x: 200, y: 80 };
+  for (const [address, share] of [['/shop/flame?since=2d', /of this graph/], ['/shop/compare?before=2.2.9&after=2.3.0', /→ [\d.,]+ ms per page load/]]) {
+    await open(/** @type {string} */ (address));
+    const graph = page.locator('.icicle canvas').first();
+    await graph.scrollIntoViewIfNeeded();
+    await graph.hover({ position: at });
+    const tip = await text('.tip');
+    const [name] = tip.split('\n');
+    assert.match(tip, /** @type {RegExp} */ (share));
+    const [box, canvas] = [await page.locator('.tip').boundingBox(), await graph.boundingBox()];
+    assert.ok(box && canvas && Math.abs(box.x - canvas.x - at.x) < 40 && Math.abs(box.y - canvas.y - at.y) < 40, 'it is at the pointer');
+    await graph.click({ button: 'right', position: at });
+    assert.equal(await page.locator('.tip').isVisible(), false);
+    assert.match(await text('dialog.menu'), /Callers, callees, trend/);
+    await closeDialog();
+    assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'CANVAS');
+    await graph.click({ button: 'right', position: at });
+    await page.click('dialog.menu button:has-text("Callers")');
+    await arrived('/shop/function/');
+    assert.ok(name.includes(await text('h2.name')), name);
+  }
+  await open('/shop/flame?since=2d');
+  await page.locator('.icicle canvas').hover({ position: at });
+  assert.match(await text('.tip'), /app\.|vendor\.[\s\S]*own scripts/);
   assert.deepEqual(complaints, []);
 });
 
@@ -172,6 +200,43 @@ test('a filter is chosen from values with their uploads, and taken away', async 
   await ready();
   assert.match(page.url(), /since=7d/);
   assert.deepEqual(complaints, []);
+});
+
+test('times are of this browser’s zone, or UTC on demand; a period is before, or since a release', async () => {
+  const { page: local, complaints: heard } = await newPage({ timezoneId: 'Australia/Adelaide' });
+  const hours = () => local.getAttribute('.strip', 'aria-label');
+  await local.goto(`${origin}/shop/functions?since=2d`);
+  await ready(local);
+  assert.match(await hours() ?? '', /\d:30 Australia\/Adelaide,/);
+  await local.click('#filter-period');
+  await local.click('text=Times in UTC');
+  await local.waitForSelector('.strip[aria-label*=" UTC,"]');
+  await ready(local);
+  assert.match(local.url(), /utc=1/);
+  assert.match(await hours() ?? '', /\d:00 UTC,/);
+  await local.click('#filter-period');
+  await local.click('text=Times in Australia/Adelaide');
+  await local.waitForSelector('.strip[aria-label*="Adelaide,"]');
+  await ready(local);
+  await local.click('#filter-period');
+  await local.fill('input[name=since]', '2026-05-01 09:30');
+  await local.press('input[name=since]', 'Enter');
+  await arrived('/shop/functions?since=2026-05-01T00', local);
+  await local.goto(`${origin}/shop/functions?since=2026-05-03T00:00Z&until=2026-05-04T00:00Z`);
+  await ready(local);
+  await local.click('#filter-period');
+  await local.click('text=Previous period');
+  await arrived('/shop/functions?since=2026-05-02T00', local);
+  assert.match(local.url(), /until=2026-05-03T00/);
+  await local.goto(`${origin}/shop/functions?since=2d`);
+  await ready(local);
+  await local.click('#filter-period');
+  await local.click('text=Since 2.3.0');
+  await arrived('/shop/functions?since=20', local);
+  await ready(local);
+  assert.equal(new URL(local.url()).searchParams.get('since'), new Date((await sql("rollout_began from fleetprof.releases('shop', since => now() - interval '2d') where release = '2.3.0'"))[0].rollout_began).toISOString());
+  assert.deepEqual(heard, []);
+  await local.context().close();
 });
 
 test('a filter panel closes when the focus leaves it', async () => {
