@@ -218,7 +218,6 @@ export const columns = /** @satisfies {Record<string, Record<string, string>>} *
     function: '',
     resource: '',
     line: '+',
-    column_number: '+Column',
     before_self_ms: '#Before ms/load',
     after_self_ms: '#After ms/load',
     change: '%',
