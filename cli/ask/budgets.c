@@ -8,6 +8,7 @@
 #include "cli/kit/command.h"
 #include "cli/kit/memory.h"
 #include "cli/kit/message.h"
+#include "cli/kit/note.h"
 #include "cli/kit/options.h"
 
 #include <stdlib.h>
@@ -185,10 +186,13 @@ static void print_table(const struct budgets_options *given, const PGresult *ans
     fp_sql_fill(answer, TABLE, &grid);
     fp_grid_print(&grid, given->analysis.form);
     fp_grid_release(&grid);
-    if (PQntuples(answer) > 0 && given->analysis.form == FP_FORM_PEOPLE)
-        (void)printf("\nValues are in UNIT. A burn rate of 1 uses up exactly the budget: of a "
-                     "percentile the share of values above the limit, against what the percentile "
-                     "allows; of a mean, it against the limit.\n");
+    if (PQntuples(answer) == 0 || given->analysis.form != FP_FORM_PEOPLE)
+        return;
+    fp_note_gap();
+    fp_note_print(
+        "Values are in UNIT. A burn rate of 1 uses up exactly the budget: of a percentile "
+        "the share of values above the limit, against what the percentile allows; of a "
+        "mean, it against the limit.");
 }
 
 static enum fp_exit judge(const struct budgets_options *given)

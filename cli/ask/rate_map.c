@@ -20,14 +20,14 @@ enum { ROUTE_MAX = 200 };
 
 /* ---- routes ---- */
 
-enum kind { END, WORD, PARAMETER, REST };
+enum step_kind { END, WORD, PARAMETER, REST };
 
 struct segment {
-    enum kind kind;
+    enum step_kind kind;
     struct fp_str text;
 };
 
-static enum kind kind_of(struct fp_str text)
+static enum step_kind kind_of(struct fp_str text)
 {
     if (text.len > 1 && text.ptr[0] == ':')
         return PARAMETER;

@@ -9,6 +9,7 @@
 #include "cli/ask/rate_map.h"
 #include "cli/kit/command.h"
 #include "cli/kit/memory.h"
+#include "cli/kit/note.h"
 #include "cli/kit/options.h"
 #include "cli/kit/output_file.h"
 #include "collector/base/clock.h"
@@ -181,10 +182,12 @@ static bool print_table(const struct rates_options *given)
     const bool any = fp_grid_rows(&grid) > 0;
     fp_grid_print(&grid, given->analysis.form);
     fp_grid_release(&grid);
-    if (any && given->analysis.form == FP_FORM_PEOPLE)
-        (void)printf("\nPROFILES and LOADS are per day. BOUND is what decides PROPOSED; "
-                     "INTERVAL is half of the widest interval of 95 %% among a route's 20 "
-                     "costliest functions, for a day.\n");
+    if (any && given->analysis.form == FP_FORM_PEOPLE) {
+        fp_note_gap();
+        fp_note_print("PROFILES and LOADS are per day. BOUND is what decides PROPOSED; INTERVAL is "
+                      "half of the widest interval of 95 %% among a route's 20 costliest "
+                      "functions, for a day.");
+    }
     return any || explain(given);
 }
 

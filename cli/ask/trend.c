@@ -126,7 +126,7 @@ static const struct fp_shown shown[] = {
     {.name = "high_ms"},
     {.heading = "", .cell = FP_CELL_WORD},
     {.name = "uploads"},
-    {.heading = "RELEASE", .cell = FP_CELL_TEXT},
+    {.heading = "RELEASES", .cell = FP_CELL_TEXT},
 };
 static const struct fp_grid_column all[] = {FP_COLUMNS_OF_TREND(FP_GRID_COLUMN)};
 

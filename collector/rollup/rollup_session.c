@@ -45,7 +45,7 @@ static bool add_vector(const struct fp_addition *add, struct fp_vector_texts *ro
                                                    &row->seen_frame_ids};
     bool fits = true;
     for (size_t i = 0; i < VECTOR_COLUMNS; i++)
-        fp_buf_init(&texts[i], (FP_VECTOR_ENTRIES_MAX + 1) * NUMBER_LEN);
+        fp_buf_init(&texts[i], (size_t)(FP_VECTOR_ENTRIES_MAX + 1) * NUMBER_LEN);
     fp_frame_vector_fill(add->delta, &vector);
     put_vector(&vector, texts);
     for (size_t i = 0; i < VECTOR_COLUMNS; i++)

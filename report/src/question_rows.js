@@ -44,6 +44,7 @@ export const filterSets = {
   profiling_cost: 'filters and vitals',
   third_parties: 'filters',
   coverage: 'filters',
+  rates: 'filters',
   overview: 'filters',
   values: 'filters',
   summary: 'filters',

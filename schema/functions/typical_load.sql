@@ -100,7 +100,7 @@ declare
     -- What is read at most, so that an answer takes as long with many kept page loads.
     most_kept constant integer := 300;
     most_functions constant integer := 50;
-    -- Of two page loads nobody can say which one is typical.
+    -- Nobody can say which of two page loads is typical.
     least_kept constant integer := 3;
     -- Three page loads that have nothing in common are 0.58 alike to their mean.
     least_alike constant double precision := 0.6;
@@ -160,7 +160,7 @@ begin
         join mean using (function_key)
         group by load, whole.length
     ),
-    -- Of a page load the part with most of its time, and so of equal page loads.
+    -- The part with most time of a page load, and so of equal page loads.
     part as (
         select load, kept_id, sum(self_us) as self_us
         from entry

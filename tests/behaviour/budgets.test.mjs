@@ -88,8 +88,8 @@ test('each budget has its verdict, and --fail ends with 1', async () => {
   assert.equal((await budgets('--fail')).code, 1);
   assert.equal((await budgets('--fail', '--route', '/help')).code, 1, 'its own route stands for the filter');
   const people = await budgets();
-  assert.match(people.stdout, /^SITE +BUDGET/);
-  assert.match(people.stdout, /A burn rate of 1 uses up exactly the budget/);
+  assert.match(people.stdout, /^SITE\tBUDGET\t/);
+  assert.match(people.stderr, /A burn rate of 1 uses up exactly the budget/);
   const none = await run([program, 'budgets', '--site', 'blog', '--fail'], { env });
   assert.equal(none.code, 0);
   assert.match(none.stderr, /nothing was counted/);

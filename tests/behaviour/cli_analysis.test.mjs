@@ -557,7 +557,7 @@ test('trend follows a function, a group or a timing', async () => {
   const [{ function_key: key }] = (await json('top', '--site', 'own')).filter(({ function: name }) => name === 'of0');
   assert.deepEqual(await trend('--key', key, '--site', 'own'), [[10, 1]]);
   const { stdout, stderr } = await fleetprof('trend', '--by', 'party', 'third', '--site', 'own', '--step', 'day');
-  assert.match(stdout, /^FROM \(UTC\)\t.*\tRELEASE\n[0-9-]{10} 00:00\t30\.0\t.*\t█{20}\t1\t.*\n$/);
+  assert.match(stdout, /^FROM \(UTC\)\t.*\tRELEASES\n[0-9-]{10} 00:00\t30\.0\t.*\t█{20}\t1\t.*\n$/);
   assert.equal(stderr, 'MS is self time per page load; it lies in the range with 95 % or more, if uploads are independent.\n');
   assert.match((await fleetprof('trend', 'of0', '--site', 'own', '--since-when')).stderr, /\nNo lasting change is seen; that takes 72 hours, 12 of them after it\.\n$/);
   const mistyped = await fleetprof('trend', 'oF0', '--site', 'own');

@@ -27,11 +27,15 @@ before(async () => {
   fs.writeFileSync(bad, '{"frames":[],"resources":[],"stacks":[],"samples":[{"timestamp":1,"stackId":7}]}');
   fs.writeFileSync(table, '{"fleetprof_function_table":1,"script":"app.js","functions":1}\n[1,2,"start","src/main.ts",1,1,"",false]\n');
   fs.writeFileSync(owners, '* @org/all\n');
-  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', sample_keep: '100%' }], dead_letters: { path: path.join(dir, 'letters') } } });
+  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', sample_keep: '100%', performance_budgets: ['INP p75 <= 1ms'] }], dead_letters: { path: path.join(dir, 'letters') } } });
   assert.equal((await send(`${stack.collector.url}/v1/ingest/pk_shop`, { body: fs.readFileSync(good, 'utf8') })).status, 204);
   assert.equal((await send(`${stack.collector.url}/v1/ingest/pk_shop`, { body: envelope({ release: 'v2' }) })).status, 204);
   assert.equal((await send(`${stack.collector.url}/v1/ingest/pk_shop`, { body: fs.readFileSync(bad, 'utf8') })).status, 422);
-  await waitFor(async () => (await stack.sql('select from fleetprof.upload_log')).length === 2, { what: 'both uploads' });
+  for (let number = 0; number < 50; number++) {
+    const body = envelope({ vitals: [{ name: 'INP', value: 600, id: 'v1' }] });
+    assert.equal((await send(`${stack.collector.url}/v1/ingest/pk_shop`, { body })).status, 204);
+  }
+  await waitFor(async () => (await stack.sql('select from fleetprof.upload_log')).length === 52, { what: 'all uploads' });
   await waitFor(() => fs.readdirSync(path.join(dir, 'letters')).length > 0, { what: 'the refused letter' });
 });
 after(() => stack?.stop());
@@ -69,7 +73,7 @@ async function examples() {
     'what-if': asks('INP'), 'fix-first': asks(), 'summary': asks(), 'profiling-cost': asks(), 'third-parties': asks(), 'markers': asks(), 'coverage': asks(), 'rates': asks(), 'hangs': asks(), 'violations': asks(), 'ttfb': asks(), 'callers': asks('work'), 'trend': asks('work'), 'compare': asks('v1', 'v2'),
     'export': asks('--format', 'folded'), 'session list': asks(), 'session export': asks(session), 'session typical': asks(), 'sourcemap list': asks(),
     'report': asks('-o', path.join(dir, 'report.html')),
-    'budgets': asks(),
+    'budgets': { 0: reader, 1: ['--fail', ...reader], 2: noDatabase },
     'regressions': { 0: ['v1', ...reader], 1: ['v1', '--fail-on', 'early', ...reader], 2: ['v1', ...noDatabase] },
     'validate': { 0: [good], 1: [bad], 2: [path.join(dir, 'nothing')] },
     'import': { 0: [...to, good], 1: [...to, bad], 2: ['--url', `${closed}v1/ingest/pk_shop`, good] },

@@ -58,7 +58,7 @@ const given = ['--site', 'shop', '--since', day(1), '--until', day(0), '--most-r
 test('the table has a row for each route, and one for all others', async () => {
   const { stdout, code } = await rates(...given);
   assert.equal(code, 0);
-  assert.match(stdout, /\/product\/:id +2000 +20 +1% +10% +200 +few profiles/);
+  assert.match(stdout, /\/product\/:id\t2000\t20\t1%\t10%\t200\t\tfew profiles/);
   assert.match(stdout, /\(all others\)/);
 });
 

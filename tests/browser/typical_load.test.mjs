@@ -108,7 +108,7 @@ test('from a vital and from an interaction to a page load where it was poor', as
   assert.match(await follow(clicked, 'with it'), /sortReviews/);
 });
 
-test('a site that keeps nothing is told so', async () => {
+test('a site that keeps nothing says so', async () => {
   await open('/few/vital/INP');
   assert.match(await page.locator('p.typical').innerText(), /^A typical page load: none is kept, of \d+ page loads where it was poor$/);
   assert.equal(await page.locator('p.typical a').count(), 0);

@@ -211,7 +211,7 @@ export const flame = {
     const sentence = (/** @type {number} */ node) => (node === 0 ? wholeLabel()
       : `${nameOf(node)} · ${perLoad(page, tree.total[node])} in all, ${perLoad(page, ownOf(node))} itself · ${shareOf(tree.total[node])} of this graph · ${counted(tree.samples[node], 'sample')}`);
 
-    /** What can be done with a node: name, label, action. @param {number} node @returns {[string, string, () => void][]} */
+    /** Returns the actions of a node: name, label, action. @param {number} node @returns {[string, string, () => void][]} */
     const doable = (node) => [['zoom', 'Zoom', () => zoom(node)], ['focus', 'Focus', () => did.focus(node)], ['hide', 'Hide', () => did.hide(node)],
       ['open', 'Callers, callees, trend', () => did.callers(node)],
       ['copy', 'Copy name', () => { const row = rowOf(tree, node); void page.copy(`${row.function}${place(row) ? ` ${place(row)}` : ''}`); }]];
