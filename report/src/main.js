@@ -455,9 +455,10 @@ async function savePng(svg) {
 /** Functions that a saved file answers. */
 const mostLinked = 10;
 
-/** Returns what the pages of the first functions in view ask. @param {State} then @returns {[string, Question][]} */
+/** Returns what the pages of the first functions in view ask; of a comparison, of those that it found. @param {State} then @returns {[string, Question][]} */
 function linkedFunctions(then) {
-  const links = /** @type {HTMLAnchorElement[]} */ ([...main.querySelectorAll('a[href*="/function/"]')]);
+  const links = /** @type {HTMLAnchorElement[]} */ ([...main.querySelectorAll('a[href*="/function/"]')])
+    .filter((link) => link.closest('tr')?.querySelector('.badge')?.matches('.slower, .faster, .new, .gone') ?? true);
   const states = new Map(links.map(({ pathname, search }) => [pathname, parse(pathname + search)]));
   return [...states.values()].slice(0, mostLinked).flatMap(({ item, params }) => {
     const of = changed(then, { view: 'function', item });
