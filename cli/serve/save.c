@@ -276,7 +276,8 @@ static bool save_function(struct saving *saving, const char *key,
            save(saving, "function_by",
                 EXTRA({"by", "route"}, {"key", key}, period[0], period[1])) &&
            save(saving, "function_by",
-                EXTRA({"by", "measure"}, {"key", key}, period[0], period[1]));
+                EXTRA({"by", "measure"}, {"key", key}, period[0], period[1])) &&
+           save(saving, "typical_load", EXTRA({"key", key}, period[0], period[1]));
 }
 
 static bool save_functions(struct saving *saving, const struct saved_functions *functions,

@@ -169,12 +169,13 @@ test('an axis of time says that it is UTC, as the period does', async () => {
   assert.match(await text('.panel .note'), /UTC/);
 });
 
-test('times without an offset are UTC in every time zone', async () => {
-  const [{ hour }] = await sql("to_char(now() at time zone 'UTC' - interval '10h', 'YYYY-MM-DD HH24:00') as hour");
+test('times without an offset in an address are UTC in every time zone, and shown in it', async () => {
+  const [{ hour, shown }] = await sql(`to_char(now() at time zone 'UTC' - interval '10h', 'YYYY-MM-DD HH24:00') as hour,
+    to_char(now() at time zone 'America/New_York' - interval '10h', 'YYYY-MM-DD HH24:00') as shown`);
   const other = await newPage({ timezoneId: 'America/New_York', permissions: ['clipboard-read', 'clipboard-write'] });
   await other.page.goto(`${origin}/shop/functions?since=${hour.replace(' ', 'T')}`);
   await ready(other.page);
-  assert.equal(await other.page.locator('#filter-period').innerText(), `${hour} – now`);
+  assert.equal(await other.page.locator('#filter-period').innerText(), `${shown} – now`);
   await other.page.keyboard.press('l');
   await waitFor(async () => (await other.page.evaluate(() => navigator.clipboard.readText())).includes(`since=${encodeURIComponent(hour.replace(' ', 'T'))}%3A00.000Z`), { what: 'the copied time' });
   await other.page.context().close();
