@@ -25,8 +25,7 @@ static enum fp_exit help_command(int argc, char **argv);
  * has no summary. */
 static const struct command commands[] = {
     {"Begin here:", NULL, NULL},
-    {"summary", "a site at a glance: findings, vitals, what to fix, what is wrong",
-     fp_summary_command},
+    {"summary", "a site at a glance: findings, vitals, what to fix first", fp_summary_command},
     {"Where the time goes:", NULL, NULL},
     {"top", "the functions that cost the most time", fp_top_command},
     {"flame", "a flame graph in the terminal", fp_flame_command},

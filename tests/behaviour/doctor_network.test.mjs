@@ -106,7 +106,7 @@ test('a redirect to another origin is followed after a yes only', async () => {
   for (const no of ['n\n', '\n', 'x\n', '\u0004']) {
     const { stdout } = await onTerminal(no);
     assert.match(stdout, /redirects to another origin: http:\/\/127\.0\.0\.1:\d+\/latest\/meta-data\/.*\r\nFollow it\? \[y\/N\] /);
-    assert.match(stdout, /wrong: page-elsewhere/);
+    assert.match(stdout, /wrong\u001b\[0m: page-elsewhere/);
     assert.deepEqual(asked, [], JSON.stringify(no));
   }
   const { stdout } = await onTerminal('y\n');

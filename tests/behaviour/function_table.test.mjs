@@ -237,7 +237,7 @@ test('tables that are added late name what is stored: one function for both rele
   }
   assert.equal(one('App')[0].line, 7);
   const text = (await run([program, 'top', '--site', 'shop', '--top', '50'], { env: { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') } })).stdout;
-  assert.match(text, /priceOf +shop\/cart\.ts:6:/);
+  assert.match(text, /priceOf\tshop\/cart\.ts:6:/);
   const packages = await stack.sql("select name from fleetprof.cost_by('package', 'shop') where name not like '(un%' order by 1");
   assert.deepEqual(packages.map(({ name }) => name), ['(no package)', 'left-part']);
   const [{ n }] = await stack.sql("select count(*) as n from fleetprof.compare_releases('shop', 'v1', 'v2') where function = 'priceOf' and before_uploads = 1 and after_uploads = 1");
