@@ -7,6 +7,7 @@
 #include "cli/ask/analysis.h"
 #include "cli/ask/columns.h"
 #include "cli/ask/question_columns.h"
+#include "cli/kit/note.h"
 #include "cli/kit/options.h"
 
 enum { OPTION_KEY = FP_OPTION_FIRST, OPTION_MEASURE };
@@ -79,10 +80,9 @@ static const struct fp_grid_column all[] = {FP_COLUMNS_OF_TYPICAL_LOAD(FP_GRID_C
 static PGresult *ask(const struct typical_options *given, const struct fp_columns *columns)
 {
     struct fp_sql_query query;
-    fp_sql_init(&query, "select ");
+    fp_sql_init(&query, "select typical.reason, typical.loads, typical.kept_loads, ");
     fp_columns_select(columns, &query);
-    fp_sql_add(&query, ", typical.reason, typical.loads, typical.kept_loads"
-                       " from fleetprof.typical_load(key => ");
+    fp_sql_add(&query, " from fleetprof.typical_load(key => ");
     fp_sql_value(&query, "text", given->key);
     fp_sql_add(&query, ", measure_name => ");
     fp_sql_value(&query, "text", given->measure);
@@ -114,29 +114,30 @@ static bool explain(const struct typical_options *given, const char *reason, con
 
 static bool print_typical(const struct typical_options *given)
 {
-    enum { REASON, LOADS, KEPT, LAST_COLUMNS };
+    enum { REASON, LOADS, KEPT, TABLE };
     struct fp_columns columns;
     fp_columns_init(&columns, shown, FP_COUNT(shown), all, FP_COUNT(all));
     PGresult *answer = ask(given, &columns);
     if (answer == NULL)
         return false;
-    const int last = PQnfields(answer) - LAST_COLUMNS;
-    const bool is_none = !PQgetisnull(answer, 0, last + REASON);
+    const bool is_none = !PQgetisnull(answer, 0, REASON);
     const bool is_for_people = given->analysis.form == FP_FORM_PEOPLE;
     bool fine = true;
     if (!is_none || !is_for_people) {
         struct fp_grid grid;
         fp_grid_init(&grid, columns.columns, columns.count);
-        fp_sql_fill(answer, 0, &grid);
+        fp_sql_fill(answer, TABLE, &grid);
         fp_grid_print(&grid, given->analysis.form);
         fp_grid_release(&grid);
     }
     if (is_none)
-        fine = explain(given, PQgetvalue(answer, 0, last + REASON),
-                       PQgetvalue(answer, 0, last + LOADS), PQgetvalue(answer, 0, last + KEPT));
-    else if (is_for_people)
-        (void)printf("\nALIKE is from 0 to 1: its functions against the mean of the KEPT ones of "
-                     "these LOADS.\n`fleetprof session export' gives it back.\n");
+        fine = explain(given, PQgetvalue(answer, 0, REASON), PQgetvalue(answer, 0, LOADS),
+                       PQgetvalue(answer, 0, KEPT));
+    else if (is_for_people) {
+        fp_note_gap();
+        fp_note_print("ALIKE is from 0 to 1: its functions against the mean of the KEPT ones of "
+                      "these LOADS. `fleetprof session export' gives it back.");
+    }
     PQclear(answer);
     return fine;
 }

@@ -140,9 +140,9 @@ static const char select_rows[] =
     "8) || "
     "(array['', '\u258f', '\u258e', '\u258d', '\u258c', '\u258b', '\u258a', '\u2589'])"
     "[(coalesce(160 * value_ms / nullif(max(value_ms) over (), 0), 0))::integer % 8 + 1], uploads, "
-    "(select string_agg(coalesce(nullif(release, ''), '(none)'), ', ' order by rollout_began, "
-    "release) from begun where rollout_began >= bucket and rollout_began < coalesce(following, "
-    "'infinity')), "
+    "(select string_agg(release, ', ' order by rollout_began, release) from begun "
+    "where release <> '' and rollout_began >= bucket "
+    "and rollout_began < coalesce(following, 'infinity')), "
     "to_char(bucket at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), value_ms, low_ms, "
     "high_ms, uploads, definition_change "
     "from (select ";
