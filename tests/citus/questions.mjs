@@ -5,6 +5,12 @@
 
 /** @typedef {import('./answers.mjs').Question} Question */
 
+/** Columns of functions that say to the second when each collector received an upload. @type {Record<string, string>} */
+const columnsOf = {
+  releases: "release, first_hour, last_hour, uploads, date_trunc('minute', first_upload) as first_upload",
+  typical_load: "session_id, alike, loads, kept_loads, reason, date_trunc('minute', received) as received, page_url",
+};
+
 /** @param {string} text */
 const literal = (text) => `'${text.replaceAll("'", "''")}'`;
 
@@ -168,7 +174,7 @@ export function questions({ first, end, hour, hottest, sessions }) {
         // Squares are kept as sums of 32 bits.
         const asked = extra.replace('FUNCTION', () => literal(hottest.name)).replace('KEY', () => literal(hottest.key));
         // Two collectors receive the same upload at two times.
-        const columns = name === 'releases' ? "release, first_hour, last_hour, uploads, date_trunc('minute', first_upload) as first_upload" : '*';
+        const columns = columnsOf[name] ?? '*';
         list.push({ sql: `select ${columns} from fleetprof.${name}(${[asked, filter].filter(Boolean).join(', ')})`,
           tolerance: ['estimated_hotspots', 'trend'].includes(name) ? 1e-5 : 1e-9 });
       }
