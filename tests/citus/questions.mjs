@@ -173,7 +173,6 @@ export function questions({ first, end, hour, hottest, sessions }) {
       for (const extra of extras) {
         // Squares are kept as sums of 32 bits.
         const asked = extra.replace('FUNCTION', () => literal(hottest.name)).replace('KEY', () => literal(hottest.key));
-        // Two collectors receive the same upload at two times.
         const columns = columnsOf[name] ?? '*';
         list.push({ sql: `select ${columns} from fleetprof.${name}(${[asked, filter].filter(Boolean).join(', ')})`,
           tolerance: ['estimated_hotspots', 'trend'].includes(name) ? 1e-5 : 1e-9 });
