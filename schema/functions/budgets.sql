@@ -343,7 +343,7 @@ declare
 begin
     -- Raises an error for filters that are not valid, even without a budget.
     perform select_segments(given);
-    -- On Citus, a query over the table has rows of a shard, which is no performance_budget.
+    -- On Citus, a query over the table has rows of the type of a shard.
     for budget in
         select * from performance_budget where matches(site, budgets.site) order by site collate "C", place
     loop
