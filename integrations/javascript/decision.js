@@ -79,6 +79,17 @@ export function decide(response, ask, rate) {
 }
 
 /**
+ * Throws an error if an option cannot be used.
+ * @param {number} rate @param {string} site @param {string | undefined} key as hexadecimal digits @param {string} [subject] the key, in an error
+ */
+export function check(rate, site, key, subject = 'the key') {
+  if (!(rate === 0 || (rate >= 0.000001 && rate <= 1))) throw new Error(`fleetprof: rate ${rate} is not 0, and not from 0.000001 to 1`);
+  if (key === undefined) return;
+  if (!/^([0-9a-f]{2}){32,128}$/i.test(key)) throw new Error(`fleetprof: ${subject} is not 32 to 128 bytes as hexadecimal digits`);
+  if (!/^[\w.-]{1,64}$/.test(site)) throw new Error(`fleetprof: site "${site}" is not 1 to 64 of A-Z a-z 0-9 . _ -`);
+}
+
+/**
  * Returns the lines of Server-Timing: our metric before those of the application.
  * @param {Fields} fields @param {string} word the token, `1.TIME.NONCE`, or `0`
  */

@@ -6,7 +6,7 @@
  *   const decided = fleetprof({ rate: 0.001, site: 'shop', key: '9f…' }, (request) => fetch(request, { redirect: 'manual' }));
  *   export default { fetch: decided };
  */
-import { decide, timings } from './decision.js';
+import { check, decide, timings } from './decision.js';
 
 /**
  * @typedef {object} Options
@@ -19,10 +19,9 @@ const base64url = (/** @type {Uint8Array} */ bytes) => btoa(String.fromCharCode(
 
 /** Returns what writes the word of a sampled page. @param {Options} options @returns {() => Promise<string>} */
 function signer({ rate, site = '', key }) {
+  check(rate, site, key);
   const made = () => `${Math.floor(Date.now() / 1000)}.${base64url(crypto.getRandomValues(new Uint8Array(12)))}`;
   if (key === undefined) return async () => `1.${made()}`;
-  if (!/^([0-9a-f]{2}){32,128}$/i.test(key)) throw new Error('fleetprof: the key is not 32 to 128 bytes as hexadecimal digits');
-  if (!/^[\w.-]{1,64}$/.test(site)) throw new Error(`fleetprof: site "${site}" is not 1 to 64 of A-Z a-z 0-9 . _ -`);
   const bytes = Uint8Array.from(key.match(/../g) ?? [], (pair) => parseInt(pair, 16));
   /** @type {Promise<CryptoKey> | undefined} */
   let imported;
@@ -44,7 +43,6 @@ function signer({ rate, site = '', key }) {
  * @param {(request: Request, ...rest: Rest) => Response | Promise<Response>} handler
  */
 export function fleetprof(options, handler) {
-  if (!(options.rate === 0 || (options.rate >= 0.000001 && options.rate <= 1))) throw new Error(`fleetprof: rate ${options.rate} is not 0, and not from 0.000001 to 1`);
   const sign = signer(options);
   return async (/** @type {Request} */ request, /** @type {Rest} */ ...rest) => {
     const response = await handler(request, ...rest);

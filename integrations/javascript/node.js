@@ -7,7 +7,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 
-import { decide, timings } from './decision.js';
+import { check, decide, timings } from './decision.js';
 
 /**
  * @typedef {object} Options
@@ -21,10 +21,10 @@ import { decide, timings } from './decision.js';
 /** Returns what writes the word of a sampled page. @param {Options} options */
 function signer({ rate, site = '', keyFile }) {
   const made = () => `${Math.floor(Date.now() / 1000)}.${randomBytes(12).toString('base64url')}`;
-  if (!keyFile) return () => `1.${made()}`;
-  const line = fs.readFileSync(keyFile, 'utf8').split('\n').map((one) => one.trim()).find((one) => one && !one.startsWith('#')) ?? '';
-  if (!/^([0-9a-f]{2}){32,128}$/i.test(line)) throw new Error(`fleetprof: ${keyFile}: the first key is not 32 to 128 bytes as hexadecimal digits`);
-  if (!/^[\w.-]{1,64}$/.test(site)) throw new Error(`fleetprof: site "${site}" is not 1 to 64 of A-Z a-z 0-9 . _ -`);
+  const line = keyFile === undefined ? undefined
+    : fs.readFileSync(keyFile, 'utf8').split('\n').map((one) => one.trim()).find((one) => one && !one.startsWith('#')) ?? '';
+  check(rate, site, line, `${keyFile}: the first key`);
+  if (line === undefined) return () => `1.${made()}`;
   const hmac = (/** @type {string} */ text) => createHmac('sha256', Buffer.from(line, 'hex')).update(text);
   const keyId = hmac('fleetprof key id').digest('hex').slice(0, 8);
   return () => {
@@ -52,7 +52,6 @@ function setAll(response, headers = {}) {
  * @param {Options} options
  */
 export function fleetprof(options) {
-  if (!(options.rate === 0 || (options.rate >= 0.000001 && options.rate <= 1))) throw new Error(`fleetprof: rate ${options.rate} is not 0, and not from 0.000001 to 1`);
   const sign = signer(options);
   /** @param {Request} request @param {Response} response @param {() => void} [next] */
   return (request, response, next) => {

@@ -1,6 +1,35 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Performance budgets: what visitors wait, against what they may wait.
 
+create or replace function fleetprof_data.listed_budgets(budgets jsonb)
+returns table (
+    site       text,
+    place      integer,
+    name       text,
+    kind       text,
+    what       text,
+    percentile integer,
+    limit_us   double precision,
+    route      text
+)
+language plpgsql immutable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select
+        key, number::integer, item ->> 'name', item ->> 'kind', item ->> 'what',
+        nullif((item ->> 'percentile')::integer, 0), (item ->> 'limit_us')::double precision,
+        replace(literal_filter(nullif(item ->> 'route', '')), '*', '%')
+    from jsonb_each(listed_budgets.budgets)
+    cross join lateral jsonb_array_elements(value) with ordinality as listed (item, number);
+end
+$$;
+
+comment on function fleetprof_data.listed_budgets is
+    'Returns performance budgets as rows of performance_budget. budgets: as in keep_budgets.';
+
 create or replace function fleetprof_data.keep_budgets(budgets jsonb)
 returns void
 language plpgsql
@@ -11,32 +40,20 @@ declare
     changed text[];
 begin
     -- Takes no lock if nothing changes.
-    with given as (
-        select
-            key as site, place::integer as place, item ->> 'name' as name, item ->> 'kind' as kind, item ->> 'what' as what,
-            nullif((item ->> 'percentile')::integer, 0) as percentile, (item ->> 'limit_us')::double precision as limit_us,
-            replace(literal_filter(nullif(item ->> 'route', '')), '*', '%') as route
-        from jsonb_each(keep_budgets.budgets)
-        cross join lateral jsonb_array_elements(value) with ordinality as listed (item, place)
-    )
     select array_agg(distinct site)
     into changed
     from (
-        (select * from given except select * from performance_budget)
+        (select * from listed_budgets(keep_budgets.budgets) except select * from performance_budget)
         union all
-        (select * from performance_budget where keep_budgets.budgets ? site except select * from given)
+        (select * from performance_budget where keep_budgets.budgets ? site
+         except select * from listed_budgets(keep_budgets.budgets))
     ) as difference;
     if changed is null then
         return;
     end if;
     delete from performance_budget where site = any(changed);
     insert into performance_budget (site, place, name, kind, what, percentile, limit_us, route)
-    select
-        key, place, item ->> 'name', item ->> 'kind', item ->> 'what', nullif((item ->> 'percentile')::integer, 0),
-        (item ->> 'limit_us')::double precision, replace(literal_filter(nullif(item ->> 'route', '')), '*', '%')
-    from jsonb_each(keep_budgets.budgets)
-    cross join lateral jsonb_array_elements(value) with ordinality as listed (item, place)
-    where key = any(changed)
+    select * from listed_budgets(keep_budgets.budgets) where site = any(changed)
     -- Two collectors may write the same.
     on conflict (site, place) do nothing;
 end
@@ -350,7 +367,9 @@ begin
         judged := judge_budget(budget, given, navigations);
         of_site := budget.site;
         name := budget.name;
-        unit := case when budget.what = 'CLS' and budget.kind = 'vital' then 'score x 1000' else 'ms' end;
+        unit := case when budget.kind <> 'vital' then 'ms' else case budget.what
+            -- {{each vital: when '$name' then '$unit'}}
+        end end;
         limit_value := budget.limit_us / 1000;
         value := judged.value_us / 1000;
         value_low := judged.low_us / 1000;
@@ -377,11 +396,13 @@ comment on function fleetprof.budgets is
     -- {{comment of budgets}};
 
 revoke execute on function
-    fleetprof_data.keep_budgets, fleetprof_data.budget_steps, fleetprof_data.budget_timings, fleetprof_data.budget_percentile,
+    fleetprof_data.listed_budgets, fleetprof_data.keep_budgets, fleetprof_data.budget_steps, fleetprof_data.budget_timings, fleetprof_data.budget_percentile,
     fleetprof_data.budget_mean, fleetprof_data.budget_over_since, fleetprof_data.judge_budget, fleetprof.budgets
 from public;
 grant execute on function
     fleetprof_data.budget_steps, fleetprof_data.budget_timings, fleetprof_data.budget_percentile,
     fleetprof_data.budget_mean, fleetprof_data.budget_over_since, fleetprof_data.judge_budget, fleetprof.budgets
 to fleetprof_reader;
-grant execute on function fleetprof_data.keep_budgets, fleetprof_data.literal_filter to fleetprof_writer;
+grant execute on function
+    fleetprof_data.listed_budgets, fleetprof_data.keep_budgets, fleetprof_data.literal_filter
+to fleetprof_writer;
