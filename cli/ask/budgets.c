@@ -67,6 +67,8 @@ static const struct argp budgets_argp = {
 /* ---- the question ---- */
 
 static const struct fp_grid_column shown[] = {FP_COLUMNS_OF_BUDGETS(FP_GRID_COLUMN)};
+/* Of the table: what may be left out on a narrow terminal begins here. */
+enum { BURN_COLUMN = 8 };
 
 /* The first columns of a row, before those of the table. */
 enum { KEY, NAME, JSON, VERDICT, FACT, LIMIT, VALUE, BETWEEN, BURN, TABLE };
@@ -182,7 +184,7 @@ static void print_table(const struct budgets_options *given, const PGresult *ans
         return;
     struct fp_grid grid;
     fp_grid_init(&grid, shown, FP_COUNT(shown));
-    grid.extra_from = FP_COUNT(shown) - 2;
+    grid.extra_from = BURN_COLUMN;
     fp_sql_fill(answer, TABLE, &grid);
     fp_grid_print(&grid, given->analysis.form);
     fp_grid_release(&grid);

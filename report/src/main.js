@@ -458,7 +458,8 @@ const mostLinked = 10;
 /** Returns what the pages of the first functions in view ask; of a comparison, of those that it found. @param {State} then @returns {[string, Question][]} */
 function linkedFunctions(then) {
   const links = /** @type {HTMLAnchorElement[]} */ ([...main.querySelectorAll('a[href*="/function/"]')])
-    .filter((link) => link.closest('tr')?.querySelector('.badge')?.matches('.slower, .faster, .new, .gone') ?? true);
+    // The badge of a finding needs no explanation.
+    .filter((link) => !link.closest('tr')?.querySelector('.badge')?.getAttribute('title'));
   const states = new Map(links.map(({ pathname, search }) => [pathname, parse(pathname + search)]));
   return [...states.values()].slice(0, mostLinked).flatMap(({ item, params }) => {
     const of = changed(then, { view: 'function', item });

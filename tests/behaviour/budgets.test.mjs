@@ -90,6 +90,9 @@ test('each budget has its verdict, and --fail ends with 1', async () => {
   const people = await budgets();
   assert.match(people.stdout, /^SITE\tBUDGET\t/);
   assert.match(people.stderr, /A burn rate of 1 uses up exactly the budget/);
+  const { stdout: table } = await run(['script', '-qec', `stty cols 80; '${program}' budgets --site shop`, '/dev/null'], { env: { ...env, TERM: 'xterm-256color', NO_COLOR: '' } });
+  assert.match(table, /INP p75 <= 200ms on \/cart .*\u001b\[33mover\b[^]*\u001b\[32mwithin\b/);
+  for (const line of table.replace(/\u001b\[\d*m/g, '').split('\r\n')) assert.ok(line.length <= 80, line);
   const none = await run([program, 'budgets', '--site', 'blog', '--fail'], { env });
   assert.equal(none.code, 0);
   assert.match(none.stderr, /nothing was counted/);
