@@ -67,7 +67,7 @@ static const struct argp budgets_argp = {
 /* ---- the question ---- */
 
 static const struct fp_grid_column shown[] = {FP_COLUMNS_OF_BUDGETS(FP_GRID_COLUMN)};
-/* Of the table: what may be left out on a narrow terminal begins here. */
+/* Where the columns begin that a narrow terminal may leave out. */
 enum { BURN_COLUMN = 8 };
 
 /* The first columns of a row, before those of the table. */

@@ -449,12 +449,8 @@ static const char *colour_of(const struct fp_grid_column *column, const char *te
         const char *word; /* that the verdict begins with */
         enum fp_style style;
     } verdicts[] = {
-        {"slower", FP_STYLE_WARN},
-        {"new", FP_STYLE_WARN},
-        {"over", FP_STYLE_WARN},
-        {"faster", FP_STYLE_GOOD},
-        {"gone", FP_STYLE_GOOD},
-        {"within", FP_STYLE_GOOD},
+        {"slower", FP_STYLE_WARN}, {"new", FP_STYLE_WARN},  {"over", FP_STYLE_WARN},
+        {"faster", FP_STYLE_GOOD}, {"gone", FP_STYLE_GOOD}, {"within", FP_STYLE_GOOD},
     };
     if (text == NULL || !is_called(column, "verdict", "VERDICT"))
         return NULL;
