@@ -59,7 +59,7 @@ const pages = {
     import { createApp, h, nextTick, ref } from 'vue';
     ${shop}
     const count = ref(0);
-    const app = createApp({ name: 'Home', setup: () => () => h('p', count.value ? shop.renderList() : shop.renderHome()) });
+    const app = createApp({ name: 'Home', setup: () => () => h('p', count.value ? 'again' : shop.renderHome()) });
     app.config.performance = true;
     app.mount(main);
     count.value++;
