@@ -75,9 +75,9 @@ declare
     least_error constant double precision := 0.001;
     -- The hours before the earlier side, and how much they vary.
     reference compared_side;
-    -- Prior degrees of freedom: how much a function's widening is drawn to the mean of all. Functions of a group run
+    -- The most prior degrees of freedom: how much a function's widening is drawn to that of all. Functions of a group run
     -- together, so groups differ more.
-    prior_df constant double precision := case when compared_functions.by is null then 46 else 2 end;
+    most_prior_df constant double precision := case when compared_functions.by is null then 46 else 2 end;
     -- A change that is worth waiting for, in a function that runs in this share of uploads.
     awaited constant double precision := ln(1.2);
     everywhere constant double precision := 0.8;
@@ -367,7 +367,7 @@ begin
     -- Each side by itself: one side's hours may have few uploads of a function, the other side's many.
     side_hours as materialized (
         select
-            number, is_after, within_hours.variance as within_variance, coalesce(between_hours.variance, 0) as between_variance,
+            number, is_after, hours, within_hours.variance as within_variance, coalesce(between_hours.variance, 0) as between_variance,
             per_hour / (per_hour + 35) * (hours - 1) as own_df
         from (
             select
@@ -382,6 +382,8 @@ begin
         select
             known.*,
             coalesce(sums_of_hours.ratio, 1) as ratio,
+            -- The ratio's growth with the variance of hours (of logarithms): great for what all uploads run.
+            coalesce(mean ^ 2 * sums_of_hours.signal, 0) as signal,
             per_hour / (per_hour + 35) * ((select sum(hours) from side_total) - 2) as own_df
         from known
         join (
@@ -389,20 +391,51 @@ begin
             from (select number, before_uploads::double precision, after_uploads::double precision from sums) as sums
         ) as sums using (number)
         left join (
-            select number, sum(between_variance) / nullif(sum(within_variance), 0) as ratio from side_hours group by number
+            select
+                number, sum(between_variance) / nullif(sum(within_variance), 0) as ratio,
+                sum(1 / hours::double precision) / nullif(sum(within_variance), 0) as signal
+            from side_hours
+            group by number
         ) as sums_of_hours using (number)
     ),
     mean_hours as materialized (
-        select greatest(1, coalesce(sum(own_df * ratio) / nullif(sum(own_df), 0), 1)) as ratio from clustered
+        select
+            greatest(1, coalesce(sum(own_df * ratio) / nullif(sum(own_df), 0), 1)) as ratio,
+            greatest(0, coalesce(sum(own_df * (ratio - 1)) / nullif(sum(own_df * signal), 0), 0)) as drift
+        from clustered
+    ),
+    -- The more functions differ from what is expected beyond chance, the fewer prior degrees of freedom: the variance of
+    -- ln(ratio) is trigamma(own_df / 2) + trigamma(prior_df / 2) (Smyth).
+    prior as materialized (
+        select case
+            when evidence.takes_reference or coalesce(beyond_chance, 0) <= 0 then most_prior_df
+            else least(most_prior_df, (1 + sqrt(1 + 2 * beyond_chance)) / beyond_chance)
+        end as prior_df
+        from (
+            select sum(own_df * ((logarithm - mean) ^ 2 - 2 / own_df - 2 / own_df ^ 2)) / nullif(sum(own_df), 0) as beyond_chance
+            from (
+                select *, sum(own_df * logarithm) over () / sum(own_df) over () as mean
+                from (
+                    select
+                        own_df,
+                        ln(greatest(clustered.ratio, 0.01) / greatest(mean_hours.ratio, 1 + drift * signal)) + 1 / own_df as logarithm
+                    from clustered
+                    cross join mean_hours
+                    where own_df >= 4
+                ) as function
+            ) as function
+        ) as function
     ),
     widened as (
         select
             clustered.*,
+            prior_df,
             greatest(1, coalesce(sides.widening, mean_hours.ratio)) as widening,
             greatest(1, coalesce(sides.before_widening, mean_hours.ratio)) as before_widening,
             greatest(1, coalesce(sides.after_widening, mean_hours.ratio)) as after_widening
         from clustered
         cross join mean_hours
+        cross join prior
         left join (
             select
                 number,
@@ -412,10 +445,12 @@ begin
             from (
                 select
                     number, is_after, within_variance,
-                    (prior_df / 2 * mean_hours.ratio + own_df * coalesce(between_variance / nullif(within_variance, 0), 1))
-                        / (prior_df / 2 + own_df) as widening
+                    (prior_df / 2 * greatest(mean_hours.ratio, 1 + coalesce(drift * mean ^ 2 / hours / nullif(within_variance, 0), 0))
+                        + own_df * coalesce(between_variance / nullif(within_variance, 0), 1)) / (prior_df / 2 + own_df) as widening
                 from side_hours
+                join known using (number)
                 cross join mean_hours
+                cross join prior
             ) as side
             group by number
         ) as sides using (number)
@@ -466,7 +501,7 @@ begin
         select
             number,
             -- The variance of one hour beyond that of independent uploads, as a variance of the logarithm.
-            greatest(1, ratio, (prior_df * mean_ratio + own_df * ratio) / (prior_df + own_df)) as ratio,
+            greatest(1, ratio, (most_prior_df * mean_ratio + own_df * ratio) / (most_prior_df + own_df)) as ratio,
             (hours * square
                 / (select sum(uploads) from (select distinct bucket, uploads from reference_hour) as hour)) as within_variance
         from (select *, sum(own_df * ratio) over () / nullif(sum(own_df) over (), 0) as mean_ratio from reference_ratio) as function

@@ -24,7 +24,8 @@ const worlds = {
   'a busy site, functions drift by hour': [{ uploads: 24_000, function_hour_sigma: 0.2 }, 60],
   'timings and vitals': [{ uploads: 1920, timings: 10 }, 30],
 };
-const shortOnes = ['nothing at all', 'timings and vitals'];
+/** In a short run: the first seed of each. What all uploads of the busy site run varies most between its hours, and it did raise an alarm there. */
+const shortOnes = new Map([['nothing at all', 0], ['timings and vitals', 0], ['a busy site, functions drift by hour', 18]]);
 
 /** @type {Fleet} */
 let fleet;
@@ -32,13 +33,13 @@ before(async () => { fleet = await Fleet.start(); });
 after(() => fleet?.stop());
 
 for (const [name, [side, functions]] of Object.entries(worlds)) {
-  if (!name.includes(only) || (runs === 1 && !shortOnes.includes(name))) continue;
+  if (!name.includes(only) || (runs === 1 && !shortOnes.has(name))) continue;
   test(`at most 5 % of releases raise an alarm while somebody looks again and again: ${name}`, async (t) => {
     let alarmed = 0;
     let last = 0;
     let verdicts = 0;
     for (let run = 0; run < runs; run += 1) {
-      await fleet.site(50_000 + firstRun + run, functions);
+      await fleet.site(50_000 + (runs === 1 ? Number(shortOnes.get(name)) : firstRun) + run, functions);
       const [earlier, later] = [await fleet.sideOfDays(side, 2), await fleet.sideOfDays(side, 2)];
       /** @type {Set<string>} */
       const seen = new Set();
