@@ -121,7 +121,7 @@ const marked = (text) => text.replace(/`([^']+)'/g, '`$1`').replace(/(?<![\w`/-]
 /** Returns the row for the columns of a command that prints the rows of questions. Without summaries: they stand below the rows. @param {string} command */
 function columnsRow(command) {
   const withoutRows = optionsOf(command).filter(({ help }) => help.includes('not with --json')).map(({ name }) => `${command} --${name}`);
-  const own = questions.filter(({ name, serves }) => serves && serves.command.replace(/ --.*/, '') === command && !withoutRows.includes(serves.command) && !name.endsWith('_summary'));
+  const own = questions.filter(({ name, kind, serves }) => serves && kind !== 'json' && serves.command.replace(/ --.*/, '') === command && !withoutRows.includes(serves.command) && !name.endsWith('_summary'));
   return own.length === 0 || !optionsOf(command).some(({ name }) => name === 'json') ? [] : [['`--json`, `--csv`', `every column of ${own.map(({ name }) => `[\`${name}\`](sql.md#${name})`).join(', ')}`]];
 }
 

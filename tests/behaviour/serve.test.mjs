@@ -213,7 +213,7 @@ test('the tree is the function\'s own JSON', async () => {
   const [row] = await stack.postgres.sql("select fleetprof.flamegraph_columns('shop', max_nodes => 100) as tree", 'fleetprof_reader');
   assert.deepEqual(answer.tree, row.tree);
   assert.ok(answer.tree.frames.function.includes(hostile.replace('\u0000', '')) || answer.tree.frames.function.length > 2);
-  assert.equal(answer.command, 'fleetprof export --format folded --site shop');
+  assert.equal(answer.command, 'fleetprof flame --site shop');
 
   const [{ stack_id: root, name }] = await stack.postgres.sql(
     "select stack_id::text, function as name from fleetprof.stack_hourly where site = 'shop' and level > 1 order by self_ms desc limit 1");
