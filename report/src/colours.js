@@ -10,7 +10,10 @@ export const partyNames = {
   event: 'events of older formats', overflow: 'names beyond a ceiling', agent: 'fleetprof’s agent',
 };
 
-const markerHues = /** @type {Record<string, number>} */ ({ '(layout)': 205, '(style)': 190, '(gc)': 145, '(paint)': 120, '(script)': 225 });
+/** Hue and saturation: none of them is that of a verdict. @type {Record<Party, [number, number]>} */
+export const hues = {
+  own: [52, 80], third: [290, 50], package: [345, 60], builtin: [212, 14], marker: [175, 48], event: [125, 40], overflow: [0, 0], agent: [90, 12],
+};
 
 /** @param {string} text */
 export function hashed(text) {
@@ -67,22 +70,11 @@ const agentBuild = /^(?:[^?#]*[/:])?fleetprof(?:(?:[.-](?:min|worker|vitals|debu
 /** True for the script of fleetprof's own agent, as fleetprof.is_agent. @param {string | null | undefined} resource */
 export const isAgent = (resource) => Boolean(resource?.includes('fleetprof')) && agentName.test(resource ?? '') && agentBuild.test(resource ?? '');
 
-/**
- * Returns a frame's fill and the colour of text on it.
- * @param {Party} party
- * @param {string} name
- * @param {string | null} resource
- * @param {boolean} isDark
- */
-export function colour(party, name, resource, isDark) {
-  const spread = hashed(resource ?? name);
-  const [hue, saturation] = {
-    own: [22 + 32 * spread, 88], third: [268 + 44 * spread, 50], package: [345, 60], builtin: [212, 18], marker: [markerHues[name] ?? 170, 48],
-    event: [172, 50], overflow: [0, 0], agent: [90, 12],
-  }[party];
-  const light = (party === 'builtin' ? 84 : 76) + 6 * hashed(name);
-  const dark = (party === 'builtin' ? 24 : 28) + 6 * hashed(name);
-  return isDark ? `hsl(${party === 'own' ? hue * 0.8 : hue} ${saturation * 0.66}% ${dark}%)` : `hsl(${hue} ${saturation}% ${light}%)`;
+/** Returns the fill of a frame: the kind of code gives the hue, the name the shade. @param {Party} party @param {string} name @param {boolean} isDark */
+export function colour(party, name, isDark) {
+  const [hue, saturation] = hues[party];
+  const light = (isDark ? 26 : 76) + 6 * hashed(name) + (party === 'builtin' && !isDark ? 8 : 0);
+  return `hsl(${hue} ${isDark ? saturation * 0.66 : saturation}% ${light}%)`;
 }
 
 /** The colours of a verdict, and the sign before the name. @type {Record<string, { light: string, dark: string, sign: string }>} */

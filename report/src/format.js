@@ -30,7 +30,7 @@ export function percent(share) {
   const size = Math.abs(value);
   if (size === 0) return '0 %';
   if (size < 0.01) return '< 0.01 %';
-  return `${size >= 9.95 ? value.toFixed(size >= 99.95 ? 0 : 1) : value.toFixed(2)} %`;
+  return `${value.toFixed(size >= 99.95 ? 0 : size >= 0.95 ? 1 : 2)} %`;
 }
 
 /** Returns a change as a percentage with a sign. @param {Maybe} ratio after / before - 1 */
@@ -51,7 +51,7 @@ export function duration(ms) {
   if (isMissing(ms)) return missing;
   const value = /** @type {number} */ (ms);
   const size = Math.abs(value);
-  if (size < 1) return `${number(value * 1000)} µs`;
+  if (size > 0 && size < 1) return `${number(value * 1000)} µs`;
   if (size < 1000) return `${number(value)} ms`;
   if (size < 120_000) return `${number(value / 1000)} s`;
   if (size < 7_200_000) return `${number(value / 60_000)} min`;

@@ -25,8 +25,8 @@ import { childAt, sibling } from './tree.js';
  * @property {(key: string, node: number) => boolean} [key] true if it did something
  */
 
-const rowHeight = 19;
-const fontSize = 11;
+/** The least and the greatest height of a row, in pixels: where there is room, rows and their text are taller. */
+const [leastRow, mostRow] = [19, 25];
 /** How long a finger rests before it opens a menu, in ms. */
 const longPress = 500;
 
@@ -45,6 +45,7 @@ export function icicle(label, actions, height = 620) {
   const graph = h('div', { class: 'graph' }, box, tip);
   /** @type {Picture | null} */
   let picture = null;
+  let rowHeight = leastRow;
   let top = 0; // first row in view
   let hovered = -1;
   let width = 0;
@@ -97,7 +98,7 @@ export function icicle(label, actions, height = 620) {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = paper;
     context.fillRect(0, 0, width, tall);
-    context.font = `${fontSize}px ui-monospace, "DejaVu Sans Mono", Menlo, monospace`;
+    context.font = `${rowHeight > leastRow + 3 ? 12 : 11}px ui-monospace, "DejaVu Sans Mono", Menlo, monospace`;
     context.textBaseline = 'middle';
     const letter = context.measureText('0').width;
     const base = tree.start[root];
@@ -192,6 +193,7 @@ export function icicle(label, actions, height = 620) {
     const [x, w] = isAbove ? [0, width] : [(tree.start[node] - tree.start[root]) * scale, tree.size[node] * scale];
     element.style.setProperty('transform', `translate(${x}px, ${row * rowHeight}px)`);
     element.style.setProperty('width', `${Math.max(3, w - 1)}px`);
+    element.style.setProperty('height', `${rowHeight - 1}px`);
   }
 
   /** @param {number} node @param {MouseEvent} [event] */
@@ -212,6 +214,7 @@ export function icicle(label, actions, height = 620) {
 
   /** Opens a menu of what can be done with a node; false if nothing can. @param {number} node @param {number} x @param {number} y */
   function openMenu(node, x, y) {
+    if (graph.querySelector('dialog')) return true; // a finger that rests is also a context menu of the browser
     const items = node > 0 ? actions.menu?.(node) ?? [] : [];
     if (items.length === 0) return false;
     actions.select(node);
@@ -295,6 +298,7 @@ export function icicle(label, actions, height = 620) {
   canvas.addEventListener('click', (event) => {
     const node = nodeAt(event.offsetX, event.offsetY);
     if (node >= 0) actions.select(node);
+    point(node, event); // after a tap no pointer hovers
   });
   canvas.addEventListener('dblclick', (event) => {
     const node = nodeAt(event.offsetX, event.offsetY);
@@ -320,7 +324,7 @@ export function icicle(label, actions, height = 620) {
     clearTimeout(resting);
     if (isOpened) event.preventDefault(); // or else the click takes the focus from the menu
   });
-  canvas.addEventListener('mouseleave', () => point(-1));
+  canvas.addEventListener('pointerleave', ({ pointerType }) => { if (pointerType === 'mouse') point(-1); });
   canvas.addEventListener('wheel', (event) => {
     if (!event.ctrlKey && scrollTo(top + Math.sign(event.deltaY) * 2)) event.preventDefault();
   }, { passive: false });
@@ -334,8 +338,9 @@ export function icicle(label, actions, height = 620) {
     show(next) {
       const last = picture;
       const lastTop = top;
-      if (last?.tree !== next.tree || last.root !== next.root) { top = Math.max(0, next.tree.level[next.root] - 3); hovered = -1; }
+      if (last?.tree !== next.tree || last.root !== next.root) { top = Math.max(0, next.tree.level[next.root] - 3); point(-1); }
       picture = next;
+      rowHeight = Math.max(leastRow, Math.min(mostRow, Math.floor(height / (next.tree.deepest[0] + 2))));
       rows = Math.floor(shownHeight() / rowHeight);
       reveal(next.selected);
       const isSame = isDrawn && last !== null && top === lastTop

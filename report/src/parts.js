@@ -85,6 +85,11 @@ export function tableView(main, page, state, { name, caption, columns, rows, sea
 /** Returns "12.3 ms per page load", or the sum where no page load is known. @param {Page} page @param {number} us */
 export const perLoad = (page, us) => (page.totals.loads > 0 ? `${number(us / 1000 / page.totals.loads)} ms per page load` : `${number(us / 1000)} ms`);
 
+/** Returns what shows a sum of ms per page load. @param {Page} page @param {string} name of the column @param {string} label @returns {Partial<Column>} */
+export const sumPerLoad = ({ totals: { loads } }, name, label) => ({
+  label, title: 'Milliseconds per page load; an export has the sum', cell: ({ [name]: ms }) => number(loads > 0 && ms !== null ? ms / loads : null),
+});
+
 /** Windows that have a name in plain words. @type {Record<string, string>} */
 const windows = { '(interaction)': 'any interaction', '(response)': 'any wait for a result', '(long frame)': 'any long frame', '(running)': 'the main thread was busy', '(lcp)': 'until LCP', '(blocking)': 'until the first paint' };
 

@@ -36,7 +36,7 @@ const heightOf = (track) => title + ('area' in track ? areaHeight : track.rows *
 
 /** Returns a span's colour. @param {import('./spans.js').Item} item @param {string} track @param {boolean} isDark */
 export function fillOf(item, track, isDark) {
-  if (track === 'stack') return colour(item.third ? 'third' : item.resource ? 'own' : 'builtin', item.label, item.resource ?? '', isDark);
+  if (track === 'stack') return colour(item.third ? 'third' : item.resource ? 'own' : 'builtin', item.label, isDark);
   return `hsl(${Math.round(360 * hashed(item.label))} ${isDark ? '30% 32%' : '55% 80%'})`;
 }
 

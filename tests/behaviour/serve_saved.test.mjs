@@ -242,7 +242,7 @@ test('each group that the saved view of costs offers has its answer', async () =
     const page = await browser.newPage();
     await page.goto(`file://${dir}/report.html`);
     await page.waitForSelector('main[data-ready]');
-    await page.click('a:text-is("Where the time goes")');
+    await page.click('a:text-is("Breakdown")');
     await page.waitForSelector('main[data-ready] [aria-label="Group by"]');
     const groups = await page.locator('[aria-label="Group by"] a').allTextContents();
     assert.ok(groups.length > dimensions.length);

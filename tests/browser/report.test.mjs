@@ -14,6 +14,7 @@ import './report/sessions.mjs';
 import './report/tables.mjs';
 import './report/comparisons.mjs';
 import './report/keyboard.mjs';
+import './report/reading.mjs';
 import './report/addresses.mjs';
 import './report/files.mjs';
 import './report/every_view.mjs';

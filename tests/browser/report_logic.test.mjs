@@ -7,7 +7,7 @@ import { test } from 'node:test';
 
 import * as webVitals from 'web-vitals';
 
-import { isAgent, verdictLook, verdicts } from '../../report/src/colours.js';
+import { colour, hues, isAgent, verdictLook, verdicts } from '../../report/src/colours.js';
 import { linesOf } from '../../report/src/calltree.js';
 import * as text from '../../report/src/format.js';
 import { formats } from '../../report/src/exports.js';
@@ -253,10 +253,10 @@ test('a value goes to the side of its filter that is in use', () => {
 
 test('numbers are short, and say when there is none', () => {
   assert.deepEqual([0, 0.001234, 0.5, 9.876, 12.34, 1234.5, null].map(text.number), ['0', '0.001', '0.50', '9.88', '12.3', '1,235', '–']);
-  assert.deepEqual([0, 0.00001, 0.0567, 0.9999, 1, null].map(text.percent), ['0 %', '< 0.01 %', '5.67 %', '100 %', '100 %', '–']);
+  assert.deepEqual([0, 0.00001, 0.00567, 0.0567, 0.567, 0.9999, 1, null].map(text.percent), ['0 %', '< 0.01 %', '0.57 %', '5.7 %', '56.7 %', '100 %', '100 %', '–']);
   assert.deepEqual([1.04, -0.031, 0, null].map(text.change), ['+104 %', '−3.1 %', '±0.0 %', '–']);
   assert.deepEqual([8.99, 8.995, 98.6, 999, 99_990, Infinity].map(text.change), ['+899 %', '10 times', '100 times', '1,000 times', '> 1,000 times', '> 1,000 times']);
-  assert.deepEqual([0.5, 12, 61_000, 600_000, 9_000_000].map(text.duration), ['500 µs', '12.0 ms', '61.0 s', '10.0 min', '2.50 h']);
+  assert.deepEqual([0, 0.5, 12, 61_000, 600_000, 9_000_000].map(text.duration), ['0 ms', '500 µs', '12.0 ms', '61.0 s', '10.0 min', '2.50 h']);
 });
 
 test('what would hide or turn a name is shown as an escape', () => {
@@ -629,9 +629,18 @@ test('the lists of the page are those of SQL, the server and the manual', () => 
   assert.ok(ofSessions.length >= 14, `${ofSessions.length}`);
   const views = source('report/src/views/sessions.js');
   assert.deepEqual(ofSessions.filter((name) => !views.includes(name) && name !== 'js_profile_bottom_up'), []);
+});
 
-  const hues = Object.keys(constantOf('colours.js', 'markerHues')).map((name) => name.slice(1, -1));
-  assert.deepEqual(hues.sort(), markers.filter((name) => !['other', '(none)'].includes(name)).sort());
+test('a hue means one kind of code, and none means a verdict', () => {
+  const hueOf = (/** @type {string} */ colour) => Number(/^hsl\((\d+) /.exec(colour)?.[1]);
+  const bright = /** @type {import('../../report/src/colours.js').Party[]} */ (Object.keys(hues)).filter((party) => hues[party][1] > 15);
+  for (const party of bright) {
+    for (const dark of [false, true]) assert.deepEqual(new Set(['a', '(gc)', 'sortReviews'].map((name) => hueOf(colour(party, name, dark)))), new Set([hues[party][0]]), party);
+  }
+  const [slower, faster] = [29, 209];
+  const all = [...bright.map((party) => hues[party][0]), slower, faster].sort((a, b) => a - b);
+  const apart = all.map((hue, i) => (i > 0 ? hue - all[i - 1] : hue + 360 - all[all.length - 1]));
+  assert.ok(Math.min(...apart) >= 20, `${all}`);
 });
 
 test('verdicts have the words of SQL, and each unit of time is read as the server reads it', () => {

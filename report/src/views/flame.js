@@ -17,7 +17,7 @@ import { maxNodes, mostNodes } from './functions.js';
 const fewSamples = 50;
 
 /** SQL's names for folds of packages, and the page's words for them. */
-const folds = { package: 'one place each', caller: 'their callers' };
+const folds = { package: 'one frame per package', caller: 'as time of their callers' };
 
 /** The question of a saved file's graph. A saved file has one graph. */
 const savedGraph = () => new URLSearchParams(firstSaved('flamegraph_columns')?.split('?')[1]);
@@ -74,7 +74,7 @@ function looksOf({ frames }, parties, label, dark) {
   /** @type {{ fill: string, hatched: boolean, label: string }[]} */
   const looks = [];
   return (/** @type {number} */ frame) => looks[frame] ?? (looks[frame] = {
-    fill: colour(parties[frame], frames.function[frame], frames.resource[frame], dark), hatched: parties[frame] === 'third', label: label(frame),
+    fill: colour(parties[frame], frames.function[frame], dark), hatched: parties[frame] === 'third', label: label(frame),
   });
 }
 
@@ -198,13 +198,16 @@ export const flame = {
         button('Collapse recursion', did.recursion, { id: 'recursion', title: 'A function that is on the stack already goes on where it began' }),
         h('label', { title: isSaved() ? 'A saved report has one answer; a running fleetprof serve has all' : 'Folds neighbouring frames of one package, or of ignored code; no time is lost' }, 'Packages ', h('select', {
           id: 'fold', disabled: isSaved(), onchange: (/** @type {Event} */ { target }) => transform({ fold: /** @type {HTMLSelectElement} */ (target).value || null }),
-        }, Object.entries({ '': 'every frame', ...folds }).map(([value, name]) => h('option', { value, selected: value === (foldOf(first) ?? '') }, name)))), chips),
+        }, Object.entries({ '': 'all frames', ...folds }).map(([value, name]) => h('option', { value, selected: value === (foldOf(first) ?? '') }, name)))), chips),
       crumbs,
       h('div', { class: 'flame' },
         h('div', { class: 'picture' }, graph.element, colours),
         h('aside', { 'aria-label': 'Selection, functions, call tree' }, details, list, h('section', { class: 'tree-box' }, h('h2', null, 'Call tree'), calls.element))));
 
-    const wholeLabel = () => `(all) ${perLoad(page, tree.total[0])}${totals.profiled_ms > 0 ? ` · ${percent(totals.unattributed_ms / totals.profiled_ms)} of the profiled time is unattributed` : ''}`;
+    const wholeLabel = () => `(all) ${perLoad(page, tree.total[0])}`;
+    /** Returns an entry of the legend for the time without a stack. */
+    const notDrawn = () => (totals.unattributed_ms > 0 ? [h('li', null, `not drawn: ${percent(totals.unattributed_ms / totals.profiled_ms)} of the profiled time is unattributed: `,
+      h('a', { href: page.link({ view: 'where', by: 'marker' }), title: 'What the browser did, where it says so: layout, garbage collection and the like' }, 'the page was idle, or busy in code that it may not see'))] : []);
     const nameOf = (/** @type {number} */ node) => (node === 0 ? '(all)' : label(tree.frame[node]));
     const ownOf = (/** @type {number} */ node) => (tree.own ?? tree.self)[node];
     const shareOf = (/** @type {number} */ us) => percent(us / (tree.total[0] || 1));
@@ -320,13 +323,13 @@ export const flame = {
           matches.textContent = !q ? '' : !test ? 'This expression cannot be read.'
             : found && found.nodes.length > 0 ? `${counted(found.nodes.length, 'place')}, ${shareOf(found.time)} of the time` : 'Nothing matches.';
         }
-        if (sumsOf !== tree) {
+        const dark = isDark();
+        if (sumsOf !== tree || dark !== looksDark) {
           sumsOf = tree;
-          colours.replaceChildren(...legend(upright, parties, guessed && `guessed: those of ${visible(guessed, 60)}${hosts.failure ? '' : '; set sites[].origins'}`, nodesOf(first), hasMore ? () => page.go({ nodes: 'most' }) : null));
+          colours.replaceChildren(...legend(upright, parties, guessed && `guessed: those of ${visible(guessed, 60)}${hosts.failure ? '' : '; set sites[].origins'}`, nodesOf(first), hasMore ? () => page.go({ nodes: 'most' }) : null), ...notDrawn());
           allFunctions = functionsOf(upright);
           sums = new Map(allFunctions.map((sum) => [sum.group, sum]));
         }
-        const dark = isDark();
         if (dark !== looksDark) { look = looksOf(whole, parties, label, dark); looksDark = dark; }
         graph.show({ tree, root, selected, found: found?.isFound ?? null, whole: wholeLabel(), look });
         if (selected > 0) page.say(sentence(selected));
@@ -365,7 +368,7 @@ function legend(tree, parties, guess, most, more) {
   }
   for (const [frame, party] of parties.entries()) if (isThere[frame]) sums.set(party, (sums.get(party) ?? 0) + byFrame[frame]);
   const omitted = tree.left;
-  return [...[...sums].sort((a, b) => b[1] - a[1]).map(([party, us]) => h('li', null, h('span', { class: `swatch ${party}` }), `${partyNames[party]}${guess && party === 'own' ? ` (${guess})` : ''} ${percent(us / (tree.total[0] || 1))}`)),
+  return [...[...sums].sort((a, b) => b[1] - a[1]).map(([party, us]) => h('li', null, h('span', { class: `swatch ${party}`, style: { 'background-color': colour(party, '', isDark()) } }), `${partyNames[party]}${guess && party === 'own' ? ` (${guess})` : ''} ${percent(us / (tree.total[0] || 1))}`)),
   ...omitted > 0 ? [h('li', null, h('span', { class: 'swatch rest' }), `left out ${percent(omitted / (tree.total[0] || 1))}: too small for a graph of ${count(most)} places; a filter shows more`,
     more ? [', or ', button(`a graph of ${count(mostNodes)}`, more, { id: 'more' })] : null)] : []];
 }

@@ -7,7 +7,7 @@ import { colour, partiesOf, partyNames } from '../colours.js';
 import { count, counted, hostOf, number, percent, visible, webAddress } from '../format.js';
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
-import { facts, functionColumn, measureName, none, perLoad, placeLink, tabs, typicalLoad, withoutMarker } from '../parts.js';
+import { facts, functionColumn, measureName, none, perLoad, placeLink, sumPerLoad, tabs, typicalLoad, withoutMarker } from '../parts.js';
 import { dimensions, literal } from '../state.js';
 import { table } from '../table.js';
 import { functionsOf, inverted, namesOf, transformed } from '../tree.js';
@@ -132,7 +132,7 @@ export const oneFunction = {
         line.textContent = selected < 0 ? '' : sentence(selected);
         graph.show({
           tree, root: Math.max(0, names.find(params[`${side}_root`])), selected, found: null, whole: title,
-          look: (frame) => ({ fill: colour(parties[frame], tree.frames.function[frame], tree.frames.resource[frame], isDark()), hatched: parties[frame] === 'third', label: label(frame) }),
+          look: (frame) => ({ fill: colour(parties[frame], tree.frames.function[frame], isDark()), hatched: parties[frame] === 'third', label: label(frame) }),
         });
       };
       return { elements: [graph.element, line], show };
@@ -144,19 +144,25 @@ export const oneFunction = {
     /** @param {import('../api.js').Row[]} rows @param {string} caption */
     const edges = (rows, caption) => table({
       caption, rows, onsort: () => {}, most: 100, columns: [functionColumn(page),
-        ...columnsOf('callers', { share: { bar: true, title: 'Of the time with the function anywhere on the stack' }, total_ms: {}, samples: {} })] });
+        ...columnsOf('callers', { share: { bar: true, title: 'Of the time with the function anywhere on the stack' }, total_ms: sumPerLoad(page, 'total_ms', 'Total ms/load'), samples: {} })] });
     const by = first.params.by ?? 'route';
     const breakdown = h('section', { class: 'sandwich' },
       h('div', null, h('h3', null, 'Where it runs'), tabs('By', dimensions.map((dimension) => [dimension, page.link({ by: dimension }), dimension === by, question('function_by', first, { by: dimension, key: first.item })])),
         parts.rows.length === 0 ? none(parts, 'Not known.') : table({
           caption: `Self time by ${by}`, rows: parts.rows, onsort: () => {}, most: 100, columns: [
             { name: 'value', label: by, cell: ({ value }) => h('a', { href: page.link({ [by]: literal(value) }) }, value === '' ? '(none)' : visible(value, 120)) },
-            ...columnsOf('function_by', { self_ms_per_load: { bar: true, title: 'Per page load with this value' }, self_ms: {}, loads: { label: 'Page loads' }, samples: {} })] })),
+            ...columnsOf('function_by', { self_ms_per_load: { bar: true, label: `Self ms/load of the ${by}`, title: 'Per page load with this value, not per page load of all' }, loads: { label: 'Page loads' }, samples: {} })] })),
       h('div', null, h('h3', null, 'Inside which measures'), measures.rows.length === 0 ? none(measures, 'Inside none, in this period.') : table({
         caption: 'Self time by measure', rows: measures.rows, onsort: () => {}, most: 100, columns: [
           { name: 'value', label: 'Measure', cell: ({ value }) => h('a', { href: page.link({ view: 'timing', item: value }), title: visible(value) }, measureName(value)) },
-          ...columnsOf('function_by', { self_ms: { bar: true }, total_ms: {}, samples: {} })] })));
-    const loadShare = (ranked.rows.find(({ function_key: key }) => key === first.item) ?? row)?.load_share;
+          ...columnsOf('function_by', { self_ms: { bar: true, ...sumPerLoad(page, 'self_ms', 'Self ms/load') }, total_ms: sumPerLoad(page, 'total_ms', 'Total ms/load'), samples: {} })] })));
+        const rank = ranked.rows.findIndex(({ function_key: key }) => key === first.item);
+    /** Returns a link to the function before or after this one by self time. @param {number} by @param {string} sign @param {string} title */
+    const near = (by, sign, title) => {
+      const other = rank < 0 ? undefined : ranked.rows[rank + by];
+      return other ? h('a', { class: 'button', title, href: page.link({ view: 'function', item: other.function_key }) }, `${sign} ${visible(other.function, 40)}`) : null;
+    };
+    const loadShare = (ranked.rows[rank] ?? row)?.load_share;
     const box = h('div', null);
     const verdict = latestVerdict(page, first);
     const whose = /** @type {Parameters<typeof facts>[0]} */ ([
@@ -185,7 +191,8 @@ export const oneFunction = {
       h('h2', { class: 'name' }, name),
       box, typicalLoad(page, typical, 'that run it') ?? '',
       h('p', { class: 'row' }, h('a', { class: 'button', href: page.link({ view: 'flame', focus: first.item }) }, 'Focus in the flame graph'),
-        h('a', { class: 'button', href: page.link({ view: 'flame', hide: first.item }) }, 'Flame graph without it')),
+        h('a', { class: 'button', href: page.link({ view: 'flame', hide: first.item }) }, 'Flame graph without it'),
+        near(-1, '↑', 'The function with the next greater self time'), near(1, '↓', 'The function with the next smaller self time')),
       withoutMarker(first, 'the trend, where it runs and the measures') ?? '',
       answers.trend.rows.length > 0 ? trendSection(page, first, answers, {
         heading: 'Self time per page load, ms (95 % interval)', label: `Self time of ${visible(name, 100)}, ms per page load` }) : none(answers.trend, 'No trend: no hour of this period has the function.'),

@@ -4,7 +4,7 @@ import { question } from '../api.js';
 import { columnsOf } from '../columns.js';
 import { size, visible } from '../format.js';
 import { h } from '../h.js';
-import { nothing, tableView, tabs, withoutMarker } from '../parts.js';
+import { nothing, sumPerLoad, tableView, tabs, withoutMarker } from '../parts.js';
 import { sparkColumn } from '../spark.js';
 import { dimensions, literal } from '../state.js';
 
@@ -39,7 +39,7 @@ function withResponses(rows, hosts) {
 
 /** @type {import('../main.js').View} */
 export const where = {
-  title: 'Where the time goes',
+  title: 'Breakdown',
   key: 'w',
   asks: (state) => ({
     groups: question('cost_by', state, { by: state.params.by ?? 'host' }),
@@ -47,25 +47,21 @@ export const where = {
   }),
   mount(main, { groups: answer, hosts }, page, state) {
     const by = state.params.by ?? 'host';
-    const { loads } = page.totals;
     /** @type {Row[]} */
-    const all = hosts ? withResponses(answer.rows, hosts.rows) : answer.rows;
-    /** @type {Row[]} */
-    const rows = all.map((row) => ({ ...row, per_load: loads > 0 && row.self_ms !== null ? row.self_ms / loads : null }));
+    const rows = hosts ? withResponses(answer.rows, hosts.rows) : answer.rows;
     const hasResponses = rows.some(({ requests }) => typeof requests === 'number');
     const canFilter = dimensions.includes(by) || by === 'marker';
     /** Returns where a row leads; null if no view can select it. @param {Row} row */
     const target = ({ name, samples }) => (special.includes(name) || name === '' && !canFilter ? null : canFilter ? page.link({ view: 'flame', [by]: literal(name) })
       : samples > 0 && ['host', 'resource'].includes(by) ? page.link({ view: 'functions', q: name }) : null);
     return tableView(main, page, state, {
-      name: `where-${by}`, exported: Object.keys(all[0] ?? {}), caption: `Time by ${by}`, rows, sort: '-self_ms', search: hosts ? ['name', 'party'] : ['name'], empty: nothing,
+      name: `where-${by}`, caption: `Time by ${by}`, rows, sort: '-self_ms', search: hosts ? ['name', 'party'] : ['name'], empty: nothing,
       before: tabs('Group by', groups.map((name) => [name, page.link({ by: name, sort: null, q: null }), name === by, question('cost_by', state, { by: name })])),
       columns: [
         { name: 'name', label: by, cell: (row) => h(target(row) ? 'a' : 'span', target(row) ? { href: target(row) } : null, row.name === '' ? '(none)' : visible(row.name, 160)) },
         ...hosts ? columnsOf('third_parties', { party: { cell: (/** @type {Row} */ { party }) => party ?? '–', title: 'First: hosts of the site’s pages, origins and first_party' } }) : [],
-        { name: 'per_load', label: 'ms/load', kind: 'number', title: 'Self time per page load' },
         ...columnsOf('cost_by', {
-          self_ms: { label: 'Time ms', title: 'Self time, summed over all page loads' },
+          self_ms: sumPerLoad(page, 'self_ms', 'Self ms/load'),
           share: { bar: true, title: 'Of profiled time, unattributed time included' },
           samples: {}, uploads: {},
         }),

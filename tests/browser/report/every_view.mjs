@@ -40,6 +40,7 @@ test('hostile names are text on every view, and do nothing', async () => {
   await open('/hostile/functions?since=2d');
   const names = await page.locator('main .function > :first-child').allInnerTexts();
   for (const wanted of ['<script>alert(1)</script>', '\\u{202e}gnissim\\u{202c}', "Robert'); drop table students;--", '__proto__', '日本語']) assert.ok(names.includes(wanted), `${wanted} in ${names.length} names`);
+  await page.click('#more-filters');
   for (const field of ['route', 'release', 'variant']) {
     await page.click(`#filter-${field}`);
     await page.waitForSelector('.value');
@@ -68,6 +69,7 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
       if (address === '/shop/flame?since=2d') {
         await page.focus('.icicle canvas');
         await press('ArrowDown', 'ArrowDown');
+        await page.click('#more-filters');
         await page.click('#filter-route');
         await page.waitForSelector('.value');
       }

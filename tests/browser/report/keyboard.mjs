@@ -7,7 +7,7 @@ import { arrived, closeDialog, complaints, newPage, open, origin, page, period, 
 
 test('every view is reached by the keyboard, and has a heading', async () => {
   await open('/shop/flame?since=2d');
-  for (const [key, heading] of Object.entries({ h: 'shop Overview', n: 'shop Functions', c: 'shop Compare', t: 'shop Timings', v: 'shop Vitals', i: 'shop Interactions', w: 'shop Where the time goes', o: 'shop Coverage', k: 'shop Sessions', f: 'shop Flame graph', s: 'Sites' })) {
+  for (const [key, heading] of Object.entries({ h: 'shop Overview', n: 'shop Functions', c: 'shop Compare', t: 'shop Timings', v: 'shop Vitals', i: 'shop Interactions', w: 'shop Breakdown', o: 'shop Coverage', k: 'shop Sessions', f: 'shop Flame graph', s: 'Sites' })) {
     await press('g', key);
     assert.equal(await text('h1'), heading);
     assert.equal(await page.title(), `${heading.replace('shop ', 'shop: ')} – fleetprof`);
@@ -132,7 +132,7 @@ test('a key that only selects draws no graph again, and keeps the lines of the c
   assert.equal(await page.locator('.calltree [aria-selected="true"]').count(), 1);
   const selected = await page.locator('.icicle .mark.selected').boundingBox();
   const picture = await page.locator('.icicle canvas').boundingBox();
-  assert.ok(selected && picture && selected.height === 18 && selected.width > 3);
+  assert.ok(selected && picture && selected.height === 24 && selected.width > 3);
   assert.ok(selected.x >= picture.x && selected.y > picture.y && selected.x + selected.width <= picture.x + picture.width, 'the mark lies on the graph');
   await press('d');
   assert.notEqual(await boxes(), before, 'other colours are drawn');
@@ -182,6 +182,8 @@ test('the call tree is walked by the keyboard, bound to the same selection', asy
 
 test('a filter is chosen from values with their uploads, and taken away', async () => {
   await open('/shop/functions?since=2d');
+  await page.focus('#more-filters');
+  await press('Enter');
   await page.focus('#filter-route');
   await press('Enter');
   await page.waitForSelector('.value');
@@ -241,6 +243,7 @@ test('times are of this browser’s zone, or UTC on demand; a period is before, 
 
 test('a filter panel closes when the focus leaves it', async () => {
   await open('/shop/functions?since=2d');
+  await page.click('#more-filters');
   await page.focus('#filter-thread');
   await press('Enter');
   await page.waitForSelector('.value');

@@ -51,7 +51,7 @@ test('a kept trace shows its stacks over time, with marks and interactions', asy
   const { rows: [[, , , content]] } = await (await fetch(`${origin}/api/v1/session_content?session_id=${trace}`)).json();
   const { samples } = JSON.parse(content).trace;
   const attributed = samples.filter((/** @type {any} */ sample) => sample.stackId !== undefined).length * 10;
-  assert.match(await page.locator('.icicle canvas').nth(1).evaluate(() => document.querySelector('h2.part')?.textContent ?? ''), /^Stacks from 0 µs to /);
+  assert.match(await page.locator('.icicle canvas').nth(1).evaluate(() => document.querySelector('h2.part')?.textContent ?? ''), /^Stacks from 0 ms to /);
   await page.locator('.icicle canvas').nth(1).focus();
   await press('ArrowDown', 'ArrowUp');
   assert.match(await text('[role=status][aria-live]'), new RegExp(`^\\(all\\) · ${attributed} ms in all`));

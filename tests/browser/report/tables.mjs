@@ -48,6 +48,7 @@ test('a value with a percent sign is filtered by itself, whoever chooses it', as
   const loads = async () => (await sql("sum(loads)::int as loads from fleetprof.summary('hostile', now() - interval '2 days', route => '\\%00')"))[0].loads;
   assert.equal(await loads(), 1);
   await open('/hostile/flame?since=2d');
+  await page.click('#more-filters');
   await page.click('#filter-route');
   await page.fill('#panel-route input', '%2e');
   await page.locator('#panel-route .value').first().click();
