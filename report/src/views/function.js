@@ -156,7 +156,7 @@ export const oneFunction = {
         caption: 'Self time by measure', rows: measures.rows, onsort: () => {}, most: 100, columns: [
           { name: 'value', label: 'Measure', cell: ({ value }) => h('a', { href: page.link({ view: 'timing', item: value }), title: visible(value) }, measureName(value)) },
           ...columnsOf('function_by', { self_ms: { bar: true, ...sumPerLoad(page, 'self_ms', 'Self ms/load') }, total_ms: sumPerLoad(page, 'total_ms', 'Total ms/load'), samples: {} })] })));
-        const rank = ranked.rows.findIndex(({ function_key: key }) => key === first.item);
+    const rank = ranked.rows.findIndex(({ function_key: key }) => key === first.item);
     /** Returns a link to the function before or after this one by self time. @param {number} by @param {string} sign @param {string} title */
     const near = (by, sign, title) => {
       const other = rank < 0 ? undefined : ranked.rows[rank + by];
