@@ -19,7 +19,7 @@ const maxFrames = 200;
 /** Inputs whose targets are remembered: a key has one, a click two. */
 const maxInputs = 20;
 const maxResponses = 1000;
-const maxHosts = 50;
+const maxHosts = 100;
 /** The last ones, of which a response has those that were in flight. */
 const maxRequests = 50;
 /** Views of a page, such as a single-page application, whose entries can still come. */
@@ -126,7 +126,7 @@ function observe(options, see, onEntries) {
  * @property {string} [navigationType] of the navigation that led to it, as web-vitals says it; undefined: the page load
  * @property {number} [soft] when that began, if it was a soft one
  * @property {Record<string, object[]>} lists members of an envelope, the most valuable first
- * @property {Map<string, { host: string, kind: string, count: number, duration: number[], bytes: number, opaque: number }>} rows of `resources`, by host and kind
+ * @property {Map<string, { host: string, kind: string, duration: number[], bytes: number, opaque: number }>} rows of `resources`, by host and kind
  */
 
 /** Returns the length of its JSON in bytes. @param {object} element */
@@ -447,9 +447,9 @@ function observeResources(views, onEntries, leaveOut, endpoint) {
   let left = maxResponses;
   return observe({ type: 'resource' },
     ({ name, initiatorType: kind, startTime, duration, transferSize, requestStart }) => {
-      const host = /^https?:\/\/([^/?#]+)/.exec(name)?.[1];
+      const [url, host] = /^https?:\/\/([^/?#]+)([^?#]*js\b)?/.exec(name) ?? [];
       if (!host || name === ownUploads) return;
-      const key = kind + host;
+      const key = kind + url;
       if (--left < 0 || known.size >= maxHosts && !known.has(key)) return leaveOut('resource');
       known.add(key);
       views.requests.unshift({ host, start: startTime, duration });
@@ -457,10 +457,9 @@ function observeResources(views, onEntries, leaveOut, endpoint) {
       const { lists, rows } = views.at(startTime);
       let row = rows.get(key);
       if (!row) {
-        rows.set(key, row = { host, kind, count: 0, duration: [], bytes: 0, opaque: 0 });
+        rows.set(key, row = { host: url, kind, duration: [], bytes: 0, opaque: 0 });
         lists.resources.push(row);
       }
-      row.count++;
       // Without the header, the browser hides when the request started.
       if (!requestStart && host !== location.host) row.opaque++;
       else row.duration.push(+duration.toFixed(1));

@@ -63,6 +63,8 @@ const char *fp_timing_kind_name(enum fp_timing_kind kind)
         [FP_TIMING_WAIT] = "wait",
         [FP_TIMING_VITAL_PROFILED] = "vital_profiled",
         [FP_TIMING_VITAL_WITHOUT] = "vital_without",
+        [FP_TIMING_SCRIPT_LOADED] = "script_loaded",
+        [FP_TIMING_SCRIPT_RAN] = "script_ran",
     };
     return names[kind];
 }

@@ -72,6 +72,8 @@ enum fp_timing_kind {
     FP_TIMING_WAIT,             /* where the time of responses goes that no stack has */
     FP_TIMING_VITAL_PROFILED,   /* vitals of profiled page loads; bins only */
     FP_TIMING_VITAL_WITHOUT,    /* those that something made longer; bins only */
+    FP_TIMING_SCRIPT_LOADED,    /* page loads by the script files that they loaded, and all */
+    FP_TIMING_SCRIPT_RAN,       /* profiled ones of these by those that ran, and all */
     FP_TIMING_KIND_COUNT
 };
 

@@ -109,6 +109,8 @@ static bool has_no_bins(enum fp_timing_kind kind)
         [FP_TIMING_INTERACTION_FLAGGED] = true,
         [FP_TIMING_RESPONSE_FLAGGED] = true,
         [FP_TIMING_WAIT] = true,
+        [FP_TIMING_SCRIPT_LOADED] = true,
+        [FP_TIMING_SCRIPT_RAN] = true,
     };
     return without[kind];
 }

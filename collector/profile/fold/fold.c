@@ -156,7 +156,7 @@ bool fp_fold(const struct fp_profile *profile, const struct fp_fold_context *con
                   fp_fold_events(&fold) && fp_fold_bound_stacks(&fold) && fp_fold_sum(&fold) &&
                   fp_fold_name_calls(&fold) && fp_fold_timings(&fold) && fp_fold_claim(&fold) &&
                   fp_fold_remember(&fold) && fp_fold_join(&fold) && fp_fold_without(&fold) &&
-                  fp_fold_measures(&fold) && fp_fold_waits(&fold) &&
+                  fp_fold_measures(&fold) && fp_fold_waits(&fold) && fp_fold_scripts(&fold) &&
                   fp_fold_remember_counted(&fold) && fp_fold_session(&fold) &&
                   fp_fold_refusals(&fold);
     fp_map_release(&fold.resources);

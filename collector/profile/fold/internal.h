@@ -61,9 +61,11 @@ struct fp_fold {
     struct fp_fold_sample *joined;
     uint32_t own_count;
     uint32_t joined_count;
-    struct fp_map counted; /* timings for which an earlier part counted the page load */
-    bool is_watched;       /* the upload has a trace */
-    bool was_watched;      /* an earlier part has one */
+    struct fp_map counted;     /* timings for which an earlier part counted the page load */
+    uint64_t *counted_scripts; /* ids of those for which this upload counts it, of scripts */
+    uint32_t counted_script_count;
+    bool is_watched;  /* the upload has a trace */
+    bool was_watched; /* an earlier part has one */
 };
 
 /* Allocates count elements of size bytes, not cleared. NULL when memory is out. */
@@ -258,6 +260,12 @@ bool fp_fold_add_response(struct fp_fold *fold, const struct fp_profile_result *
 /* Divides the time of responses that no stack has into hidden, waiting and other time. These sums
  * and the self times of the windows add up exactly to the windows that have samples. */
 bool fp_fold_waits(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* How many timings fp_fold_scripts may add. */
+size_t fp_fold_scripts_max(const struct fp_fold *fold);
+
+/* Counts the page load for the script files that it loaded, and for those that ran. */
+bool fp_fold_scripts(struct fp_fold *fold) FP_MUST_CHECK;
 
 /* Counts the records of the upload, and those that were refused by reason. */
 bool fp_fold_refusals(struct fp_fold *fold) FP_MUST_CHECK;

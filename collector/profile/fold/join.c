@@ -382,10 +382,12 @@ bool fp_fold_join(struct fp_fold *fold)
     const size_t parts = fold->context->earlier_count;
     fold->own_window_count = fold->window_count;
     fold->own_stack_count = fold->delta->stack_count;
+    if (!list_counted(fold))
+        return false;
     if (parts == 0 || fold->windows == NULL)
         return true;
     struct joining *joining = fp_fold_array(fold, parts, sizeof(*joining));
-    if (joining == NULL || !list_counted(fold))
+    if (joining == NULL)
         return false;
     uint32_t count = find_samples(fold, joining);
     if (!add_windows(fold))
@@ -452,9 +454,12 @@ bool fp_fold_remember_counted(struct fp_fold *fold)
     struct fp_part *part = fold->context->part;
     if (part == NULL)
         return true;
-    uint64_t *counted = fp_fold_array(fold, delta->measured_count, sizeof(*counted));
+    const size_t most = (size_t)delta->measured_count + fold->counted_script_count;
+    uint64_t *counted = fp_fold_array(fold, most, sizeof(*counted));
     if (counted == NULL)
         return false;
+    for (uint32_t i = 0; i < fold->counted_script_count; i++)
+        counted[part->counted_count++] = fold->counted_scripts[i];
     for (uint32_t i = 0; i < delta->measured_count; i++)
         if (delta->measured[i].counts_load)
             counted[part->counted_count++] = delta->timings[delta->measured[i].timing].id;

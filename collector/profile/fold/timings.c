@@ -49,7 +49,7 @@ bool fp_fold_timings(struct fp_fold *fold)
 {
     size_t count = fold->profile->timing_count + fp_fold_observed_max(fold->profile) +
                    fp_fold_left_out_max(fold->profile) + fold->profile->report_count +
-                   fp_fold_earlier_windows(fold->context);
+                   fp_fold_earlier_windows(fold->context) + fp_fold_scripts_max(fold);
     if (count == 0)
         return true;
     count += FP_FOLD_WITHOUT_MAX;

@@ -29,7 +29,8 @@ static void enums_have_the_names_of_the_database(void **state)
                 "coverage", "page_host", "hidden", "left_out", "vital_element", "vital_part",
                 "ttfb", "ttfb_server", "hang", "violation", "style", "layout", "forced_style",
                 "forced_reflow", "vital_flagged", "interaction_flagged", "response",
-                "response_flagged", "wait", "vital_profiled", "vital_without");
+                "response_flagged", "wait", "vital_profiled", "vital_without", "script_loaded",
+                "script_ran");
     CHECK_NAMES(fp_crash_name, FP_CRASH_COUNT, "crash", "oom", "unresponsive", "other");
     CHECK_NAMES(fp_upload_format_name, FP_UPLOAD_FORMAT_COUNT, "self-profile", "user-timing",
                 "speed-tracer", "opera-scope", "reports");
