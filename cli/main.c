@@ -33,6 +33,7 @@ static const struct command commands[] = {
     {"cost", "time by package, party, host, page, browser and the like", fp_report_command},
     {"third-parties", "hosts that pages load from: script time, requests, bytes",
      fp_report_command},
+    {"chunks", "scripts that page loads load and seldom run: what to split", fp_report_command},
     {"markers", "time by what the thread did: script, layout, painting", fp_report_command},
     {"trend", "a function, a timing or a group by hour or day", fp_trend_command},
     {"What visitors felt:", NULL, NULL},

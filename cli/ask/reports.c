@@ -29,6 +29,7 @@ static const struct fp_grid_column long_frames_columns[] = {
 static const struct fp_grid_column cost_columns[] = {FP_COLUMNS_OF_COST_BY(FP_GRID_COLUMN)};
 static const struct fp_grid_column third_parties_columns[] = {
     FP_COLUMNS_OF_THIRD_PARTIES(FP_GRID_COLUMN)};
+static const struct fp_grid_column chunks_columns[] = {FP_COLUMNS_OF_CHUNKS(FP_GRID_COLUMN)};
 static const struct fp_grid_column markers_columns[] = {FP_COLUMNS_OF_MARKERS(FP_GRID_COLUMN)};
 static const struct fp_grid_column what_if_columns[] = {FP_COLUMNS_OF_WHAT_IF(FP_GRID_COLUMN)};
 static const struct fp_grid_column fix_first_columns[] = {FP_COLUMNS_OF_FIX_FIRST(FP_GRID_COLUMN)};
@@ -206,6 +207,17 @@ static const struct report reports[] = {
      COLUMNS(third_parties_columns),
      .footer = "SELF % is of profiled time. Opaque responses lack Timing-Allow-Origin: their "
                "durations and sizes are not known."},
+    {.command = "chunks",
+     .doc = "Script files that page loads load and seldom run, those with the most bytes for "
+            "nothing first: what to split, or to load when it is needed.",
+     .function = "chunks",
+     .things = "script files; the agent's vitals build names those that pages load",
+     COLUMNS(chunks_columns),
+     .extra_count = 5,
+     .footer = "COST NOTHING IN % is at least the share of page loads that loaded the script and "
+               "where it did less than profiles see. SEEN RUNNING IN % is of profiled page loads; "
+               "it is below AT MOST % with a probability of 95 %. An empty cell is not known: V8 "
+               "hides functions of scripts that the page may not read."},
     {.command = "markers",
      .doc =
          "Time by what the page's thread did, the most first: garbage collection, style, layout, "

@@ -236,7 +236,8 @@ void fp_loads_end(struct fp_loads_visit *visit, const struct fp_part *part)
 {
     struct fp_loads *loads = visit->loads;
     struct shelf *shelf = shelf_of(loads, visit->key);
-    bool has_any = part != NULL && (part->sample_count > 0 || part->window_count > 0);
+    bool has_any = part != NULL &&
+                   (part->sample_count > 0 || part->window_count > 0 || part->counted_count > 0);
     if (has_any && !visit->is_known && !remember(loads, shelf, visit->key, part))
         fp_metrics_add(loads->metrics, FP_METRIC_LOAD_PARTS_EVICTED, 1);
     drop_if_empty(loads, shelf);

@@ -43,6 +43,7 @@ export const filterSets = {
   budgets: 'filters and vitals',
   profiling_cost: 'filters and vitals',
   third_parties: 'filters',
+  chunks: 'filters',
   coverage: 'filters',
   rates: 'filters',
   overview: 'filters',

@@ -82,6 +82,7 @@ const tries = () => ({
   'profiling-cost': [['profiling-cost', '--csv']],
   'budgets': [['budgets', '--csv']],
   'third-parties': [['third-parties', '--csv']],
+  'chunks': [['chunks', '--csv']],
   'markers': [['markers', '--csv']],
   'coverage': [['coverage', '--csv']],
   'rates': [['rates', '--csv']],

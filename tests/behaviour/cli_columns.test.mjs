@@ -35,7 +35,7 @@ const page = (release, part) => ({
   responses: [{ type: 'pointer', start: 20, duration: 700, target: 'button' }],
   interactions: [{ type: 'pointer', start: 20, processingStart: 50, processingEnd: 90, duration: 250, target: 'button' }],
   frames: [{ start: 20, duration: 120, blocking: 70, scripts: [{ invoker: 'BUTTON.onclick', url: script, function: 'work', start: 20, duration: 60, forced: 10, forcedStyle: 4, forcedLayout: 6 }], style: 5, layout: 7 }],
-  resources: [{ host: 'fonts.example', kind: 'css', count: 3, duration: [12, 14], bytes: 5000, opaque: 1 }],
+  resources: [{ host: 'fonts.example', kind: 'css', count: 3, duration: [12, 14], bytes: 5000, opaque: 1 }, { host: script, kind: 'script', duration: 9, bytes: 700 }],
 });
 
 const dump = '{"type":1,"time":10,"duration":5,"children":[{"type":2,"time":11,"duration":2}]}\n{"type":12,"time":30}\n{"type":nonsense}';
@@ -115,6 +115,7 @@ const questions = [
   ['budgets', "select * from fleetprof.budgets('shop')"],
   ['profiling-cost', "select * from fleetprof.profiling_cost('shop')"],
   ['third-parties', "select * from fleetprof.third_parties('shop')"],
+  ['chunks', "select * from fleetprof.chunks('shop')"],
   ['cost party', "select * from fleetprof.cost_by('party', 'shop')"],
   ['cost package', "select * from fleetprof.cost_by('package', 'shop')"],
   ['coverage', "select * from fleetprof.coverage('shop')"],

@@ -70,7 +70,7 @@ async function examples() {
   return {
     'migrate': { 0: as('postgres'), 2: noDatabase },
     'top': asks(), 'flame': asks(), 'timings': asks(), 'vitals': asks(), 'vital-parts': asks(), 'vital-elements': asks('LCP'), 'interactions': asks(), 'waits': asks('%'), 'long-frames': asks(), 'cost': asks('party'),
-    'what-if': asks('INP'), 'fix-first': asks(), 'summary': asks(), 'profiling-cost': asks(), 'third-parties': asks(), 'markers': asks(), 'coverage': asks(), 'rates': asks(), 'hangs': asks(), 'violations': asks(), 'ttfb': asks(), 'callers': asks('work'), 'trend': asks('work'), 'compare': asks('v1', 'v2'),
+    'what-if': asks('INP'), 'fix-first': asks(), 'summary': asks(), 'profiling-cost': asks(), 'third-parties': asks(), 'chunks': asks(), 'markers': asks(), 'coverage': asks(), 'rates': asks(), 'hangs': asks(), 'violations': asks(), 'ttfb': asks(), 'callers': asks('work'), 'trend': asks('work'), 'compare': asks('v1', 'v2'),
     'export': asks('--format', 'folded'), 'session list': asks(), 'session export': asks(session), 'session typical': asks(), 'sourcemap list': asks(),
     'report': asks('-o', path.join(dir, 'report.html')),
     'budgets': { 0: reader, 1: ['--fail', ...reader], 2: noDatabase },

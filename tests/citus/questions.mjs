@@ -67,6 +67,7 @@ const factFunctions = {
   profiling_cost: [''],
   budgets: [''],
   third_parties: [''],
+  chunks: ['top => null'],
   blind_time: [''],
   coverage: [''],
   rates: [''],

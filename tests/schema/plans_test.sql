@@ -37,6 +37,7 @@ insert into question values
     ('timings', '', 'timing_bin'),
     ('vitals', '', 'timing_bin'),
     ('third_parties', '', 'frame'),
+    ('chunks', '', 'timing'),
     ('fix_first', '', 'timing_bin'),
     ('coverage', '', 'total'),
     ('coverage', '', 'timing'),
@@ -72,7 +73,7 @@ language sql
 return format('select * from fleetprof.%I(%s''shop'', %L, %L, %L%s)',
     question.name, question.first_argument, since, until, route, question.arguments);
 
-select plan(79);
+select plan(83);
 select is_empty(
     $$ select attrelid::regclass, attname
        from pg_attribute
