@@ -71,10 +71,19 @@ static const struct argp top_argp = {
 /* ---- question ---- */
 
 static const struct fp_shown shown[] = {
-    {.name = "function"},          FP_SHOWN_PLACE,         {.name = "self_ms_per_load"},
-    {.name = "total_ms_per_load"}, {.name = "load_share"}, {.name = "busy_share"},
-    {.name = "self_ms"},           {.name = "total_ms"},   {.name = "self_share"},
-    {.name = "total_share"},       {.name = "samples"},    {.name = "uploads"},
+    {.name = "function"},
+    FP_SHOWN_PLACE,
+    {.name = "self_ms_per_load"},
+    {.name = "total_ms_per_load"},
+    {.name = "load_share"},
+    {.name = "busy_share"},
+    {.name = "self_ms"},
+    {.name = "total_ms"},
+    {.name = "self_share"},
+    {.name = "total_share"},
+    {.name = "samples"},
+    {.name = "uploads"},
+    {.name = "owner"},
 };
 enum { FIRST_EXTRA = 6 };
 static const struct fp_grid_column all[] = {FP_COLUMNS_OF_HOTSPOTS(FP_GRID_COLUMN)};

@@ -27,7 +27,8 @@ returns table (
     generated_resource text,
     generated_line     integer,
     generated_column   integer,
-    seen_share         double precision
+    seen_share         double precision,
+    owner              text
 )
 language plpgsql stable parallel safe rows 20
 -- {{settings}}
@@ -53,7 +54,7 @@ begin
     select
         function, resource, line, column_number, kind, self_ms, total_ms, self_share, total_share, samples, uploads,
         self_ms_per_load, total_ms_per_load, load_share, busy_share, is_agent, function_key, generated_resource, generated_line, generated_column,
-        seen_share
+        seen_share, owner
     from ranked_frames(array[selected], '{1}', markers, timing_ids, measure_hotspots.top);
 end
 $$;

@@ -128,6 +128,7 @@ returns table (
     generated_line     integer,
     generated_column   integer,
     seen_share         double precision,
+    owner              text,
     frame_ids          bigint[]
 )
 language plpgsql stable parallel safe rows 20
@@ -137,6 +138,8 @@ as $$
 declare
     whole record;
     sites integer := cardinality((ranked_frames.parts)[1].sites);
+    is_owned boolean := exists (select from code_owner where site = any((ranked_frames.parts)[1].sites));
+    own text[] := case when is_owned then own_hosts((ranked_frames.parts)[1]) end;
 begin
     if ranked_frames.top < 1 then
         raise invalid_parameter_value using
@@ -208,6 +211,22 @@ begin
         from merged
         join candidate using (frame_id)
         group by shown_id
+    ),
+    ranked as materialized (
+        select *
+        from hottest
+        join merged using (frame_id)
+        order by self_us desc, function collate "C", resource collate "C", line, column_number, kind
+        limit ranked_frames.top
+    ),
+    owner as (
+        select shown_id as frame_id, min(name) as name
+        from (select array_agg(each) as frame_ids from ranked cross join unnest(frame_ids) as each where is_owned) as asked
+        cross join lateral frame_groups('owner', asked.frame_ids, own) as listed
+        join merged using (frame_id)
+        -- Such as (nobody): not an owner.
+        where name not like '(%'
+        group by shown_id
     )
     select
         function,
@@ -231,11 +250,11 @@ begin
         generated_line,
         generated_column,
         whole.profiled_us / (whole.profiled_us + whole.unseen_us),
+        owner.name,
         frame_ids
-    from hottest
-    join merged using (frame_id)
-    order by self_us desc, function collate "C", resource collate "C", line, column_number, kind
-    limit ranked_frames.top;
+    from ranked
+    left join owner using (frame_id)
+    order by self_us desc, function collate "C", resource collate "C", line, column_number, kind;
 end
 $$;
 

@@ -3,7 +3,7 @@
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, fleetprof_data, pg_catalog;
 
-select plan(36);
+select plan(38);
 
 insert into pg_temp.segment (segment_id, site) values (1, 'shop'), (2, 'blog');
 insert into frame_name values
@@ -55,6 +55,10 @@ select results_eq('execute ledger',
     $$ values ('(extension)', 500), ('(gc)', 700), ('(ignored)', 6200), ('(no script)', 600), ('(no source)', 24000), ('(nobody)', 2000),
         ('(package)', 9100), ('(third party)', 700), ('(unattributed)', 800), ('@anna @zoe', 1000), ('@org/web', 3000) $$,
     'the last pattern that matches says who; several owners are one, in one order; a pattern without owners takes them away');
+select results_eq(
+    $$ select function, owner from hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => null) where owner is not null order by function $$,
+    $$ values ('cart', '@anna @zoe'), ('util', '@org/web') $$, 'hotspots names the owners of functions, as the ledger does');
+select is((select array_agg(function) from hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => 3)), '{inline,h,lost}'::text[], 'costliest first, with owners or without');
 select is(fleetprof_data.owner_of(site, source), owner, site || ' ' || source || ' has ' || coalesce(owner, 'no owner'))
 from (values ('shop', 'src/cart/a.ts', '@anna @zoe'), ('shop', 'src/pay/b.ts', null), ('%', 'src/util.ts', '@org/web'), ('blog', 'src/util.ts', null),
     ('shop', 'node_modules/react/index.js', null)) as row (site, source, owner);
