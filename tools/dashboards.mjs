@@ -137,6 +137,7 @@ const verdicts = column('/^verdict$/', {
       faster: { color: 'green', index: 2 }, gone: { color: 'green', index: 3 },
       poor: { color: 'red', index: 4 }, wrong: { color: 'red', index: 5 }, 'needs improvement': { color: 'orange', index: 6 },
       good: { color: 'green', index: 7 }, fine: { color: 'green', index: 8 },
+      over: { color: 'red', index: 9 }, within: { color: 'green', index: 10 },
     },
   }],
 });
@@ -204,6 +205,9 @@ const overview = dashboard('overview', 'overview', 'What JavaScript costs real u
       description: 'The latest release, what visitors felt of it, vitals, what to fix first, third parties and what needs you, in the words of the report.',
       sql: `select part, verdict, sentence, change\nfrom fleetprof.overview(${filters})` }, [verdicts,
       column('/^(part|verdict|change)$/', { 'custom.width': 150 })]),
+    table({ title: 'Budgets', width: 24, height: 7,
+      description: 'What visitors may wait at most, against what they wait. A burn rate of 1 uses up exactly the budget.',
+      sql: `select name, verdict, value, limit_value, unit, burn_1h, burn_24h, over_since\nfrom fleetprof.budgets(${filters})` }, [verdicts, column('/value$/', { unit: 'none' })]),
     lines({ title: 'JavaScript per page load', description: 'Attributed time per profiled page load, by hour.', width: 12, unit: 'ms',
       sql: `select bucket as time, (profiled_ms - unattributed_ms) / nullif(loads, 0) as "per page load"\nfrom fleetprof.summary(${filters})\norder by bucket` }),
     lines({ title: 'Page loads per hour', description: 'Profiled page loads; of a day whose hours are gone their mean.', width: 12,

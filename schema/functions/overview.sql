@@ -185,7 +185,7 @@ create or replace function fleetprof_data.overview_of_needs(
     -- {{filters}}
 )
 returns table (name text, verdict text, sentence text, value double precision)
-language plpgsql stable parallel safe rows 7
+language plpgsql stable parallel safe rows 8
 set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
@@ -225,6 +225,15 @@ begin
         from hour
     ),
     -- Nobody names a function with two letters far right in a line by hand.
+    exceeded as (
+        select count(*) as budgets, count(*) filter (where is_over) as over, min(name) filter (where is_over and number = 1) as first
+        from (
+            select name, verdict = 'over' as is_over, row_number() over (partition by verdict = 'over' order by of_site, place) as number
+            from fleetprof.budgets(
+                -- {{arguments}}
+            ) with ordinality as budget (of_site, name, unit, limit_value, value, value_low, value_high, verdict, burn_1h, burn_6h, burn_24h, burn_3d, over_since, count, place)
+        ) as budget
+    ),
     named as (
         select
             count(*) as functions,
@@ -285,6 +294,12 @@ begin
             format('%s of the %s costliest functions have minified names: add a function table', short, functions), short
         from named
         where short > 0
+        union all
+        select
+            8, 'budgets', over = 0,
+            case when over = 0 then 'No budget is exceeded' else counted_words(over, 'budget') || ' exceeded: ' || left(first, 80) end, over
+        from exceeded
+        where budgets > 0
     )
     select name, case when is_fine then 'fine' else 'wrong' end, sentence, value
     from line

@@ -207,6 +207,23 @@ test('the overview has the thresholds of each vital, and the words of the report
   for (const { part, verdict } of rows) if (part === 'vital' || part === 'need') assert.ok(coloured[verdict], verdict);
 });
 
+test('the overview has budgets, and says which are exceeded', async () => {
+  const [, overview] = dashboards.find(([name]) => name === 'overview.json') ?? assert.fail();
+  const rowsOf = async (/** @type {string} */ wanted) => ask(filled(
+    overview.panels.find((/** @type {any} */ { title }) => title === wanted).targets[0].rawSql, await opened(overview, (variable) => (variable === 'site' ? 'shop' : undefined))));
+  const keep = (/** @type {object[]} */ budgets) => fleet.postgres.execute(`select fleetprof_data.keep_budgets('${JSON.stringify({ shop: budgets })}')`);
+  const budget = { kind: 'vital', what: 'LCP', percentile: 75, route: '' };
+  await keep([{ ...budget, name: 'LCP p75 <= 1ms', limit_us: 1000 }, { ...budget, name: 'LCP p75 <= 1h', limit_us: 3.6e9 }]);
+  try {
+    const rows = await rowsOf('Budgets');
+    assert.deepEqual(rows.map(({ name, verdict, limit_value: limit }) => [name, verdict, limit]), [['LCP p75 <= 1ms', 'over', 1], ['LCP p75 <= 1h', 'within', 3.6e6]]);
+    assert.deepEqual((await rowsOf('At a glance')).filter(({ sentence }) => /budget/.test(sentence)).map(({ part, verdict, sentence }) => [part, verdict, sentence]),
+      [['need', 'wrong', '1 budget exceeded: LCP p75 <= 1ms']]);
+  } finally {
+    await keep([]);
+  }
+});
+
 test('two releases are looked for in a month, as the report does', () => {
   assert.equal(dashboards.find(([name]) => name === 'releases.json')?.[1].time.from, 'now-30d');
 });

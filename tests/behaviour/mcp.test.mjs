@@ -27,6 +27,7 @@ before(async () => {
   stack = await startFleet({ perHour: 16, hostile: false });
   database = ['--database', stack.postgres.conninfo('fleetprof_reader')];
   server = await connect(database);
+  await stack.postgres.execute(`select fleetprof_data.keep_budgets('{"shop": [{"name": "LCP p75 <= 1ms", "kind": "vital", "what": "LCP", "percentile": 75, "limit_us": 1000, "route": ""}]}')`);
 }, { timeout: 300_000 });
 after(async () => {
   await server?.close();
@@ -44,7 +45,7 @@ async function examples() {
     sites: {}, releases: days, hotspots: days, timings: days, markers: days, vitals: days, interactions: days, long_frames: days, third_parties: days, coverage: days, hangs: days, blind_time: days, vital_parts: days, sessions: { site: 'shop' },
     measure_hotspots: { ...days, measure_name: '(INP) poor' }, callers: { ...days, function_name: 'sortReviews' }, callees: { ...days, function_name: null, key },
     trend: { ...days, by: 'function', key: 'sortReviews', step: 'hour' }, since_when: { ...days, by: 'function', key: 'sortReviews' }, function: { ...days, by: 'route', key }, source: { site: 'shop', ...place },
-    fix_first: days,
+    fix_first: days, budgets: days,
     cost_by: { ...days, by: 'package' }, values: { ...days, field: 'route' }, vitals_by: { ...days, dimension: 'route' }, vital_elements: { ...days, vital: 'LCP' }, waits: { ...days, target: '%' }, vital_hotspots: { ...days, vital: 'INP' },
     compare: sides, compare_summary: sides, compare_costs: { ...sides, by: 'package' }, compare_timings: sides, compare_vitals: sides, regressions: { site: 'shop' },
   };

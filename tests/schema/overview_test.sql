@@ -13,11 +13,11 @@ insert into sample (segment_id, bucket, upload, us, path) values
     (2, '2026-01-06 01:00Z', 4, 8000, '{main}'),
     (3, '2026-01-06 02:00Z', 5, 6000, null);
 insert into timing_value (segment_id, bucket, kind, name, us)
-select 2, '2026-01-06 01:00Z', 'vital', 'INP', 373000 from generate_series(1, 40);
+select 2, '2026-01-06 01:00Z', 'vital', 'INP', 373000 from generate_series(1, 60);
 select pg_temp.store() \g /dev/null
 select pg_temp.pack() \g /dev/null
 
-select plan(13);
+select plan(16);
 
 select is(
     (select array_agg(distinct part order by part) from overview('shop', '2026-01-05Z', 'infinity')), '{need,release,scripts,vital}',
@@ -42,6 +42,18 @@ select results_eq(
     $$ values ('coverage', 'fine', '3 of 3 page loads are profiled'), ('refusals', 'fine', 'No record was refused'),
         ('unseen', 'fine', '0 % of the watched time is unseen'),
         ('unattributed', 'fine', '29.4 % of the profiled time is idle or has no visible stack') $$, 'what needs somebody');
+create temp view budget_need as
+select verdict || ' ' || sentence as said, value from overview('shop', '2026-01-05Z', '2026-01-07Z', of_part => 'need') where name = 'budgets';
+select is_empty('table budget_need', 'without budgets there is nothing to exceed');
+select fleetprof_data.keep_budgets('{"shop": [
+    {"name": "INP p75 <= 1s", "kind": "vital", "what": "INP", "percentile": 75, "limit_us": 1000000, "route": ""},
+    {"name": "INP p50 <= 100ms", "kind": "vital", "what": "INP", "percentile": 50, "limit_us": 100000, "route": ""},
+    {"name": "INP p60 <= 100ms", "kind": "vital", "what": "INP", "percentile": 60, "limit_us": 100000, "route": ""}]}') \g /dev/null
+select results_eq('table budget_need', $$ values ('wrong 2 budgets exceeded: INP p50 <= 100ms', 2::float8) $$, 'budgets that visitors exceed need a look');
+select fleetprof_data.keep_budgets('{"shop": [
+    {"name": "INP p75 <= 1s", "kind": "vital", "what": "INP", "percentile": 75, "limit_us": 1000000, "route": ""}]}') \g /dev/null
+select results_eq('table budget_need', $$ values ('fine No budget is exceeded', 0::float8) $$, 'budgets that are kept');
+select fleetprof_data.keep_budgets('{"shop": []}') \g /dev/null
 select is(verdict || ' ' || sentence, 'wrong Newest data: 2026-01-06 02:00 UTC', 'old data need a look') from overview('blog', '2026-01-05Z', 'infinity', of_part => 'need') where name = 'newest';
 select is_empty(
     $$ select from overview('shop', '2026-01-05Z', '2026-01-07Z', of_part => 'need') where name = 'newest' $$,

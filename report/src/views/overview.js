@@ -72,7 +72,7 @@ function whyNoGain(vitals, hours) {
 }
 
 /** Where a need shows, if not in the coverage. @type {Record<string, string>} */
-const needViews = { unattributed: 'flame', minified: 'functions' };
+const needViews = { unattributed: 'flame', minified: 'functions', budgets: 'vitals' };
 
 /** @type {import('../main.js').View} */
 export const overview = {
