@@ -447,7 +447,7 @@ function observeResources(views, onEntries, leaveOut, endpoint) {
   let left = maxResponses;
   return observe({ type: 'resource' },
     ({ name, initiatorType: kind, startTime, duration, transferSize, requestStart }) => {
-      const [url, host] = /^https?:\/\/([^/?#]+)([^?#]*js\b)?/.exec(name) ?? [];
+      const [url, host] = /** @type {string[]} */ (/^https?:\/\/([^/?#]+)([^?#]*js\b)?/.exec(name) ?? []);
       if (!host || name === ownUploads) return;
       const key = kind + url;
       if (--left < 0 || known.size >= maxHosts && !known.has(key)) return leaveOut('resource');

@@ -6,7 +6,7 @@ set local search_path = pgtap, fleetprof, pg_catalog;
 insert into segment (segment_id, site, route, release) values
     (1, 'shop', '/cart', 'v1'), (2, 'shop', '/cart', 'v2'), (3, 'shop', '/', 'v2'), (4, 'blind', '/', 'v1'), (5, 'bare', '/', 'v1'),
     (6, 'core', '/', 'v1');
--- Of the other hosts, only cdn.example lets the page read its scripts.
+-- Pages may read scripts of cdn.example, not those of other hosts.
 insert into frame_name values
     ('app', 'app', 'https://shop.example/app.js', 1, 1, 'function'), ('cdn', 'cdn', 'https://cdn.example/lib.js', 1, 1, 'function');
 insert into sample (segment_id, upload, us, path) values (1, 1, 10000, '{app}'), (1, 1, 10000, '{cdn}'), (6, 2, 10000, '{app}');
@@ -28,7 +28,7 @@ from (values
     (1, 'script_ran', 'https://shop.example/app.js', 0, 200), (2, 'script_ran', 'https://shop.example/app.js', 0, 160),
     (3, 'script_ran', 'https://shop.example/app.js', 0, 40),
     (1, 'script_loaded', 'https://cdn.example/never.js', 10, 500), (1, 'script_loaded', 'https://tag.example/t.js', 9000, 500),
-    -- A script that ran, of which no page load says that it loaded it.
+    -- A script that ran, that no page load lists.
     (1, 'script_ran', 'https://shop.example/cached.js', 0, 9),
     (4, 'script_loaded', '', 0, 10), (4, 'script_loaded', 'https://blind.example/a.js', 7, 10), (4, 'script_loaded', 'https://blind.example/b.js', 0, 1)
 ) as one (segment_id, kind, url, us, loads)
@@ -83,7 +83,7 @@ insert into fleetprof_data.script_template (site, templates, patterns, replaceme
 select 'shop', '{/chunk.*.js}', array[fleetprof_data.script_pattern('/chunk.*.js')], array[fleetprof_data.script_replacement('/chunk.*.js')];
 select isnt_empty(
     $$ select from chunks('shop', '2026-01-05Z', '2026-01-06Z') where script = 'https://shop.example/chunk.0a1b2c3d.js' $$,
-    'a template of the site names scripts, and keeps those of one release apart, too');
+    'a template of the site names scripts, and keeps those of one release apart');
 
 -- From the sums of the binomial distribution itself.
 select is(round(fleetprof_data.binomial_high(successes, trials)::numeric, 5), bound, format('%s of %s', successes, trials))

@@ -28,7 +28,7 @@ static bool count_load(struct fp_fold *fold, enum fp_timing_kind kind, struct fp
     const uint64_t id = fp_timing_id(fold->site_id, &key);
     if (fp_map_get(&fold->counted, id) != FP_MAP_NONE)
         return true;
-    /* What pages cannot make up has no ceiling. */
+    /* A name that pages cannot make up has no ceiling. */
     uint32_t timing = url.len == 0 ? fp_fold_timing(fold, &key) : FP_MAP_NONE;
     if (fp_map_put(&fold->counted, id, 0) == FP_MAP_NONE ||
         (url.len > 0 && !fp_fold_bounded(fold, key, &timing)) || timing == FP_MAP_NONE)
