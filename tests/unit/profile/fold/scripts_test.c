@@ -84,16 +84,15 @@ static void script_files_count_by_their_scrubbed_urls(void **state)
 {
     (void)state;
     int64_t bytes = 0;
-    struct fp_delta delta = fold_text(
-        "{" PAGE TRACE("https://shop.example/a.js?v=1") RESOURCES(RESOURCE("https://shop.example/"
-                                                                           "a.js?v=1") "," RESOURCE(
-            "https://shop.example/"
-            "a.js?v=2") "," RESOURCE("https://shop.example/"
-                                     "b.mjs") "," RESOURCE("cdn."
-                                                           "example") "," RESOURCE("https://"
-                                                                                   "shop.example/"
-                                                                                   "c.json")) "}",
-        NULL, NULL);
+    static const char trace[] = TRACE("https://shop.example/a.js?v=1");
+    static const char first[] = RESOURCE("https://shop.example/a.js?v=1");
+    static const char again[] = RESOURCE("https://shop.example/a.js?v=2");
+    static const char other[] = RESOURCE("https://shop.example/b.mjs");
+    static const char data[] = RESOURCE("https://a.example/c.json");
+    char text[2048];
+    snprintf(text, sizeof(text), "{" PAGE "%s" RESOURCES("%s,%s,%s,%s") "}", trace, first, again,
+             other, data);
+    struct fp_delta delta = fold_text(text, NULL, NULL);
     assert_int_equal(loaded(&delta, ""), 1);
     assert_int_equal(count_of(&delta, FP_TIMING_SCRIPT_LOADED, "https://shop.example/a.js", &bytes),
                      1);
