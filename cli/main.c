@@ -124,7 +124,7 @@ static const struct argp main_argp = {
     .parser = parse_main,
     .args_doc = "COMMAND [ARGUMENT...]",
     .doc = "Which JavaScript costs real users the most time.\v"
-           "`fleetprof help COMMAND' explains a command. "
+           "`fleetprof help COMMAND' explains a command, `fleetprof help filters' the filters. "
            "Exit code: 0 fine, 1 the answer is no, 2 wrong use or cannot run.",
     .help_filter = fill_help,
 };
@@ -152,7 +152,8 @@ static enum fp_exit run_command(const char *name, int argc, char **argv)
     return FP_EXIT_TROUBLE;
 }
 
-/* Runs `COMMAND --help`. COMMAND may have three words: `help spool dead-letters list`. */
+/* Explains the filters, or runs `COMMAND --help`. COMMAND may have three words:
+ * `help spool dead-letters list`. */
 static enum fp_exit help_command(int argc, char **argv)
 {
     enum { WORDS_MAX = 3 };
@@ -166,6 +167,10 @@ static enum fp_exit help_command(int argc, char **argv)
         return argp_parse(&main_argp, 2, help_argv, ARGP_IN_ORDER, NULL, &argc) == 0
                    ? FP_EXIT_FINE
                    : FP_EXIT_TROUBLE;
+    }
+    if (argc == 2 && strcmp(argv[1], "filters") == 0) {
+        fp_filters_explain(stdout);
+        return FP_EXIT_FINE;
     }
     for (int i = 2; i < argc; i++)
         help_argv[i - 1] = argv[i];

@@ -54,11 +54,11 @@ const writers = {
       ...filters.map(({ name, default: usual, strata, help }) => [`\`${name}\``, usual === 'null' ? usual : `\`${usual}\``, strata, help]),
     ])
     : table(['option', 'meaning'], [
-      ['`--site NAME`', 'the site; not needed when the database has only one; `%` for all sites'],
-      ['`--since WHEN`', 'from this time on; default: `1d`'],
+      ['`-s`, `--site NAME`', 'the site; not needed when the database has only one; `%` for all sites'],
+      ['`-S`, `--since WHEN`', 'from this time on; default: `1d`'],
       ['`--until WHEN`', 'before this time; default: now'],
       ...filters.map(({ option, placeholder, default: usual, help }) => [
-        `\`--${option} ${placeholder}\``, usual === 'null' ? help : `${help}; default: \`${usual.replaceAll("'", '')}\``,
+        `${option === 'release' ? '`-r`, ' : ''}\`--${option} ${placeholder}\``, usual === 'null' ? help : `${help}; default: \`${usual.replaceAll("'", '')}\``,
       ]),
       ['`--exclude FILTER=PATTERN`', 'leave out what this filter selects: `--exclude browser=Headless%`; once for each of the filters from `--route` on'],
     ])),

@@ -23,6 +23,7 @@ static const struct argp_option period_options[] = {
      "a duration back from now (30m, 2h, 1d, 1w) or a timestamp (default: the later release's "
      "first hour)",
      0},
+    {NULL, FP_LETTER_SINCE, NULL, OPTION_ALIAS, NULL, 0},
     {"until", OPTION_UNTIL, "WHEN", 0, "the same sides before this time (default: 48 hours later)",
      0},
     {0},
@@ -39,6 +40,7 @@ static error_t parse_period(int key, char *arg, struct argp_state *state)
     struct fp_comparison *comparison = state->input;
     switch (key) {
     case OPTION_SINCE:
+    case FP_LETTER_SINCE:
         comparison->filters.values[FP_FILTER_SINCE] = arg;
         return 0;
     case OPTION_UNTIL:

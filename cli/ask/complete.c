@@ -17,7 +17,7 @@ struct complete_options {
     const char *site; /* NULL: any */
 };
 
-enum { OPTION_SITE = FP_OPTION_FIRST };
+enum { OPTION_SITE = 's' };
 
 static const struct argp_option options[] = {
     {"site", OPTION_SITE, "NAME", 0, "the site", 0},

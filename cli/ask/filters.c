@@ -11,11 +11,18 @@
 
 #define KEY(filter) (FP_OPTION_SHARED + FP_FILTER_##filter)
 
-enum { OPTION_EXCLUDE = FP_OPTION_SHARED + FP_FILTER_COUNT };
+enum { OPTION_EXCLUDE = FP_OPTION_SHARED + FP_FILTER_COUNT, OPTION_LIST };
 
 #define OPTION(id, of, name, placeholder, usual, one, many, help, option)                          \
     {option, KEY(id), placeholder, 0, help, 0}
 #define NAME(id, of, name, ...) name
+
+/* --help explains the route and lists the names of the others: `fleetprof help filters' explains
+ * them. */
+#define IS_LISTED(id) (FP_FILTER_##id != FP_FILTER_ROUTE)
+#define SHORT_OPTION(id, of, name, placeholder, usual, one, many, help, option)                    \
+    {option, KEY(id), placeholder, IS_LISTED(id) ? OPTION_HIDDEN : 0, help, 0}
+#define LETTER(letter) {NULL, letter, NULL, OPTION_ALIAS, NULL, 0}
 
 static const struct argp_option vitals_options[] = {
     FP_FILTERS_OF_VITALS(OPTION),
@@ -29,21 +36,49 @@ static bool is_of_vitals(enum fp_filter filter)
 #undef CASE
 }
 
-/* In the order of enum fp_filter. */
+#define SINCE_OPTION                                                                               \
+    {"since",                                                                                      \
+     KEY(SINCE),                                                                                   \
+     "WHEN",                                                                                       \
+     0,                                                                                            \
+     "from this time on: a duration back from now (30m, 2h, 1d, 1w) or a timestamp (default: 1d)", \
+     0},                                                                                           \
+        LETTER(FP_LETTER_SINCE)
+#define UNTIL_OPTION {"until", KEY(UNTIL), "WHEN", 0, "before this time (default: now)", 0}
+#define SITE_OPTION                                                                                \
+    {"site",                                                                                       \
+     KEY(SITE),                                                                                    \
+     "NAME",                                                                                       \
+     0,                                                                                            \
+     "the site (not needed when the database has only one); % is all of them",                     \
+     0},                                                                                           \
+        LETTER(FP_LETTER_SITE)
+#define EXCLUDE_OPTION                                                                             \
+    {"exclude",                                                                                    \
+     OPTION_EXCLUDE,                                                                               \
+     "FILTER=PATTERN",                                                                             \
+     0,                                                                                            \
+     "leave out what this filter selects, such as browser=Headless%; may be given for each "       \
+     "filter",                                                                                     \
+     0}
+
+/* A command begins at one of the places of enum filter_place. */
 static const struct argp_option filter_options[] = {
     FP_FILTERS_OF_SAMPLES(OPTION),
     FP_FILTERS_OF_SIDES(OPTION),
-    {"since", KEY(SINCE), "WHEN", 0,
-     "from this time on: a duration back from now (30m, 2h, 1d, 1w) or a timestamp (default: 1d)",
-     0},
-    {"until", KEY(UNTIL), "WHEN", 0, "before this time (default: now)", 0},
-    {"site", KEY(SITE), "NAME", 0,
-     "the site (not needed when the database has only one); % is all of them", 0},
-    FP_FILTERS_OF_LOADS(OPTION),
-    {"exclude", OPTION_EXCLUDE, "FILTER=PATTERN", 0,
-     "leave out what this filter selects, such as browser=Headless%; may be given for each filter",
-     0},
+    LETTER(FP_LETTER_RELEASE),
+    SINCE_OPTION,
+    UNTIL_OPTION,
+    SITE_OPTION,
+    FP_FILTERS_OF_LOADS(SHORT_OPTION),
+    EXCLUDE_OPTION,
+    {"    --FILTER=PATTERN", OPTION_LIST, NULL, OPTION_DOC, NULL, 1},
     {0},
+};
+
+enum filter_place {
+    PLACE_OF_LOADS = FP_FILTERS_OF_SAMPLES_COUNT,
+    PLACE_OF_SITE = PLACE_OF_LOADS + 5, /* behind release, since and until, with two letters */
 };
 
 /* The parameters' names in SQL. */
@@ -93,13 +128,30 @@ static void parse_exclude(enum fp_filter first, const char *arg, struct argp_sta
     argp_error(state, "--exclude has no filter \"%.*s\"; it has %s", (int)len, arg, names);
 }
 
+/* Returns the filter that an option's key is of; FP_FILTER_COUNT: none. */
+static enum fp_filter filter_of(int key)
+{
+    switch (key) {
+    case FP_LETTER_RELEASE:
+        return FP_FILTER_RELEASE;
+    case FP_LETTER_SINCE:
+        return FP_FILTER_SINCE;
+    case FP_LETTER_SITE:
+        return FP_FILTER_SITE;
+    default:
+        return key >= FP_OPTION_SHARED && key < FP_OPTION_SHARED + FP_FILTER_COUNT
+                   ? (enum fp_filter)(key - FP_OPTION_SHARED)
+                   : FP_FILTER_COUNT;
+    }
+}
+
 static error_t parse_from(enum fp_filter first, int key, char *arg, struct argp_state *state)
 {
     struct fp_filters *filters = state->input;
     if (key == OPTION_EXCLUDE)
         parse_exclude(first, arg, state);
-    else if (key >= FP_OPTION_SHARED && key < FP_OPTION_SHARED + FP_FILTER_COUNT)
-        filters->values[key - FP_OPTION_SHARED] = arg;
+    else if (filter_of(key) != FP_FILTER_COUNT)
+        filters->values[filter_of(key)] = arg;
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
@@ -133,22 +185,76 @@ static error_t parse_of_vitals(int key, char *arg, struct argp_state *state)
 
 const struct argp fp_filters_of_vitals_argp = {.options = vitals_options,
                                                .parser = parse_of_vitals};
-const struct argp fp_filters_argp = {.options = filter_options, .parser = parse_of_samples};
+/* Returns a text of --help, and for OPTION_LIST the names of the filters that it does not explain;
+ * NULL without memory. */
+static char *fill_list(int key, const char *text, void *input)
+{
+    (void)input;
+    static const struct argp_option listed[] = {FP_FILTERS_OF_LOADS(SHORT_OPTION)};
+    char *list = NULL;
+    size_t len;
+    if (key != OPTION_LIST)
+        return (char *)(uintptr_t)text;
+    FILE *stream = open_memstream(&list, &len);
+    if (stream == NULL)
+        return NULL;
+    for (size_t i = 0; i < FP_COUNT(listed); i++)
+        if (listed[i].flags == OPTION_HIDDEN)
+            (void)fprintf(stream, "%s%s", listed[i].name, i + 1 < FP_COUNT(listed) ? ", " : "");
+    (void)fprintf(stream, ": `fleetprof help filters' explains them");
+    return fclose(stream) == 0 ? list : NULL;
+}
+
+const struct argp fp_filters_argp = {
+    .options = filter_options, .parser = parse_of_samples, .help_filter = fill_list};
 const struct argp fp_filters_without_marker_argp = {
-    .options = filter_options + FP_FILTERS_OF_SAMPLES_COUNT, .parser = parse_of_loads};
-const struct argp fp_filters_of_both_sides_argp = {.options = filter_options + FP_FILTER_SITE,
-                                                   .parser = parse_of_both_sides};
+    .options = filter_options + PLACE_OF_LOADS, .parser = parse_of_loads, .help_filter = fill_list};
+const struct argp fp_filters_of_both_sides_argp = {.options = filter_options + PLACE_OF_SITE,
+                                                   .parser = parse_of_both_sides,
+                                                   .help_filter = fill_list};
+
+/* ---- the topic of help ---- */
+
+/* Each filter with its own text, of whatever command. */
+static const struct argp_option topic_options[] = {
+    FP_FILTERS_OF_SAMPLES(OPTION),
+    FP_FILTERS_OF_SIDES(OPTION),
+    LETTER(FP_LETTER_RELEASE),
+    FP_FILTERS_OF_LOADS(OPTION),
+    FP_FILTERS_OF_VITALS(OPTION),
+    SINCE_OPTION,
+    UNTIL_OPTION,
+    SITE_OPTION,
+    EXCLUDE_OPTION,
+    {0},
+};
+
+void fp_filters_explain(FILE *stream)
+{
+    static const struct argp topic = {
+        .options = topic_options,
+        .doc =
+            "Filters narrow down the page loads of a question. In a PATTERN, % matches any "
+            "text, and \\% a percent sign; '' matches an absent value. --marker is for questions "
+            "about samples; --navigation for those about web vitals and interactions.",
+    };
+    char name[] = "fleetprof";
+    argp_help(&topic, stream, ARGP_HELP_PRE_DOC | ARGP_HELP_LONG, name);
+}
 
 /* ---- filters of one side ---- */
 
 enum { KEY_BEFORE = FP_OPTION_SHARED + 0x100, KEY_AFTER = KEY_BEFORE + FP_FILTER_COUNT };
 
 #define BEFORE(id, of, name, placeholder, usual, one, many, help, option)                          \
-    {"before-" option, KEY_BEFORE + FP_FILTER_##id, placeholder, 0, NULL, 0}
+    {"before-" option, KEY_BEFORE + FP_FILTER_##id, placeholder, OPTION_HIDDEN, NULL, 0}
 #define AFTER(id, of, name, placeholder, usual, one, many, help, option)                           \
-    {"after-" option, KEY_AFTER + FP_FILTER_##id, placeholder, 0, NULL, 0}
+    {"after-" option, KEY_AFTER + FP_FILTER_##id, placeholder, OPTION_HIDDEN, NULL, 0}
 
 static const struct argp_option own_options[] = {
+    {"    --before-NAME=PATTERN", 0, NULL, OPTION_DOC, "route, or one of the filters listed above",
+     0},
+    {"--after-NAME=PATTERN", 0, NULL, OPTION_DOC | OPTION_ALIAS, NULL, 0},
     FP_FILTERS_OF_LOADS(BEFORE),
     FP_FILTERS_OF_LOADS(AFTER),
     {0},

@@ -23,6 +23,9 @@ enum fp_filter {
     FP_FILTER_COUNT
 };
 
+/* Letters of options. */
+enum { FP_LETTER_RELEASE = 'r', FP_LETTER_SINCE = 'S', FP_LETTER_SITE = 's' };
+
 /* The sides of a comparison. */
 enum fp_side { FP_SIDE_BEFORE, FP_SIDE_AFTER, FP_SIDE_COUNT };
 

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 enum {
-    OPTION_SITE = FP_OPTION_FIRST,
-    OPTION_WAIT,
+    OPTION_SITE = 's',
+    OPTION_WAIT = FP_OPTION_FIRST,
     OPTION_NO_WAIT,
 };
 

@@ -11,7 +11,7 @@
 #include "cli/kit/options.h"
 #include "cli/kit/sub_command.h"
 
-enum { OPTION_SITE = FP_OPTION_FIRST, OPTION_DRY_RUN };
+enum { OPTION_SITE = 's', OPTION_DRY_RUN = FP_OPTION_FIRST };
 
 struct owners_options {
     struct fp_database_options database;

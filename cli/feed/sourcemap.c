@@ -18,9 +18,9 @@
 #include <inttypes.h>
 
 enum {
-    OPTION_SITE = FP_OPTION_FIRST,
-    OPTION_RELEASE,
-    OPTION_PREFIX,
+    OPTION_SITE = 's',
+    OPTION_RELEASE = 'r',
+    OPTION_PREFIX = FP_OPTION_FIRST,
     OPTION_DRY_RUN,
     OPTION_URL,
     OPTION_ALL

@@ -21,7 +21,9 @@ struct given_option {
     bool takes_value; /* which is the next argument, unless this one has it */
 };
 
-static void take_option(const struct argp_option *option, struct given_option *given)
+/* An alias takes the value of the option that it is an alias of. */
+static void take_option(const struct argp_option *option, const struct argp_option *real,
+                        struct given_option *given)
 {
     const char *word = given->nearest.word;
     const bool is_short = given->letter != '\0';
@@ -32,7 +34,7 @@ static void take_option(const struct argp_option *option, struct given_option *g
                  : option->name == NULL || strncmp(option->name, word, strlen(word)) != 0)
         return;
     given->is_known = true;
-    given->takes_value = option->arg != NULL && (option->flags & OPTION_ARG_OPTIONAL) == 0;
+    given->takes_value = real->arg != NULL && (real->flags & OPTION_ARG_OPTIONAL) == 0;
 }
 
 static void look_up(const struct argp *argp, struct given_option *given)
@@ -40,11 +42,14 @@ static void look_up(const struct argp *argp, struct given_option *given)
     static const struct argp_option usual[] = {
         {.name = "help"}, {.name = "usage"}, {.name = "version"}};
     for (size_t i = 0; i < FP_COUNT(usual); i++)
-        take_option(&usual[i], given);
-    const struct argp_option *option = argp->options;
+        take_option(&usual[i], &usual[i], given);
+    const struct argp_option *option = argp->options, *real = option;
     for (; option != NULL && (option->name != NULL || option->key != 0 || option->doc != NULL);
-         option++)
-        take_option(option, given);
+         option++) {
+        if ((option->flags & OPTION_ALIAS) == 0)
+            real = option;
+        take_option(option, real, given);
+    }
     const struct argp_child *child = argp->children;
     for (; child != NULL && child->argp != NULL; child++)
         look_up(child->argp, given);

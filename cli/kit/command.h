@@ -41,6 +41,8 @@ enum fp_exit fp_flame_command(int argc, char **argv);
 enum fp_exit fp_report_command(int argc, char **argv);
 /* Not listed by --help: the shells run it. */
 enum fp_exit fp_complete_command(int argc, char **argv);
+/* Prints what each filter of the command line is, for `fleetprof help filters`. */
+void fp_filters_explain(FILE *stream);
 enum fp_exit fp_callers_command(int argc, char **argv);
 enum fp_exit fp_trend_command(int argc, char **argv);
 enum fp_exit fp_compare_command(int argc, char **argv);

@@ -16,6 +16,7 @@ const dir = temporaryDir('cli');
 const manual = fs.readFileSync(path.join(repository, 'docs/cli.md'), 'utf8');
 const every = await everyCommand();
 const commands = every.map(({ name }) => name);
+const { stdout: filters } = await fleetprof(['help', 'filters']);
 /** Names that only group commands. */
 const families = [...new Set(commands.flatMap((name) => name.split(' ').map((_, i, words) => words.slice(0, i).join(' '))))].filter(Boolean);
 
@@ -70,6 +71,21 @@ const ofSide = new RegExp(`^--(before|after)-(${dimensions.join('|').replaceAll(
 /** The options in a text. Those of each dimension, of one side, are --before-NAME and --after-NAME in the manual. @param {string} text */
 const optionsIn = (text) => [...text.matchAll(/--[a-z][a-z-]*(?:NAME)?/g)].map(([option]) => option.replace(ofSide, '--$1-NAME'));
 
+test('--help of a command lists filters on few lines, and help explains them', () => {
+  for (const { name, help } of every.filter((command) => command.help.includes('--FILTER=PATTERN'))) {
+    assert.doesNotMatch(help, /--(browser|network|drawn)=/, name);
+    assert.match(help.replace(/\s+/g, ' '), /--FILTER=PATTERN environment, variant, browser, .*: `fleetprof help filters' explains them/, name);
+  }
+  assert.match(filters, /^ {6}--browser=PATTERN {6}browser families/m);
+  assert.match(filters, /^ {2}-r, --release=PATTERN/m);
+  assert.ok(filters.split('\n').every((line) => line.length <= 80));
+});
+
+test('-s, -S and -r are --site, --since and --release, wherever these are', () => {
+  for (const { name, help } of every)
+    for (const [, letter, option] of help.matchAll(/^ {2}(?:-(\w), | {4})--(site|since|release)=/gm)) assert.equal(letter, { site: 's', since: 'S', release: 'r' }[option], `${name} --${option}`);
+});
+
 test('every option in --help has an entry in the manual', () => {
   for (const { name, help } of every) {
     assert.ok(optionsIn(help).length > 2);
@@ -82,7 +98,7 @@ test('every option in --help has an entry in the manual', () => {
 test('every option in a table of the manual is in the --help of a command that the section is about', () => {
   const found = manual.split('\n## ').slice(1).flatMap((section) => {
     const [heading] = section.split('\n');
-    const own = every.filter(({ name }) => name.split(' ')[0] === heading || /^Which /.test(heading));
+    const own = /^Which /.test(heading) ? [{ help: filters }] : every.filter(({ name }) => name.split(' ')[0] === heading);
     const rows = [...section.matchAll(/^\| option[^|]*\|[^]*?(?=\n(?!\|))/gm)].flatMap(([table]) => table.split('\n').slice(2));
     const options = rows.flatMap((row) => optionsIn(row.slice(2).split(' | ')[0]));
     for (const option of options) assert.ok(own.some(({ help }) => optionsIn(help).includes(option)), `docs/cli.md, ${heading}: ${option}`);

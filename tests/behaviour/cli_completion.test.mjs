@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
+import { dimensions } from '../../tools/filters.mjs';
 import { envelope, send } from './collector_client.mjs';
 import { binDir, repository, run, startStack, waitFor } from './stack.mjs';
 
@@ -35,6 +36,11 @@ test('completes commands, also of families', async () => {
 test('completes options, and leaves their arguments to the shell', async () => {
   assert.deepEqual(await complete('top', '--me'), ['--measure=']);
   assert.deepEqual(await complete('spool', 'dead-letters', 'list', '--js'), ['--json']);
+  const filters = (await complete('top', '--')).filter((option) => dimensions.includes(option.slice(2, -1).replace('-', '_')));
+  assert.deepEqual(filters.sort(), dimensions.map((name) => `--${name.replace('_', '-')}=`).sort());
+  assert.deepEqual((await complete('compare', '--before-')).sort(),
+    ['since', 'until', ...dimensions.filter((name) => name !== 'release')].map((name) => `--before-${name.replace('_', '-')}=`).sort());
+  for (const option of ['-s', '-S', '-r', '--browser', '--before-os']) assert.deepEqual(await complete('compare', option, '--ag'), option === '-r' ? ['--agent'] : [], option);
   assert.deepEqual(await complete('top', '--site', ''), []);
   assert.deepEqual(await complete('top', '-c', ''), []);
   assert.deepEqual(await complete('top', '--config', '=', 'x'), []);
@@ -72,6 +78,8 @@ test('completes values of filters from the database', async (t) => {
   assert.deepEqual(await completeValues('top', ...database, '--site', '=', 'shop', '--release', ''), ['2.0', '2.1\\ beta']);
   assert.deepEqual(await completeValues('top', ...database, '--site', 'shop', '--route', '='), ['/50\\\\%', '/a', '/product/:id']);
   assert.deepEqual(await completeValues('compare', ...database, '--site', 'shop', '--before-release', '2.1'), ['2.1\\ beta']);
+  assert.deepEqual(await completeValues('top', ...database, '-s', 'blog', '-r', ''), ['7']);
+  assert.deepEqual((await completeValues('top', ...database, '-s', '')).sort(), ['blog', 'shop']);
   assert.deepEqual(await completeValues('compare', ...database, '--site', 'blog', ''), ['7']);
   assert.deepEqual(await completeValues('compare', ...database, '--site', 'blog', '--js'), ['--json']);
   assert.deepEqual(await complete('top', ...database, '--device', 'x'), [], 'no such device');

@@ -164,10 +164,12 @@ test('the manual and --help say the same of each', async () => {
     assert.equal(written(text, page), text, page);
   }
   for (const { name, of, option, placeholder, plain } of filters) {
-    const { stdout } = await run([path.join(binDir, 'fleetprof'), questionOf(of).command, '--help']);
+    const { stdout } = await run([path.join(binDir, 'fleetprof'), 'help', 'filters']);
     const help = stdout.replace(/\s+/g, ' ');
     assert.ok(help.includes(`--${option}=${placeholder}`), name);
     assert.ok(help.includes(plain.replaceAll('…', '...')), `${name}: ${plain}`);
+    const own = await run([path.join(binDir, 'fleetprof'), questionOf(of).command, '--help']);
+    assert.match(own.stdout, new RegExp(`\\b${option}\\b`), `${name} is a filter of ${questionOf(of).command}`);
   }
 });
 
