@@ -252,7 +252,12 @@ static void add_tally(struct fp_grid *sites, struct fp_grid *refusals, const str
         add_number(sites, tally->refused_per_second);
         add_whole(sites, tally->accepted);
         add_whole(sites, tally->refused);
-        add_duration(sites, seconds_since(tally->latest_s));
+        if (tally->latest_s > 0) {
+            add_duration(sites, seconds_since(tally->latest_s));
+        } else {
+            fp_grid_add(sites, NULL);
+            fp_grid_add(sites, "not yet");
+        }
     }
 }
 
@@ -292,10 +297,13 @@ static void print_database(const struct fp_status_database *database)
     if (answer == NULL)
         return;
     write_bytes(bytes, strtod(cell(answer, FP_STATUS_BYTES), NULL));
-    (void)printf("database:   %s; PostgreSQL %s, schema of %s, %s\n", database->place,
-                 cell(answer, FP_STATUS_SERVER_VERSION), cell(answer, FP_STATUS_SCHEMA_VERSION),
-                 bytes);
-    (void)printf("counted:    %s uploads in five minutes, the latest ",
+    char *about = fp_memory_print("%s; PostgreSQL %s, schema of %s, %s", database->place,
+                                  cell(answer, FP_STATUS_SERVER_VERSION),
+                                  cell(answer, FP_STATUS_SCHEMA_VERSION), bytes);
+    (void)printf("database:   ");
+    fp_terminal_write_words(stdout, about, strlen("database:   "));
+    free(about);
+    (void)printf("\ncounted:    %s uploads in five minutes, the latest ",
                  cell(answer, FP_STATUS_RECENT_UPLOADS));
     print_age(answer, FP_STATUS_COUNTED_S, "more than a day ago", " ago");
     (void)printf("\npartitions: %s, for %s to %s\n", cell(answer, FP_STATUS_PARTITIONS),
@@ -355,10 +363,31 @@ static void print_json(const struct view *view, const struct fp_findings *findin
     (void)printf("}\n");
 }
 
+/* Says since when uploads are counted, before a table that has counts. */
+static void print_since(const struct fp_status *status)
+{
+    char text[32];
+    double up_s = NAN;
+    size_t answers = 0;
+    for (size_t i = 0; i < status->collector_count; i++) {
+        const double started_s =
+            fp_scrape_value(&status->collectors[i].latest, "process_start_time_seconds", "");
+        answers += isnan(started_s) ? 0 : 1;
+        up_s = isnan(started_s) ? up_s : seconds_since(started_s);
+    }
+    write_duration(text, up_s);
+    if (answers == 1)
+        (void)printf("Uploads since the collector started, %s ago:\n", text);
+    else
+        (void)printf("Uploads since the collectors started, together:\n");
+}
+
 static void print_for_people(const struct view *view, const struct fp_status *status)
 {
     const struct fp_grid *const grids[] = {&view->collectors, &view->sites, &view->refusals};
     for (size_t i = 0; i < FP_COUNT(grids); i++) {
+        if (grids[i] == &view->sites && fp_grid_rows(grids[i]) > 0)
+            print_since(status);
         fp_grid_print(grids[i], FP_FORM_PEOPLE);
         if (fp_grid_rows(grids[i]) > 0)
             (void)printf("\n");

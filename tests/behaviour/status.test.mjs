@@ -74,10 +74,19 @@ test('people read the same, with units', async () => {
   const { code, stdout } = await run([fleetprof, 'status', '-c', collector.file], { env: { FLEETPROF_DATABASE: '' } });
   assert.equal(code, 0);
   assert.match(stdout, /^COLLECTOR\tVERSION\tUP\tUPLOADS\/S/);
+  assert.match(stdout, /^Uploads since the collector started, [\d.]+ \w+ ago:\nSITE\t/m);
   assert.match(stdout, /^demo\t0\.0\t0\.0\t3\t0\t/m);
+  assert.match(stdout, /^other\t0\.0\t0\.0\t0\t0\tnot yet$/m);
   assert.match(stdout, /^database: +fleetprof on \S+, as fleetprof_reader; PostgreSQL \d\S*, schema of \d\S*, \d+ [KM]iB$/m);
   assert.match(stdout, /^counted: +3 uploads in five minutes, the latest [\d.]+ s ago$/m);
   assert.match(stdout, /\nNothing is wrong\.\n$/);
+});
+
+test('on a terminal of 80 columns no line is longer', async () => {
+  const line = `stty cols 80; '${fleetprof}' status --over=0 -c '${collector.file}'`;
+  const { stdout } = await run(['script', '-qec', line, '/dev/null'], { env: { FLEETPROF_DATABASE: '', TERM: 'dumb' } });
+  assert.match(stdout, /Nothing is wrong/);
+  for (const text of stdout.split(/\r?\n/)) assert.ok([...text].length <= 80, text);
 });
 
 test('days are written in one form, whatever date style the reader has', async () => {
