@@ -3,9 +3,10 @@
  * The made-up shop of ./quickstart and of the report's tests: two releases, of which the later makes one function
  * slower, with vitals, marks, measures and a third party. Its profiles show what Chromium shows without flags and origin
  * trials: no markers, and no frames of the language's own functions. Layout, garbage collections and half of a sort have
- * no stack. Only ./quickstart has a staged rollout and page loads without a profile.
+ * no stack. Only ./quickstart has a staged rollout, page loads without a profile and function tables.
  *
- *   node demo/shop.mjs FOLDER     writes its uploads as HOUR/BROWSER-NUMBER.json; HOUR is how many hours ago it was
+ *   node demo/shop.mjs FOLDER     writes its uploads as HOUR/BROWSER-NUMBER.json; HOUR is how many hours ago it was;
+ *                                 and function tables of its scripts as functions/SCRIPT.jsonl
  *
  * demo/shop.tar.gz holds these files, since ./quickstart has no Node.js. After a change here:
  *   node demo/shop.mjs /tmp/shop && tar -C /tmp/shop --sort=name --owner=0 --group=0 --mtime=@0 -c . | gzip -9n >demo/shop.tar.gz
@@ -172,8 +173,40 @@ const stagedHours = 2;
 /** Page loads of an hour without a profile, and why. @type {[browser: string, reason: string][]} */
 const unprofiled = [['iphone', 'unsupported'], ['iphone', 'unsupported'], ['iphone', 'unsupported'], ['chrome', 'quota']];
 
+const component = 'src/components/';
+const reactDom = 'node_modules/react-dom/cjs/react-dom-client.production.js';
+
+/** Sources of the shop's functions; others are of the reviews. Bundles hold packages, too. @type {Record<string, string>} */
+const sources = {
+  boot: 'src/main.js', readState: 'src/state.js', Header: `${component}Header.jsx`, Page: `${component}Page.jsx`, ProductList: `${component}ProductList.jsx`,
+  formatPrice: 'node_modules/currency.js/dist/currency.es.js', checkout: 'src/cart.js', updateTotals: 'src/cart.js', onSearch: 'src/search.js', tokenize: 'src/search.js', fuzzyMatch: 'src/search.js',
+  distance: 'node_modules/fastest-levenshtein/esm/mod.js', performWork: reactDom, renderRoot: reactDom, beginWork: reactDom,
+};
+
+/** Writes the function table of each bundled script in these traces. @param {string} folder @param {ReturnType<Trace['json']>[]} traces */
+function writeTables(folder, traces) {
+  /** @type {Map<string, Map<string, unknown[]>>} */
+  const tables = new Map();
+  for (const { resources, frames } of traces) for (const { name, resourceId, line, column } of /** @type {{ name: string, resourceId?: number, line: number, column: number }[]} */ (frames)) {
+    const script = /\/assets\/(.*)$/.exec(resourceId === undefined ? '' : resources[resourceId])?.[1];
+    if (script === undefined) continue;
+    if (!tables.has(script)) tables.set(script, new Map());
+    const source = sources[name] ?? `${component}Reviews.jsx`;
+    const library = /^node_modules\/([^/]+)/.exec(source)?.[1] ?? '';
+    tables.get(script)?.set(`${line}:${column}`, [line, column, name, source, line % 100, column, library, library !== '']);
+  }
+  fs.mkdirSync(folder, { recursive: true });
+  for (const [script, functions] of tables) {
+    const rows = [...functions.values()].sort((a, b) => Number(a[0]) - Number(b[0]) || Number(a[1]) - Number(b[1]));
+    const head = { fleetprof_function_table: 1, script, functions: rows.length };
+    fs.writeFileSync(path.join(folder, `${script}.jsonl`), [head, ...rows].map((row) => `${JSON.stringify(row)}\n`).join(''));
+  }
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const staged = random(7);
+  /** @type {ReturnType<Trace['json']>[]} */
+  const traces = [];
   for (const { back, uploads } of batches(random(20_261_122), 16)) {
     const folder = path.join(process.argv[2], String(back));
     fs.mkdirSync(folder, { recursive: true });
@@ -184,6 +217,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       fs.writeFileSync(path.join(folder, `${browser}-${i}.json`), JSON.stringify({ id, ...body }));
     };
     for (const [i, { agent, body }] of uploads.entries()) {
+      traces.push(body.trace);
       const isEarly = back > hours && back <= hours + stagedHours && i % 4 === 0;
       write(agent === phone ? 'phone' : 'chrome', i, isEarly ? { ...visit({ release: '2.3.0', route: Math.floor(3 * staged()), draw: staged }), load: body.load } : body);
     }
@@ -191,4 +225,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       write(browser, 50 + i, { version: 1, page: { url: 'https://www.shop.example/cart' }, release: back > hours ? '2.2.9' : '2.3.0', environment: 'production', coverage });
     }
   }
+  writeTables(path.join(process.argv[2], 'functions'), traces);
 }

@@ -113,6 +113,12 @@ test('the made-up shop has a regression, vitals and a third party', async () => 
   const [covered] = await ask('coverage --since 7d');
   assert.ok(covered.profiled > 400 && covered.unsupported > 80 && covered.quota > 20, JSON.stringify(covered));
   assert.ok(JSON.parse((await run(['bash', '-c', `cd '${repository}' && . var/env && build/bin/fleetprof session list --json`])).stdout).some((/** @type {any} */ row) => row.site === 'shop'), 'kept page loads');
+  const packages = await ask('cost package --since 7d');
+  assert.ok(packages.some((row) => row.name === 'currency.js' && row.self_ms > 0), JSON.stringify(packages));
+  const sources = await ask('cost source --since 7d');
+  assert.ok(sources.some((row) => row.name === 'src/components/Reviews.jsx'), JSON.stringify(sources));
+  const budgets = await ask('budgets --since 7d');
+  assert.deepEqual([...new Set(budgets.map((row) => row.verdict))].sort(), ['kept', 'over'], JSON.stringify(budgets));
   const found = await ask('summary --since 7d');
   assert.match(found[0].sentence, /^2\.3\.0 made 1 function slower, since /);
   assert.deepEqual(found.filter((row) => row.verdict === 'wrong'), []);
