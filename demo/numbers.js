@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Fleetprof's counts for the demo. `./quickstart` asks SQL each second and serves the answer as numbers.json; the
- * file in this folder means that nobody does.
+ * file in this folder means that nobody does. recorded.json has those of one run, for browsers without a profiler.
  */
 
 /**
  * @typedef {object} Numbers
+ * @property {string} [trouble] why the database cannot be asked; then there are no others
  * @property {string} [report] address of the web report
  * @property {number} loads page loads counted so far
  * @property {{ function: string, resource: string, total_ms_per_load: number }[]} hotspots
@@ -13,6 +14,8 @@
 
 const pollMs = 1000;
 const maxPolls = 30;
+/** So many answers in a row are more than a restart of the database. */
+const maxTroubles = 5;
 
 /** @returns {Promise<Numbers | null>} null where the server has none */
 export async function latestNumbers() {
@@ -27,15 +30,27 @@ export async function latestNumbers() {
 /**
  * Waits until more page loads are counted than before.
  * @param {number} loads
- * @returns {Promise<Numbers | null>} null when that takes too long
+ * @returns {Promise<Numbers | null>} the latest when that takes too long, or the database cannot be asked
  */
 export async function numbersWithLoad(loads) {
-  for (let poll = 0; poll < maxPolls; poll++) {
-    const numbers = await latestNumbers();
+  let numbers = null;
+  for (let poll = 0, troubles = 0; poll < maxPolls && troubles < maxTroubles; poll++) {
+    numbers = await latestNumbers();
     if (numbers && numbers.loads > loads) return numbers;
+    troubles = numbers?.trouble ? troubles + 1 : 0;
     await new Promise((resolve) => { setTimeout(resolve, pollMs); });
   }
-  return null;
+  return numbers;
+}
+
+/** Returns what fleetprof counted in one run elsewhere. @returns {Promise<{ browser: string, counted: Record<string, number> } | null>} */
+export async function recordedRun() {
+  try {
+    const reply = await fetch('recorded.json');
+    return reply.ok ? await reply.json() : null;
+  } catch { // no answer, or no JSON
+    return null;
+  }
 }
 
 /**

@@ -4,7 +4,7 @@
  * those times in `window.demo` for whoever wants to compare a profiler's numbers with them. After the upload
  * it shows what fleetprof counted.
  */
-import { latestNumbers, numbersWithLoad, totalMsPerLoad } from './numbers.js';
+import { latestNumbers, numbersWithLoad, recordedRun, totalMsPerLoad } from './numbers.js';
 import { countPrimes, countRabbits, renderTables, shuffleInCallbacks, thrashLayout } from './work.js';
 
 /**
@@ -86,6 +86,7 @@ for (const [i, { shown, ms, work }] of steps.entries()) {
 }
 performance.mark('mark_fully_loaded');
 demo.done = true;
+const nothing = 'There is nothing to compare with the page’s own clock.';
 await showUpload();
 
 /** Says what becomes of this page load, and ends with fleetprof's numbers where there are any. */
@@ -102,7 +103,16 @@ async function showUpload() {
     await pause(100);
   }
   if (handle.status === 'sent') say(`${agentSays()} ${await showCounted(agentSays())}`);
-  else say(`${agentSays()} There is nothing to compare with the page’s own clock.`);
+  else if (handle.status === 'unsupported') say(`${agentSays()} ${await showRecorded()}`);
+  else say(`${agentSays()} ${nothing}`);
+}
+
+/** Draws the bars of a run in a browser with a profiler. @returns {Promise<string>} what to show */
+async function showRecorded() {
+  const run = await recordedRun();
+  if (!run) return nothing;
+  for (const [i, { shown }] of steps.entries()) rows[i].showCounted(run.counted[shown]);
+  return `So fleetprof’s bars are of a run that was recorded in ${run.browser}.`;
 }
 
 /**
@@ -113,12 +123,20 @@ async function showUpload() {
 async function showCounted(sent) {
   const before = await numbersBefore;
   if (!before) return 'This server does not show fleetprof’s numbers: ask the database, as below.';
+  if (before.trouble) return cannotAsk(before.trouble);
   say(`${sent} Waiting for the collector to count it …`);
   const numbers = await numbersWithLoad(before.loads);
-  if (!numbers) return 'It was not counted within 30 s: see the collector’s log.';
+  if (numbers?.trouble) return cannotAsk(numbers.trouble);
+  if (!numbers) return 'This server has stopped showing fleetprof’s numbers.';
+  if (numbers.loads <= before.loads) return 'It was not counted within 30 s: see the collector’s log.';
   for (const [i, { shown }] of steps.entries()) rows[i].showCounted(totalMsPerLoad(numbers, shown));
   if (numbers.report) showReport(numbers.report);
   return `The collector has counted it: page load ${numbers.loads} of this demo.`;
+}
+
+/** Says that, and why, nothing was read. @param {string} trouble */
+function cannotAsk(trouble) {
+  return `Whether it was counted is not known: ${trouble}.`;
 }
 
 /** Links to what the web report shows of this demo. @param {string} report its address */

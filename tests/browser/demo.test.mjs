@@ -18,7 +18,7 @@ let site;
 
 const files = {
   'page.js': 'text/javascript', 'work.js': 'text/javascript', 'numbers.js': 'text/javascript',
-  'vendor/mustache.js': 'text/javascript', 'style.css': 'text/css', 'numbers.json': 'application/json',
+  'vendor/mustache.js': 'text/javascript', 'style.css': 'text/css', 'numbers.json': 'application/json', 'recorded.json': 'application/json',
 };
 
 before(async () => {
@@ -115,8 +115,27 @@ test('says that the load was not picked', async () => {
   assert.deepEqual(site.uploads, []);
 });
 
-test('says that this browser cannot profile', async () => {
-  await demoSays(/^Done\. The agent says: this browser has no Profiler\./, 'delete globalThis.Profiler');
+test('shows a recorded run where the browser cannot profile', async () => {
+  const { times } = await demoSays(/^Done\. The agent says: this browser has no Profiler\. So fleetprof’s bars are of a run that was recorded in Chromium \d+\.$/, 'delete globalThis.Profiler');
+  for (const [own, counted] of times) {
+    const [wanted, recorded] = [own, counted].map((text) => Number.parseInt(text ?? '', 10));
+    assert.ok(recorded > 0 && wanted > 0, `${own} ${counted}`);
+  }
+});
+
+test('says that this browser cannot profile where no run was recorded', async () => {
+  delete site.files['/recorded.json'];
+  await demoSays(/no Profiler\. There is nothing to compare/, 'delete globalThis.Profiler');
+});
+
+test('says why the numbers cannot be asked', async () => {
+  const trouble = () => ({ type: 'application/json', body: '{"trouble": "the database cannot be asked"}' });
+  site.files['/numbers.json'] = trouble;
+  await demoSays(/\. Whether it was counted is not known: the database cannot be asked\.$/);
+  serveNumbers();
+  const numbers = site.files['/numbers.json'];
+  site.files['/numbers.json'] = () => (site.uploads.length > 0 ? trouble() : numbers());
+  await demoSays(/\. Whether it was counted is not known: the database cannot be asked\.$/);
 });
 
 test('says that its upload was refused', async () => {

@@ -132,6 +132,16 @@ test('the made-up shop has a regression, vitals and a third party', async () => 
   await page.context().close();
 });
 
+test('the demo page is told when the numbers cannot be asked', async () => {
+  const psql = (/** @type {string} */ statement) => run(['bash', '-c', `cd '${repository}' && . var/env && psql -X -d "\${FLEETPROF_DATABASE/fleetprof_reader/fleetprof}" -c '${statement}'`]);
+  const numbers = async () => (await fetch(new URL('/numbers.json', demoUrl()))).json();
+  const { code, stderr } = await psql('alter role fleetprof_reader nologin');
+  assert.equal(code, 0, stderr);
+  await waitFor(async () => (await numbers()).trouble !== undefined, { what: 'trouble' });
+  await psql('alter role fleetprof_reader login');
+  await waitFor(async () => (await numbers()).loads !== undefined, { what: 'numbers' });
+});
+
 test('the archive of the made-up shop is what its generator makes', async () => {
   const dir = temporaryDir('shop');
   const { code, stdout, stderr } = await run(['bash', '-c', `set -e; cd '${repository}'; mkdir '${dir}/packed'
