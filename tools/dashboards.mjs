@@ -128,7 +128,7 @@ const toFunction = (kept) => column('/^function$/', {
   }],
 });
 
-const verdicts = column('/^verdict$/', {
+const verdicts = column('/^(verdict|rating)$/', {
   'custom.cellOptions': { type: 'color-text' },
   mappings: [{
     type: 'value',
@@ -288,15 +288,26 @@ const vitalFilters = `${filters}, navigation => ${value('navigation')}`;
 
 /** The one that most pages have to work on is shown first. */
 const vitalNames = vitalRows.map(({ name }) => name).sort((a, b) => Number(b === 'INP') - Number(a === 'INP'));
+
+/** A vital's threshold, for a line of a trend. @param {'good' | 'poor'} which */
+const threshold = (which) => `case ${value('vital')} ${vitalRows.map((vital) => `when '${vital.name}' then ${vital[which]}`).join(' ')} end`;
+/** @param {string} name @param {string} color */
+const dashed = (name, color) => column(`/^${name}$/`, {
+  color: { mode: 'fixed', fixedColor: color }, 'custom.lineStyle': { fill: 'dash', dash: [8, 8] }, 'custom.showPoints': 'never',
+});
+/** How the 75th percentile of each vital is rated. */
+const rating = `case name ${vitalRows.map(({ name, good, poor }) => (
+  `when '${name}' then case when p75 <= ${good} then 'good' when p75 <= ${poor} then 'needs improvement' else 'poor' end`)).join('\n    ')} end`;
+
 const vitals = dashboard('vitals', 'web vitals', 'What real users noticed, and the functions behind it.',
   [chosen('vital', 'Vital', vitalNames), release, ...mix, navigation, step, chosen('by', 'By', dimensions)], [
     table({ title: 'Vitals', description: 'Percentiles and ratings; CLS as the score × 1000.', width: 12,
-      sql: `select name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share\nfrom fleetprof.vitals(${vitalFilters})` }),
+      sql: `select name, unit, count, p75, ${rating} as rating, p50, p95, good_share, needs_improvement_share, poor_share\nfrom fleetprof.vitals(${vitalFilters})` }, [verdicts]),
     lines({ title: '${vital}, 75th percentile', unit: 'none', width: 12,
-      description: 'Milliseconds; of CLS the score × 1000. With the range in which it lies with a probability of 95 %.',
-      sql: `select bucket as time, value_ms as "p75", low_ms as "low", high_ms as "high"
+      description: 'Milliseconds; of CLS the score × 1000. With the range in which it lies with a probability of 95 %, and what is good and poor.',
+      sql: `select bucket as time, value_ms as "p75", low_ms as "low", high_ms as "high", ${threshold('good')} as "good up to", ${threshold('poor')} as "poor above"
 from fleetprof.trend('vital', ${value('vital')}, ${value('step')}, ${vitalFilters})
-order by bucket` }),
+order by bucket` }, [dashed('good up to', 'green'), dashed('poor above', 'red')]),
     bars({ title: '${vital}, distribution', description: 'How many values are how large: eight bins an octave.', width: 12, height: 10,
       sql: `with bins as (
     select floor(8 * log(2, greatest(from_ms, 1)::numeric))::integer as octave, sum(count) as count

@@ -79,6 +79,26 @@ test('tools/dashboards.mjs writes the files that the manual lists into a folder'
   assert.deepEqual(listed.sort(), [...files.keys(), ...fs.readdirSync(path.join(repository, 'config/grafana'))].sort());
 });
 
+test('of each vital, the trend has the thresholds, and the table the rating with a colour', async () => {
+  const model = new Map(dashboards).get('vitals.json') ?? assert.fail('no vitals.json');
+  const panelOf = (/** @type {string} */ title) => model.panels.find((/** @type {any} */ one) => one.title === title);
+  const trend = panelOf('${vital}, 75th percentile');
+  for (const { name, good, poor } of vitals) {
+    const values = await opened(model, (variable) => ({ vital: name, site: 'shop' })[variable]);
+    const [row] = await ask(filled(trend.targets[0].rawSql, values));
+    assert.deepEqual([row['good up to'], row['poor above']], [good, poor], name);
+    for (const line of ['good up to', 'poor above']) assert.ok(trend.fieldConfig.overrides.some((/** @type {any} */ { matcher }) => matcher.options === `/^${line}$/`), line);
+  }
+  const table = panelOf('Vitals');
+  const rows = await ask(filled(table.targets[0].rawSql, await opened(model)));
+  const { mappings } = Object.fromEntries(table.fieldConfig.overrides.find((/** @type {any} */ { matcher }) => new RegExp(matcher.options.slice(1, -1)).test('rating')).properties.map((/** @type {any} */ one) => [one.id, one.value]));
+  for (const { name, p75, rating } of rows) {
+    const { good, poor } = vitals.find((vital) => vital.name === name) ?? assert.fail(name);
+    assert.equal(rating, p75 <= good ? 'good' : p75 <= poor ? 'needs improvement' : 'poor', name);
+    assert.ok(mappings[0].options[rating].color, rating);
+  }
+});
+
 for (const [name, model] of dashboards) {
   test(`${name}: each panel has a description, a unit, a place of its own and no data source of somebody's`, () => {
     const taken = new Set();
