@@ -132,7 +132,7 @@ test('the made-up shop has a regression, vitals and a third party', async () => 
   await page.context().close();
 });
 
-test('the demo page is told when the numbers cannot be asked', async () => {
+test('the demo page gets why its numbers cannot be asked', async () => {
   const psql = (/** @type {string} */ statement) => run(['bash', '-c', `cd '${repository}' && . var/env && psql -X -d "\${FLEETPROF_DATABASE/fleetprof_reader/fleetprof}" -c '${statement}'`]);
   const numbers = async () => (await fetch(new URL('/numbers.json', demoUrl()))).json();
   const { code, stderr } = await psql('alter role fleetprof_reader nologin');
