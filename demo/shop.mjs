@@ -176,7 +176,7 @@ const unprofiled = [['iphone', 'unsupported'], ['iphone', 'unsupported'], ['ipho
 const component = 'src/components/';
 const reactDom = 'node_modules/react-dom/cjs/react-dom-client.production.js';
 
-/** Sources of the shop's functions; others are of the reviews. Bundles hold packages, too. @type {Record<string, string>} */
+/** Sources of the shop's functions; others are of the reviews. Bundles also hold packages. @type {Record<string, string>} */
 const sources = {
   boot: 'src/main.js', readState: 'src/state.js', Header: `${component}Header.jsx`, Page: `${component}Page.jsx`, ProductList: `${component}ProductList.jsx`,
   formatPrice: 'node_modules/currency.js/dist/currency.es.js', checkout: 'src/cart.js', updateTotals: 'src/cart.js', onSearch: 'src/search.js', tokenize: 'src/search.js', fuzzyMatch: 'src/search.js',

@@ -137,6 +137,16 @@ for (const [what, files, message] of /** @type {[string, Record<string, string>,
   });
 }
 
+test('without markdown-it it says what is missing, and writes nothing', async () => {
+  const root = temporaryDir('manual');
+  fs.cpSync(path.join(repository, 'tools/manual'), path.join(root, 'tools/manual'), { recursive: true });
+  const pagesFile = path.join(root, 'tools/manual/pages.mjs');
+  fs.writeFileSync(pagesFile, fs.readFileSync(pagesFile, 'utf8').replace("'/usr/share/nodejs/markdown-it'", "'/nonexistent/markdown-it'"));
+  const { code, stderr } = await build(path.join(root, 'out'), root);
+  assert.deepEqual([code, stderr], [1, 'tools/manual: the package node-markdown-it is missing; `tools/deps check` installs it\n']);
+  assert.equal(fs.existsSync(path.join(root, 'out')), false);
+});
+
 const types = /** @type {Record<string, string>} */ ({ '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript' });
 
 describe('in Chromium', () => {

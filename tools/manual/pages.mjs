@@ -14,7 +14,17 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 export const contents = 'docs/README.md';
 const internals = 'docs/internals/README.md';
-const markdownIt = createRequire(import.meta.url)('/usr/share/nodejs/markdown-it');
+const markdownIt = loadMarkdownIt();
+
+function loadMarkdownIt() {
+  try {
+    return createRequire(import.meta.url)('/usr/share/nodejs/markdown-it');
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'MODULE_NOT_FOUND') throw error;
+    console.error('tools/manual: the package node-markdown-it is missing; `tools/deps check` installs it');
+    return process.exit(1);
+  }
+}
 export const markdown = markdownIt({ html: false });
 
 /**
