@@ -367,7 +367,7 @@ static void print_json(const struct view *view, const struct fp_findings *findin
 static void print_since(const struct fp_status *status)
 {
     char text[32];
-    double up_s = NAN;
+    double up_s = (double)NAN;
     size_t answers = 0;
     for (size_t i = 0; i < status->collector_count; i++) {
         const double started_s =
