@@ -1,0 +1,3 @@
+module fleetprof
+
+go 1.19

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleetprof
+
+import (
+	"bufio"
+	"net"
+	"net/http"
+)
+
+// A writer announces the decision when the response's head is written: with its first bytes, or at its end.
+type writer struct {
+	http.ResponseWriter
+	request http.Header
+	rate    float64
+	site    string
+	key     []byte
+	status  int // 0 before WriteHeader
+	isSent  bool
+}
+
+// WriteHeader keeps the status: the type of the response may only be known with its first bytes.
+func (w *writer) WriteHeader(status int) {
+	if status >= 100 && status < 200 {
+		w.isSent = w.isSent || status == http.StatusSwitchingProtocols
+		w.ResponseWriter.WriteHeader(status)
+	} else if w.status == 0 {
+		w.status = status
+	}
+}
+
+func (w *writer) send() {
+	if w.isSent {
+		return
+	}
+	w.isSent = true
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	w.announce()
+	w.ResponseWriter.WriteHeader(w.status)
+}
+
+func (w *writer) Write(bytes []byte) (int, error) {
+	header := w.Header()
+	if _, has := header["Content-Type"]; !w.isSent && !has && header.Get("Content-Encoding") == "" && len(bytes) > 0 {
+		header.Set("Content-Type", http.DetectContentType(bytes)) // as net/http would, after the decision
+	}
+	w.send()
+	return w.ResponseWriter.Write(bytes)
+}
+
+// Flush is of http.Flusher.
+func (w *writer) Flush() {
+	w.send()
+	if flusher, can := w.ResponseWriter.(http.Flusher); can {
+		flusher.Flush()
+	}
+}
+
+// Hijack is of http.Hijacker: what takes the connection over writes its own head.
+func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	hijacker, can := w.ResponseWriter.(http.Hijacker)
+	if !can {
+		return nil, nil, http.ErrNotSupported
+	}
+	w.isSent = true
+	return hijacker.Hijack()
+}
+
+// Unwrap is of http.ResponseController.
+func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
