@@ -15,24 +15,24 @@ import (
 )
 
 // sign returns the word of a sampled page: a token, or 1.TIME.NONCE without a key.
-func (w *writer) sign() string {
+func (w *Writer) sign() string {
 	nonce := make([]byte, 12)
 	rand.Read(nonce)
 	made := fmt.Sprintf("%d.%s", time.Now().Unix(), base64.RawURLEncoding.EncodeToString(nonce))
-	if w.key == nil {
+	if w.decider.key == nil {
 		return "1." + made
 	}
 	mac := func(text string) []byte {
-		hash := hmac.New(sha256.New, w.key)
+		hash := hmac.New(sha256.New, w.decider.key)
 		hash.Write([]byte(text))
 		return hash.Sum(nil)
 	}
-	signed := fmt.Sprintf("v1.%x.%s.%d.%s", mac("fleetprof key id")[:4], w.site, int(math.Round(w.rate*1e6)), made)
+	signed := fmt.Sprintf("v1.%x.%s.%d.%s", mac("fleetprof key id")[:4], w.decider.site, int(math.Round(w.decider.rate*1e6)), made)
 	return signed + "." + base64.RawURLEncoding.EncodeToString(mac(signed))
 }
 
 // announce decides, and changes the fields of the response.
-func (w *writer) announce() {
+func (w *Writer) announce() {
 	header := w.Header()
 	said, has := header["Document-Policy"]
 	if w.status != 304 && (w.status < 200 || w.status > 299) || !isDocument(w.status, header.Get("Content-Type"), w.request) || w.status == 304 && !has {
@@ -40,7 +40,7 @@ func (w *writer) announce() {
 	}
 	var draw [8]byte
 	rand.Read(draw[:])
-	profiled := float64(binary.LittleEndian.Uint64(draw[:])>>11)/(1<<53) < w.rate && !isCacheable(header)
+	profiled := float64(binary.LittleEndian.Uint64(draw[:])>>11)/(1<<53) < w.decider.rate && !isCacheable(header)
 	text, policy := strings.Join(said, ", "), "js-profiling=?0"
 	if profiled {
 		policy = "js-profiling, js-profiling-mode=lazy"

@@ -8,19 +8,17 @@ import (
 	"net/http"
 )
 
-// A writer announces the decision when the response's head is written: with its first bytes, or at its end.
-type writer struct {
+// A Writer announces the decision when the response's head is written: with its first bytes, or at its end.
+type Writer struct {
 	http.ResponseWriter
+	decider *Decider
 	request http.Header
-	rate    float64
-	site    string
-	key     []byte
 	status  int // 0 before WriteHeader
 	isSent  bool
 }
 
 // WriteHeader keeps the status: the type of the response may only be known with its first bytes.
-func (w *writer) WriteHeader(status int) {
+func (w *Writer) WriteHeader(status int) {
 	if status >= 100 && status < 200 {
 		w.isSent = w.isSent || status == http.StatusSwitchingProtocols
 		w.ResponseWriter.WriteHeader(status)
@@ -29,7 +27,10 @@ func (w *writer) WriteHeader(status int) {
 	}
 }
 
-func (w *writer) send() {
+// Close writes the head of a response without a body.
+func (w *Writer) Close() { w.send() }
+
+func (w *Writer) send() {
 	if w.isSent {
 		return
 	}
@@ -41,7 +42,7 @@ func (w *writer) send() {
 	w.ResponseWriter.WriteHeader(w.status)
 }
 
-func (w *writer) Write(bytes []byte) (int, error) {
+func (w *Writer) Write(bytes []byte) (int, error) {
 	header := w.Header()
 	if _, has := header["Content-Type"]; !w.isSent && !has && header.Get("Content-Encoding") == "" && len(bytes) > 0 {
 		header.Set("Content-Type", http.DetectContentType(bytes)) // as net/http would, after the decision
@@ -51,7 +52,7 @@ func (w *writer) Write(bytes []byte) (int, error) {
 }
 
 // Flush is of http.Flusher.
-func (w *writer) Flush() {
+func (w *Writer) Flush() {
 	w.send()
 	if flusher, can := w.ResponseWriter.(http.Flusher); can {
 		flusher.Flush()
@@ -59,7 +60,7 @@ func (w *writer) Flush() {
 }
 
 // Hijack is of http.Hijacker: what takes the connection over writes its own head.
-func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+func (w *Writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	hijacker, can := w.ResponseWriter.(http.Hijacker)
 	if !can {
 		return nil, nil, http.ErrNotSupported
@@ -69,4 +70,4 @@ func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 }
 
 // Unwrap is of http.ResponseController.
-func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }

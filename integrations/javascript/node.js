@@ -2,7 +2,9 @@
 /**
  * fleetprof for Node's HTTP server and what stands on it: Express, Connect, Fastify. The contract: docs/decision.md.
  *
- *   app.use(fleetprof({ rate: 0.001, site: 'shop', keyFile: '/etc/fleetprof/token.key' }));
+ *   app.use(fleetprof({ rate: 0.001, site: 'shop', keyFile: '/etc/fleetprof/token.key' }));  first
+ *
+ * Fastify: in `onRequest`, with `request.raw` and `reply.raw`.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import fs from 'node:fs';

@@ -4,7 +4,7 @@
  * Plugin Name: fleetprof
  * Description: Picks the page loads that browsers may profile.
  *
- * For WordPress and any other PHP 8. The contract: docs/decision.md. In wp-config.php, or before this file is required:
+ * For WordPress (in wp-content/mu-plugins) and any other PHP 8. The contract: docs/decision.md. In wp-config.php, or before this file is required:
  *   define('FLEETPROF_RATE', 0.001);                          the share of page loads, from 0 to 1
  *   define('FLEETPROF_SITE', 'shop');                         the site's name in the collector's configuration
  *   define('FLEETPROF_TOKEN_KEY', '/etc/fleetprof/token.key'); its first key signs tokens; without, pages carry none

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What fleetprof.vcl asks: whether shared caches may store a page, and for the word of a sampled one.
+# Parts of fleetprof.vcl: caches, and the word of a sampled page.
 import blob;
 import digest;
 import std;

@@ -82,11 +82,11 @@ func main() {
 			if setting.Key {
 				keyFile = os.Args[3]
 			}
-			middleware, wrong := fleetprof.New(percent/100, "shop", keyFile)
+			decider, wrong := fleetprof.New(percent/100, "shop", keyFile)
 			if err != nil || wrong != nil {
 				log.Fatal(err, wrong)
 			}
-			decided = middleware(handler)
+			decided = decider.Handler(handler)
 		}
 		mux.Handle("/"+part+"/", decided)
 	}

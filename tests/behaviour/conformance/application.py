@@ -27,7 +27,7 @@ def answer_to(path):
 def wsgi_application(environ, start_response):
     status, fields, body = answer_to(environ["PATH_INFO"])
     start_response(f"{status} Said", fields)
-    return [body]
+    return [b"" if environ["REQUEST_METHOD"] == "HEAD" else body]  # wsgiref would send it
 
 
 async def asgi_application(scope, _receive, send):

@@ -32,7 +32,7 @@ export const startApplication = () => listen(respond);
 export const conform = async (...options) => /** @type {any} */ (await run(['node', path.join(repository, 'conformance/run.mjs'), ...options]));
 
 /**
- * Fails unless the server keeps the contract, but for the cases that it cannot keep.
+ * Fails unless the server keeps the contract, except the cases that it cannot keep.
  * @param {string} url
  * @param {{ cannot?: Record<string, string>, options?: string[] }} [setting] cannot: cases, and why
  */

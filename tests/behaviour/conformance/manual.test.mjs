@@ -6,7 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import { cases, rates, servers } from '../../../conformance/application.mjs';
-import { repository } from '../stack.mjs';
+import { repository, runOrThrow } from '../stack.mjs';
 import { all } from './contract.mjs';
 
 const manual = fs.readFileSync(path.join(repository, 'docs/decision.md'), 'utf8');
@@ -35,4 +35,25 @@ test('each integration is in the manual, and has at most 100 lines', () => {
       assert.ok(lines <= 100, `integrations/${folder}/${file} has ${lines} lines`);
     }
   }
+});
+
+/** Commands that print the version of each program in the table, on Debian. @type {Record<string, string[]>} */
+const versions = {
+  HAProxy: ['/usr/sbin/haproxy', '-v'], Varnish: ['/usr/sbin/varnishd', '-V'], Go: ['/usr/bin/go', 'version'], PHP: ['/usr/bin/php', '-v'],
+  Rack: ['/usr/bin/ruby', '-rrack', '-e', 'puts "Rack #{Rack.release}"'], Puma: ['/usr/bin/puma', '--version'],
+  Python: ['/usr/bin/python3', '--version'], uvicorn: ['/usr/bin/uvicorn', '--version'],
+};
+
+const isDebian12 = /^VERSION_ID="12"$/m.test(fs.readFileSync('/etc/os-release', 'utf8'));
+
+test('the versions in the table are those of Debian 12', { skip: !isDebian12 && 'this is not Debian 12' }, async () => {
+  const named = rowsOf('server').flatMap((cells) => cells[2].split(', ')).map((one) => one.split(' '));
+  for (const [program, command] of Object.entries(versions)) {
+    const [, version] = named.find(([name]) => name === program) ?? assert.fail(`no row of docs/decision.md names ${program}`);
+    if (!fs.existsSync(command[0])) continue;
+    const printed = await runOrThrow(['sh', '-c', '"$@" 2>&1', 'sh', ...command]);
+    assert.match(printed, new RegExp(`(?<![\\d.])${version.replaceAll('.', '\\.')}(?![\\d])`), program);
+  }
+  const others = ['Express', 'Fastify', 'Node', 'workerd', 'Caddy'];
+  assert.deepEqual(named.map(([name]) => name).filter((name) => !(name in versions) && !others.includes(name)), []);
 });

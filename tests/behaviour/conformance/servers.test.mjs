@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The integrations for Varnish, Rack, Python and Go keep the contract. */
+/** The integrations for Varnish, Rack, Python, Go and Caddy keep the contract. */
 import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
@@ -66,6 +66,38 @@ async function startGo() {
   return serve('go', (port) => [`${dir}/application`, `127.0.0.1:${port}`, path.join(repository, 'conformance/cases.json'), keyFile]);
 }
 
+/** Caddy with the module takes a hundred packages of Go to build: it runs where CADDY names its program. */
+const { CADDY: caddy } = process.env;
+
+/** @param {string} application */
+async function startCaddy(application) {
+  const dir = temporaryDir('caddy');
+  const port = await freePort();
+  const routes = Object.entries(servers).map(([name, setting]) => `route /${name}/* {
+  ${setting ? `fleetprof ${parseFloat(setting.rate) / 100} ${setting.key ? `shop ${keyFile}` : ''}` : ''}
+  reverse_proxy ${new URL(application).host}
+}`);
+  fs.writeFileSync(`${dir}/Caddyfile`, `{
+  admin off
+  auto_https off
+}
+http://127.0.0.1:${port} {
+${routes.join('\n')}
+route /failed/* {
+  fleetprof 1
+  error 404
+}
+}
+`);
+  const server = startProcess('caddy', [String(caddy), 'run', '--config', `${dir}/Caddyfile`, '--adapter', 'caddyfile'],
+    { deathSignal: 'SIGTERM', env: { XDG_CONFIG_HOME: dir, XDG_DATA_HOME: dir } });
+  const url = `http://127.0.0.1:${port}`;
+  await untilReady(server, () => fetch(`${url}/off/`).then(() => true, () => false));
+  const failed = await fetch(`${url}/failed/page`);
+  assert.deepEqual([failed.status, failed.headers.get('server-timing')], [404, null]);
+  return { url, stop: () => server.stop('SIGTERM') };
+}
+
 const isRack2 = !absent('puma') && (await runOrThrow(['ruby', '-rrack', '-e', 'print Rack.release'])) < '3';
 
 testServers([
@@ -76,6 +108,7 @@ testServers([
   { name: 'WSGI', skip: absent('python3', 'Python'), start: startWsgi },
   { name: 'ASGI', skip: absent('uvicorn'), start: startAsgi },
   { name: 'Go', skip: absent('go', 'Go: tools/deps long installs it; it'), start: startGo },
+  { name: 'Caddy', skip: !caddy && 'CADDY names no program', start: startCaddy },
 ]);
 
 test('Varnish decides on a stored page with each delivery', { skip: absent('varnishd', 'Varnish') }, async () => {
