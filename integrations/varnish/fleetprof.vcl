@@ -24,12 +24,13 @@ sub vcl_recv { # nobody else sets them
 sub fleetprof_announce {
     std.collect(resp.http.Document-Policy);
     set req.http.fleetprof-said = resp.http.Document-Policy;
+    set req.http.fleetprof-policy = "js-profiling=?0";
+    set req.http.fleetprof-word = "0";
     if (!req.http.fleetprof-shared && std.random(0, 1) < std.real(req.http.fleetprof-rate, 0.0)) {
-        set req.http.fleetprof-policy = "js-profiling, js-profiling-mode=lazy";
         call fleetprof_sign;
-    } else {
-        set req.http.fleetprof-policy = "js-profiling=?0";
-        set req.http.fleetprof-word = "0";
+    }
+    if (req.http.fleetprof-word != "0") {
+        set req.http.fleetprof-policy = "js-profiling, js-profiling-mode=lazy";
     }
     set req.http.fleetprof-policy = regsub(req.http.fleetprof-said, "(.)$", "\1, ") + req.http.fleetprof-policy;
     # RFC 9651, section 4.2: a dictionary. Then its keys, without what may have commas.

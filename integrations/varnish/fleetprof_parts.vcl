@@ -40,10 +40,14 @@ sub fleetprof_cache {
     call fleetprof_control;
 }
 
-# Sets fleetprof-word: a token, or 1.TIME.NONCE without a key.
+# Sets fleetprof-word: a token, or 1.TIME.NONCE without a key. With a key that is none, it stays 0.
 sub fleetprof_sign {
     if (req.http.fleetprof-key) {
         set req.http.fleetprof-key = regsub(std.fileread(req.http.fleetprof-key), "(?s)^(?:[ \t]*(?:#[^\n]*)?\n)*\s*(\w+).*", "\1");
+        if (req.http.fleetprof-key !~ "^(?:(?!00)[0-9A-Fa-f]{2}){32,128}$") {
+            std.log("fleetprof: the first key is not 32 to 128 bytes as hexadecimal digits, or has a byte 00");
+            return;
+        }
     }
     set req.http.fleetprof-word = std.integer(time = now) + "." + digest.base64url_nopad_hex(regsub(digest.hash_sha256(server.identity
         + req.xid + now + std.random(0, 1000000) + std.random(0, 1000000) + req.http.fleetprof-key), "^(?:0x)?(.{24}).*", "\1"));

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 
 import { servers } from '../../../conformance/application.mjs';
 import { freePort, repository, run, runOrThrow, startProcess, temporaryDir, untilReady } from '../stack.mjs';
-import { keyFile, listen, testServers } from './contract.mjs';
+import { keyFile, listen, startApplication, testServers } from './contract.mjs';
 
 const here = path.join(repository, 'tests/behaviour/conformance');
 const integrations = path.join(repository, 'integrations');
@@ -29,13 +29,13 @@ async function serve(name, command, env) {
 const varnishKeys = `${temporaryDir('varnish-key')}/token.key`;
 fs.writeFileSync(varnishKeys, `# the first key signs\n\n${crypto.randomBytes(32).toString('hex').replaceAll('00', '01')}\n${'ab'.repeat(32)}\n`);
 
-/** @param {string} application */
-async function startVarnish(application) {
+/** @param {string} application @param {string} [keys] */
+async function startVarnish(application, keys = varnishKeys) {
   const dir = temporaryDir('varnish');
   const file = `${dir}/site.vcl`;
   const rules = Object.entries(servers).flatMap(([name, setting]) => (setting ? [`if (req.url ~ "^/${name}/") {
     set req.http.fleetprof-rate = "${parseFloat(setting.rate) / 100}";
-    ${setting.key ? `set req.http.fleetprof-site = "shop"; set req.http.fleetprof-key = "${varnishKeys}";` : ''}
+    ${setting.key ? `set req.http.fleetprof-site = "shop"; set req.http.fleetprof-key = "${keys}";` : ''}
   }`] : []));
   // Pages are stored, and decided with each delivery. An answer of upstream to a condition passes through.
   fs.writeFileSync(file, `vcl 4.1;
@@ -138,6 +138,23 @@ test('Varnish decides on a stored page with each delivery', { skip: absent('varn
     assert.deepEqual([status, policy], [304, 'js-profiling=?0']);
   } finally {
     await server.stop();
+    await application.stop();
+  }
+});
+
+test('Varnish samples nothing with a key that it cannot use', { skip: absent('varnishd', 'Varnish') }, async () => {
+  const application = await startApplication();
+  try {
+    for (const keys of [keyFile, '/there/is/none.key']) {
+      const server = await startVarnish(application.url, keys);
+      try {
+        const { status, headers } = await fetch(`${server.url}/all/a_sampled_page_says_yes`);
+        assert.deepEqual([status, headers.get('document-policy'), headers.get('server-timing')], [200, 'js-profiling=?0', 'fleetprof;desc="0"'], keys);
+      } finally {
+        await server.stop();
+      }
+    }
+  } finally {
     await application.stop();
   }
 });
