@@ -40,7 +40,7 @@ sub fleetprof_cache {
     call fleetprof_control;
 }
 
-# Sets fleetprof-word: a token, or 1.TIME.NONCE without a key. With a key that is none, it stays 0.
+# Sets fleetprof-word: a token, or 1.TIME.NONCE without a key. With an unusable key, it stays 0.
 sub fleetprof_sign {
     if (req.http.fleetprof-key) {
         set req.http.fleetprof-key = regsub(std.fileread(req.http.fleetprof-key), "(?s)^(?:[ \t]*(?:#[^\n]*)?\n)*\s*(\w+).*", "\1");
