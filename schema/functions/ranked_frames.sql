@@ -9,6 +9,7 @@ create or replace function fleetprof_data.frame_sums(
 returns table (frame_id bigint, uploads bigint, samples bigint, self_us bigint, total_us bigint)
 language plpgsql stable parallel safe rows 10000
 set search_path = fleetprof_data, pg_temp
+set work_mem = '64MB'
 -- The planner expects far fewer entries than there are.
 set enable_sort = off
 as $$
@@ -133,11 +134,14 @@ returns table (
 )
 language plpgsql stable parallel safe rows 20
 set search_path = fleetprof_data, pg_temp
+set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 declare
     whole record;
-    sites integer := cardinality((ranked_frames.parts)[1].sites);
+    part_count integer := cardinality(ranked_frames.weights);
+    sites integer := coalesce(cardinality((ranked_frames.parts)[1].sites), 0);
+    has_originals boolean := exists (select from function_table);
     is_owned boolean := exists (select from code_owner where site = any((ranked_frames.parts)[1].sites));
     own text[] := case when is_owned then own_hosts((ranked_frames.parts)[1]) end;
 begin
@@ -157,7 +161,17 @@ begin
     cross join lateral selected_totals(ranked_frames.parts[number], ranked_frames.timing_ids);
 
     return query
-    with sums as materialized (
+    with sums as not materialized (
+        select
+            frame_id,
+            samples::float8,
+            uploads::float8,
+            ranked_frames.weights[1] * uploads as weighted_uploads,
+            ranked_frames.weights[1] * self_us as self_us,
+            ranked_frames.weights[1] * total_us as total_us
+        from frame_sums(ranked_frames.parts[1], ranked_frames.markers, ranked_frames.timing_ids)
+        where part_count = 1
+        union all
         select
             frame_id,
             sum(samples::float8) as samples,
@@ -167,30 +181,34 @@ begin
             sum(weight * total_us) as total_us
         from unnest(ranked_frames.weights) with ordinality as part (weight, number)
         cross join lateral frame_sums(ranked_frames.parts[number], ranked_frames.markers, ranked_frames.timing_ids)
+        where part_count <> 1
         group by frame_id
     ),
     -- Frames that may be the same function: they share a name that no minifier made up.
     named as materialized (
-        select
-            sums.*,
-            case when is_stable or sites > 1 then function else '' end as name,
-            case when is_stable or sites > 1 then 0 else frame_id end as number
+        select sums.*, name_key
+        from sums
+        join frame using (frame_id)
+        where sites <= 1 and not has_originals
+        union all
+        select sums.*, case when sites > 1 then hashtextextended(function, 0) else name_key end
         from sums
         join original_frame using (frame_id)
+        where sites > 1 or has_originals
     ),
     same_name as materialized (
         select
-            name, number,
+            name_key,
             max(self_us) + sum(least(self_us, 0)) as least_us, -- own times of events may be negative
             sum(greatest(self_us, 0)) as most_us
         from named
-        group by name, number
+        group by name_key
     ),
     -- Each name has a function that costs at least least_us, and none that costs more than most_us.
     candidate as materialized (
         select named.*
         from same_name
-        join named using (name, number)
+        join named using (name_key)
         where (ranked_frames.top is null or most_us >= coalesce(
                 (select least_us from same_name order by least_us desc offset ranked_frames.top - 1 limit 1), '-infinity'))
     ),

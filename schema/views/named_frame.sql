@@ -38,12 +38,18 @@ select
     frame.function as generated_function,
     frame.line as generated_line,
     frame.column_number as generated_column,
-    coalesce(origin.is_ignored, false) as is_ignored
+    coalesce(origin.is_ignored, false) as is_ignored,
+    case
+        when origin.function is null then name_key
+        when kind <> 'function' or origin.function <> '' then
+            hashtextextended(case origin.function when '' then '(anonymous)' else origin.function end, 0)
+        else frame_id
+    end as name_key
 from fleetprof_data.frame
 left join fleetprof_data.original_function as origin using (resource_id, line, column_number);
 
 comment on view fleetprof_data.original_frame is
-    'Frames without their scripts. package: empty without one. source: null where no function table knows the frame; then function, line and column_number are the generated ones. is_stable: the name is one that people wrote. is_ignored: a function table says that the code is not the site''s own.';
+    'Frames without their scripts. package: empty without one. source: null where no function table knows the frame; then function, line and column_number are the generated ones. is_stable: the name is one that people wrote. is_ignored: a function table says that the code is not the site''s own. name_key: as in frame, of the original name.';
 
 create or replace view fleetprof_data.named_frame with (security_invoker = true) as
 select
