@@ -24,29 +24,34 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    -- A directory per build: hexadecimal, or Next.js's random 21 characters.
-    url text := regexp_replace(
-        stable_resource.resource,
-        '/(?=[^/]*[0-9])([0-9a-f]{8,64}|(?=[^/]*[a-z])(?=[^/]*[A-Z])[A-Za-z0-9_-]{20,24})(?=/)', '/*', 'g');
-    -- Before and after the hash.
+    -- A directory per build: hexadecimal, or Next.js's random 21 characters. Lookahead is slow, so most URLs do without.
+    url text := case
+        when stable_resource.resource !~ '/([0-9a-f]{8,64}|[A-Za-z0-9_-]{20,24})/' then stable_resource.resource
+        else regexp_replace(
+            stable_resource.resource,
+            '/(?=[^/]*[0-9])([0-9a-f]{8,64}|(?=[^/]*[a-z])(?=[^/]*[A-Z])[A-Za-z0-9_-]{20,24})(?=/)', '/*', 'g')
+    end;
+    directory text := coalesce(substring(url from '^(.*)/[^/]*$'), '');
+    -- The URL's file, then what is before and after its hash.
+    file text := substr(url, char_length(directory) + 1);
     parts text[];
 begin
-    if url !~ '[.][cm]?js$' then
+    if file !~ '[.][cm]?js$' then
         return url;
     end if;
     -- The last part that is hexadecimal: with a digit and a letter, or a date or a time.
     parts := regexp_match(
-        url,
+        file,
         '^(.*[./_~-])(?:(?=[0-9]*[a-f])(?=[a-f]*[0-9])(?:[0-9a-f]{8,64}|(?=[a-f]*[0-9]+[a-f]+[0-9]|[0-9]*[a-f]+[0-9]+[a-f])[0-9a-f]{6,7})'
         '|[0-9]{8,14}|[0-9A-F]{32})((?:[._-][a-z_][a-z_]*[0-9]?)*[.][cm]?js)$');
     if parts is null then
-        parts := regexp_match(url, '^(.*[./-])([A-Za-z0-9_-]{8})((?:[.][a-z]+)*[.][cm]?js)$');
+        parts := regexp_match(file, '^(.*[./-])([A-Za-z0-9_-]{8})((?:[.][a-z]+)*[.][cm]?js)$');
         if parts is null or not is_file_hash(parts[2]) then
             return url;
         end if;
         parts := array[parts[1], parts[3]];
     end if;
-    return parts[1] || '*' || parts[2];
+    return directory || parts[1] || '*' || parts[2];
 end
 $$;
 
