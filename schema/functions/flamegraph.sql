@@ -75,7 +75,7 @@ begin
             -- The function call alone costs more than the rest of the row.
             generated_resource like '%fleetprof%' and fleetprof.is_agent(generated_resource) as is_agent
         from unnest(frame_ids) as frame_id
-        left join named_frames(frame_ids) using (frame_id)
+        left join unnest(tree.names) using (frame_id)
     )
     select
         ordinal,

@@ -38,9 +38,12 @@ begin
     tree := call_tree(
         select_segments(given),
         select_markers(flamegraph_columns.marker, flamegraph_columns.exclude_marker), 0, flamegraph_columns.fold,
-        flamegraph_columns.root);
+        flamegraph_columns.root, flamegraph_columns.max_nodes);
     packages := tree.packages;
-    frame_ids := array(select distinct frame_id from unnest(tree.frame_ids) as frame_id where frame_id is not null);
+    frame_ids := array(
+        select distinct frame_id
+        from (select unnest(tree.ordinals) as ordinal, unnest(tree.frame_ids) as frame_id) as node
+        where ordinal is not null and frame_id is not null);
     select array_agg(level), array_agg(coalesce(frame, -1)), array_agg(self_us), array_agg(total_us), array_agg(samples)
     into levels, frames, self_sums, total_sums, sample_sums
     from (
@@ -53,6 +56,7 @@ begin
         left join (
             select unnest(frame_ids) as frame_id, generate_subscripts(frame_ids, 1) - 1 as frame
         ) as listed using (frame_id)
+        where ordinal is not null
         order by ordinal
     ) as node;
 
@@ -108,7 +112,7 @@ begin
                 coalesce(function_key, package_key(frame_id, packages))::text as function_key, generated_resource,
                 generated_line, generated_column
             from (select unnest(frame_ids) as frame_id, generate_subscripts(frame_ids, 1) as place) as listed
-            left join named_frames(frame_ids) as named using (frame_id)
+            left join unnest(tree.names) as named using (frame_id)
             order by place
         ) as frame
     );

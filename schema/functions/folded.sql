@@ -33,7 +33,7 @@ begin
                 unnest(tree.ordinals) as ordinal, unnest(tree.levels) as level, unnest(tree.frame_ids) as frame_id,
                 unnest(tree.self_sums) as self_us
         ) as node
-        left join named_frame using (frame_id)
+        left join unnest(tree.names) using (frame_id)
         where level > 0
         order by ordinal
     loop

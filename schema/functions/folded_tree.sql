@@ -107,10 +107,13 @@ begin
     end loop;
 
     with member as materialized (
-        select
-            unnest(groups) as path, unnest(depths) as level, unnest(parents) as parent, unnest(self_sums) as self_us,
-            unnest(total_sums) as total_us, unnest(sample_sums) as samples,
-            unnest(frame_ids) as frame_id, unnest(numbers) as number, generate_subscripts(groups, 1) as place
+        select *, place = 1 or path <> groups[parent] as is_head, groups[parent] as parent_path
+        from (
+            select
+                unnest(groups) as path, unnest(depths) as level, unnest(parents) as parent, unnest(self_sums) as self_us,
+                unnest(total_sums) as total_us, unnest(sample_sums) as samples,
+                unnest(frame_ids) as frame_id, unnest(numbers) as number, generate_subscripts(groups, 1) as place
+        ) as node
     ),
     folded as materialized (
         select
@@ -121,27 +124,27 @@ begin
                 min(place) as place,
                 sum(self_us)::bigint as self_us,
                 -- The total of a part already includes parts of the same node above it.
-                sum(total_us) filter (where place = 1 or path <> groups[parent])::bigint as total_us,
-                sum(samples) filter (where place = 1 or path <> groups[parent])::bigint as samples,
-                min(groups[parent]) filter (where place > 1 and path <> groups[parent]) as parent_path,
-                (array_agg(case when number > 0 then -number else frame_id end)
-                    filter (where place = 1 or path <> groups[parent]))[1] as frame_id
+                sum(total_us) filter (where is_head)::bigint as total_us,
+                sum(samples) filter (where is_head)::bigint as samples,
+                min(parent_path) filter (where place > 1 and is_head) as parent_path,
+                min(case when number > 0 then -number else frame_id end) filter (where is_head) as frame_id
             from member
             group by path, level
         ) as node
     )
     select
-        array_agg(case when node.level > 0 then node.path end order by node.rank),
-        array_agg(coalesce(parent.rank, 1) order by node.rank),
-        array_agg(node.level order by node.rank),
-        array_agg(node.frame_id order by node.rank),
-        array_agg(node.self_us order by node.rank),
-        array_agg(node.total_us order by node.rank),
-        array_agg(node.samples order by node.rank),
-        coalesce(array_agg(node.rank order by node.rank desc) filter (where node.level > 0), '{}')
-    into stack_ids, parents, levels, frame_ids, self_sums, total_sums, sample_sums, inward
-    from folded as node
-    left join folded as parent on parent.path = node.parent_path and node.level = parent.level + 1;
+        array_agg(path), array_agg(parent), array_agg(level), array_agg(frame_id), array_agg(self_us), array_agg(total_us),
+        array_agg(samples)
+    into stack_ids, parents, levels, frame_ids, self_sums, total_sums, sample_sums
+    from (
+        select
+            case when node.level > 0 then node.path end as path, coalesce(parent.rank, 1) as parent, node.level,
+            node.frame_id, node.self_us, node.total_us, node.samples
+        from folded as node
+        left join folded as parent on parent.path = node.parent_path and node.level = parent.level + 1
+        order by node.rank
+    ) as node;
+    inward := array(select generate_series(cardinality(levels), 2, -1));
 end
 $$;
 

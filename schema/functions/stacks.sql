@@ -108,7 +108,14 @@ set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
+    -- Stacks whose callers have no samples of their own: places, and the callers.
+    orphans integer[];
+    callers bigint[];
     missing bigint[];
+    missing_levels integer[];
+    missing_frames bigint[];
+    missing_callers bigint[];
+    caller_places integer[];
     node integer;
     -- The level of the root's caller.
     base integer := coalesce((select level - 1 from stack where stack_id = stack_sums.root), 0);
@@ -124,39 +131,56 @@ begin
     self_sums := 0 || self_sums;
     sample_sums := 0 || sample_sums;
     -- Separate statements, so that the planner knows the lengths of the arrays.
-    for attempt in 1..2 loop
+    select
+        array_agg(coalesce(parent_place, 1)), array_agg(level), array_agg(frame_id),
+        array_agg(place) filter (where parent_place is null and parent_id is not null),
+        array_agg(parent_id) filter (where parent_place is null and parent_id is not null)
+    into parents, levels, frame_ids, orphans, callers
+    from (
         select
-            array_agg(coalesce(parent_place, 1)), array_agg(level), array_agg(frame_id),
-            array_agg(distinct parent_id) filter (where parent_place is null and parent_id is not null)
-        into parents, levels, frame_ids, missing
-        from (
-            select case node.place when 1 then 0 else level - base end as level, frame_id, parent_id, parent.place as parent_place
-            from (select unnest(stack_ids) as stack_id, generate_subscripts(stack_ids, 1) as place) as node
-            left join (
-                select stack_id, case when stack_id is distinct from stack_sums.root then parent_id end as parent_id, frame_id, level
-                from stack
-            ) as stack using (stack_id)
-            left join (
-                select unnest(stack_ids) as stack_id, generate_subscripts(stack_ids, 1) as place
-            ) as parent on parent.stack_id = parent_id
-            order by node.place
-        ) as node;
-        exit when missing is null or attempt = 2;
-
-        -- Callers that have no samples of their own.
-        with recursive ancestor (stack_id, parent_id) as (
-            select stack_id, parent_id from stack where stack_id = any(missing)
+            node.place, case node.place when 1 then 0 else level - base end as level, frame_id, parent_id,
+            parent.place as parent_place
+        from (select unnest(stack_ids) as stack_id, generate_subscripts(stack_ids, 1) as place) as node
+        left join (
+            select stack_id, case when stack_id is distinct from stack_sums.root then parent_id end as parent_id, frame_id, level
+            from stack
+        ) as stack using (stack_id)
+        left join (
+            select unnest(stack_ids) as stack_id, generate_subscripts(stack_ids, 1) as place
+        ) as parent on parent.stack_id = parent_id
+        order by node.place
+    ) as node;
+    if orphans is not null then
+        missing := array(select distinct caller from unnest(callers) as caller);
+        with recursive ancestor (stack_id, parent_id, frame_id, level) as (
+            select stack_id, parent_id, frame_id, level from stack where stack_id = any(missing)
             union
-            select parent.stack_id, parent.parent_id
+            select parent.stack_id, parent.parent_id, parent.frame_id, parent.level
             from ancestor
             join stack as parent on parent.stack_id = ancestor.parent_id
             where (ancestor.parent_id = any(stack_ids)) is not true and ancestor.stack_id is distinct from stack_sums.root
         )
-        select array_agg(stack_id) into missing from ancestor;
+        select
+            coalesce(array_agg(stack_id), '{}'), coalesce(array_agg(level - base), '{}'), coalesce(array_agg(frame_id), '{}'),
+            array_agg(case when stack_id is distinct from stack_sums.root then parent_id end)
+        into missing, missing_levels, missing_frames, missing_callers
+        from ancestor;
+        orphans := orphans || array(select generate_series(cardinality(parents) + 1, cardinality(parents) + cardinality(missing)));
+        callers := callers || missing_callers;
         stack_ids := stack_ids || missing;
+        levels := levels || missing_levels;
+        frame_ids := frame_ids || missing_frames;
+        parents := parents || array_fill(1, array[cardinality(missing)]);
         self_sums := self_sums || array_fill(0::bigint, array[cardinality(missing)]);
         sample_sums := sample_sums || array_fill(0::bigint, array[cardinality(missing)]);
-    end loop;
+        select array_agg(orphan.place), array_agg(caller.place)
+        into orphans, caller_places
+        from (select unnest(orphans) as place, unnest(callers) as stack_id) as orphan
+        join (select unnest(stack_ids) as stack_id, generate_subscripts(stack_ids, 1) as place) as caller using (stack_id);
+        for rank in 1..coalesce(cardinality(orphans), 0) loop
+            parents[orphans[rank]] := caller_places[rank];
+        end loop;
+    end if;
 
     inward := array(
         select place
@@ -278,8 +302,12 @@ $$;
 comment on function fleetprof_data.stack_sums_above is
     'Returns the stacks that contain one of the wanted frames, and the callers right below them, in parallel arrays, as stack_sums does. Sums are null for stacks that the selection does not have; those of callers are not whole. Where the dictionary has more such stacks than most, all stacks of the selection.';
 
-create or replace function fleetprof_data.shown_frames(frame_ids bigint[], self_sums bigint[])
-returns bigint[]
+create or replace function fleetprof_data.shown_frames(
+    frame_ids     bigint[],
+    self_sums     bigint[],
+    out shown_ids bigint[],
+    out names     fleetprof_data.named_frame[]
+)
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
 set work_mem = '64MB'
@@ -303,14 +331,18 @@ begin
         where frame_id is not null
         group by frame_id
     ) as used;
-    select array_agg(frame_id), array_agg(shown_id)
-    into merged_ids, merged_into
-    from merged_frames(used, weights)
-    where shown_id <> frame_id;
+    select
+        array_agg(frame_id) filter (where shown_id <> frame_id),
+        array_agg(shown_id) filter (where shown_id <> frame_id),
+        array_agg(row(
+            frame_id, function, resource, line, column_number, kind, null, null, function_key, generated_resource,
+            generated_line, generated_column, null)::named_frame) filter (where shown_id = frame_id)
+    into merged_ids, merged_into, names
+    from merged_frames(used, weights);
     if merged_ids is null then
-        return null;
+        return;
     end if;
-    return array(
+    shown_ids := array(
         select coalesce(shown_id, frame_id)
         from (
             select unnest(shown_frames.frame_ids) as frame_id, generate_subscripts(shown_frames.frame_ids, 1) as place
@@ -323,21 +355,16 @@ end
 $$;
 
 comment on function fleetprof_data.shown_frames is
-    'Returns the frames of a tree by place, each replaced by the one that stands for its function, as merged_frames finds it. Null where each frame stands for itself.';
+    'Returns the frames of a tree by place (shown_ids), each replaced by the one that stands for its function, as merged_frames finds it. Null where each frame stands for itself. names: rows of the frames that stand for functions, without is_stable, script and is_ignored.';
 
-create or replace function fleetprof_data.call_tree(
-    selected        fleetprof_data.selection,
-    markers         smallint[],
-    min_share       double precision,
-    fold            text,
-    root            bigint default null,
-    out ordinals    integer[],
-    out levels      integer[],
-    out frame_ids   bigint[],
-    out self_sums   bigint[],
-    out total_sums  bigint[],
-    out sample_sums bigint[],
-    out packages    text[]
+create or replace function fleetprof_data.merged_tree(
+    in out parents     integer[],
+    in out levels      integer[],
+    frame_ids          bigint[],
+    in out self_sums   bigint[],
+    in out total_sums  bigint[],
+    in out sample_sums bigint[],
+    in out inward      integer[]
 )
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
@@ -347,7 +374,83 @@ set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
-    least_us bigint;
+    -- By place: a hash of the path.
+    paths bigint[] := array_fill(0::bigint, array[cardinality(parents)]);
+    merged integer[];
+    merged_into integer[];
+    children integer[];
+    new_parents integer[];
+    node integer;
+    other integer;
+begin
+    for rank in reverse cardinality(inward)..1 loop
+        node := inward[rank];
+        paths[node] := hashint8extended(merged_tree.frame_ids[node], paths[parents[node]]);
+    end loop;
+    select array_agg(node.place), array_agg(same.place)
+    into merged, merged_into
+    from (select unnest(paths) as path, generate_subscripts(paths, 1) as place) as node
+    join (
+        select path, min(place) as place
+        from (select unnest(paths) as path, generate_subscripts(paths, 1) as place) as node
+        group by path
+        having count(*) > 1
+    ) as same on same.path = node.path and same.place <> node.place;
+    if merged is null then
+        return;
+    end if;
+    for rank in 1..cardinality(merged) loop
+        node := merged[rank];
+        other := merged_into[rank];
+        self_sums[other] := self_sums[other] + self_sums[node];
+        total_sums[other] := total_sums[other] + total_sums[node];
+        sample_sums[other] := sample_sums[other] + sample_sums[node];
+        levels[node] := -1;
+    end loop;
+    select array_agg(child.place), array_agg(into_place)
+    into children, new_parents
+    from (select unnest(parents) as parent, generate_subscripts(parents, 1) as place) as child
+    join (select unnest(merged) as parent, unnest(merged_into) as into_place) as pair using (parent);
+    for rank in 1..coalesce(cardinality(children), 0) loop
+        parents[children[rank]] := new_parents[rank];
+    end loop;
+    inward := array(
+        select place
+        from (select unnest(levels) as level, generate_subscripts(levels, 1) as place) as node
+        where level > 0
+        order by level desc);
+end
+$$;
+
+comment on function fleetprof_data.merged_tree is
+    'Returns a tree of stack_sums in which nodes with the same path are one. The others have level -1: they do not count as nodes.';
+
+create or replace function fleetprof_data.call_tree(
+    selected        fleetprof_data.selection,
+    markers         smallint[],
+    min_share       double precision,
+    fold            text,
+    root            bigint default null,
+    max_nodes       integer default null,
+    out ordinals    integer[],
+    out levels      integer[],
+    out frame_ids   bigint[],
+    out self_sums   bigint[],
+    out total_sums  bigint[],
+    out sample_sums bigint[],
+    out packages    text[],
+    out names       fleetprof_data.named_frame[]
+)
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+set work_mem = '64MB'
+set enable_material = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+    least_us bigint; -- of a node that gets a place; null: any
+    enough_us bigint; -- of the last of max_nodes nodes
     stack_ids bigint[];
     parents integer[];
     inward integer[];
@@ -365,9 +468,12 @@ begin
         return;
     end if;
     -- The same function in several builds of a script counts as one, as in hotspots.
-    shown_ids := shown_frames(frame_ids, self_sums);
+    select * into shown_ids, names from shown_frames(frame_ids, self_sums);
     frame_ids := coalesce(shown_ids, frame_ids);
-    if shown_ids is not null or call_tree.fold is not null then
+    if call_tree.fold is null and shown_ids is not null then
+        select * into parents, levels, self_sums, total_sums, sample_sums, inward
+        from merged_tree(parents, levels, frame_ids, self_sums, total_sums, sample_sums, inward);
+    elsif call_tree.fold is not null then
         select * into stack_ids, parents, levels, frame_ids, self_sums, total_sums, sample_sums, inward, packages
         from folded_tree(
             call_tree.fold, stack_ids, parents, levels, frame_ids, self_sums, total_sums, sample_sums, inward);
@@ -375,6 +481,27 @@ begin
 
     if call_tree.min_share > 0 then
         least_us := ceil(call_tree.min_share * (selected_totals(call_tree.selected)).profiled_us);
+    end if;
+    if cardinality(levels) > call_tree.max_nodes then
+        enough_us := (
+            select total_us
+            from (select unnest(levels) as level, unnest(total_sums) as total_us) as node
+            where level >= 0
+            order by level > 0, total_us desc
+            limit 1 offset call_tree.max_nodes - 1);
+        -- Where a stack costs more than its caller, which of them are left out depends on the order of all.
+        least_us := case
+            when not exists (
+                select
+                from (
+                    select unnest(levels) as level, unnest(total_sums) as total_us, unnest(parents) as parent
+                ) as node
+                where level > 1 and total_us >= enough_us and total_sums[parent] < enough_us)
+                then greatest(least_us, enough_us)
+            else least_us
+        end;
+    end if;
+    if least_us is not null then
         inward := array(
             select place
             from (
@@ -413,7 +540,7 @@ begin
         left join (
             select frame_id, rank() over (order by function collate "C", resource collate "C", line, column_number) as name
             from unnest(frames) as frame_id
-            join named_frame using (frame_id)
+            join unnest(names) using (frame_id)
         ) as named using (frame_id)
         order by caller, total_us desc, name, stack_id
     ) as node;
@@ -427,13 +554,13 @@ end
 $$;
 
 comment on function fleetprof_data.call_tree is
-    'Returns a selection''s stacks as a tree in parallel arrays; ordinals: each node''s number from 1, depth first, siblings by descending time, null for nodes below min_share of the profiled time and for their descendants; microseconds. Level 0, with no frame, is the whole. A function in several builds of a script is one frame. fold, packages: as in folded_tree. root: as in stack_sums. Null if nothing is selected.';
+    'Returns a selection''s stacks as a tree in parallel arrays; ordinals: each node''s number from 1, depth first, siblings by descending time, null for nodes below min_share of the profiled time and for their descendants; microseconds. Level 0, with no frame, is the whole. A function in several builds of a script is one frame. max_nodes: where there are more, also null for nodes that are surely not among those with the most time. names: as in shown_frames. fold, packages: as in folded_tree. root: as in stack_sums. Null if nothing is selected.';
 
 revoke execute on function
     fleetprof_data.sampled_stacks, fleetprof_data.stacks_on, fleetprof_data.stack_sums, fleetprof_data.stacks_above,
-    fleetprof_data.stack_sums_above, fleetprof_data.shown_frames, fleetprof_data.call_tree
+    fleetprof_data.stack_sums_above, fleetprof_data.shown_frames, fleetprof_data.merged_tree, fleetprof_data.call_tree
 from public;
 grant execute on function
     fleetprof_data.sampled_stacks, fleetprof_data.stacks_on, fleetprof_data.stack_sums, fleetprof_data.stacks_above,
-    fleetprof_data.stack_sums_above, fleetprof_data.shown_frames, fleetprof_data.call_tree
+    fleetprof_data.stack_sums_above, fleetprof_data.shown_frames, fleetprof_data.merged_tree, fleetprof_data.call_tree
 to fleetprof_reader;
