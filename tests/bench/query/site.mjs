@@ -19,6 +19,7 @@ import { Run } from './facts.mjs';
  * @property {number} releases
  * @property {number} browsers
  * @property {number} functions
+ * @property {number} namesakes how many functions have the same name, at least
  * @property {number} stacks
  * @property {number} draws per hour of the whole site, of functions and of stacks each
  * @property {number} uploads per day
@@ -42,7 +43,7 @@ export const sampleUs = 10_000;
 export function shapeOf(scale = 1, seed = 1) {
   const some = (/** @type {number} */ whole, /** @type {number} */ least) => Math.min(whole, Math.max(least, Math.round(whole * Math.sqrt(scale))));
   return {
-    seed, routes: some(40, 3), releases: some(5, 2), browsers: some(5, 2), functions: some(10_000, 60), stacks: some(50_000, 200),
+    seed, routes: some(40, 3), releases: some(5, 2), browsers: some(5, 2), functions: some(10_000, 60), namesakes: 20, stacks: some(50_000, 200),
     draws: Math.max(1000, Math.round(400_000 * scale)), uploads: Math.max(2000, Math.round(300_000 * scale)),
   };
 }
@@ -112,12 +113,13 @@ function shuffled(count, draw) {
 
 /**
  * Functions by number; numbers ascend with ids, so that entries in the order of numbers are sorted by key.
- * @param {number} count
+ * @param {Shape} shape
  */
-function makeFunctions(count) {
+function makeFunctions({ functions: count, namesakes }) {
   const list = Array.from({ length: count }, (_, place) => {
     const bundle = bundles[place % bundles.length];
-    const name = `${verbs[place % verbs.length]}${nouns[Math.floor(place / verbs.length) % nouns.length]}`;
+    const series = Math.floor(place / (verbs.length * nouns.length * namesakes));
+    const name = `${verbs[place % verbs.length]}${nouns[Math.floor(place / verbs.length) % nouns.length]}${series || ''}`;
     const url = `https://shop.example/assets/${bundle}.${mix(place % (4 * bundles.length)).toString(16).padStart(8, '0')}.js`;
     return { id: idOf('frame', place), name, url, resourceId: idOf('resource', url), line: 1 + place % 900, column: 1 + place % 7919 };
   });
@@ -189,7 +191,7 @@ export class Site {
     const draw = random(shape.seed);
     this.shape = shape;
     this.segments = makeSegments(shape);
-    this.functions = makeFunctions(shape.functions);
+    this.functions = makeFunctions(shape);
     this.functionsByRank = shuffled(shape.functions, draw);
     this.stacks = makeStacks(shape, this.functionsByRank, draw);
     this.stacksByRank = shuffled(shape.stacks, draw);
