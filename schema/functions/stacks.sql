@@ -306,7 +306,7 @@ create or replace function fleetprof_data.shown_frames(
     frame_ids     bigint[],
     self_sums     bigint[],
     out shown_ids bigint[],
-    out names     fleetprof_data.named_frame[]
+    out names     fleetprof_data.shown_frame[]
 )
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
@@ -335,8 +335,8 @@ begin
         array_agg(frame_id) filter (where shown_id <> frame_id),
         array_agg(shown_id) filter (where shown_id <> frame_id),
         array_agg(row(
-            frame_id, function, resource, line, column_number, kind, null, null, function_key, generated_resource,
-            generated_line, generated_column, null)::named_frame) filter (where shown_id = frame_id)
+            frame_id, function, resource, line, column_number, kind, function_key, generated_resource, generated_line,
+            generated_column)::shown_frame) filter (where shown_id = frame_id)
     into merged_ids, merged_into, names
     from merged_frames(used, weights);
     if merged_ids is null then
@@ -355,7 +355,7 @@ end
 $$;
 
 comment on function fleetprof_data.shown_frames is
-    'Returns the frames of a tree by place (shown_ids), each replaced by the one that stands for its function, as merged_frames finds it. Null where each frame stands for itself. names: rows of the frames that stand for functions, without is_stable, script and is_ignored.';
+    'Returns the frames of a tree by place (shown_ids), each replaced by the one that stands for its function, as merged_frames finds it. Null where each frame stands for itself. names: of the frames that stand for functions.';
 
 create or replace function fleetprof_data.merged_tree(
     in out parents     integer[],
@@ -439,7 +439,7 @@ create or replace function fleetprof_data.call_tree(
     out total_sums  bigint[],
     out sample_sums bigint[],
     out packages    text[],
-    out names       fleetprof_data.named_frame[]
+    out names       fleetprof_data.shown_frame[]
 )
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp

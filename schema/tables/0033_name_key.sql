@@ -13,3 +13,18 @@ alter table fleetprof_data.frame add column name_key bigint not null generated a
 ) stored;
 
 comment on column fleetprof_data.frame.name_key is 'Equal for frames that may be one function: a hash of a name that people wrote; frame_id for other names, which nothing else shares.';
+
+create type fleetprof_data.shown_frame as (
+    frame_id           bigint,
+    function           text,
+    resource           text,
+    line               integer,
+    column_number      integer,
+    kind               fleetprof_data.frame_kind,
+    function_key       bigint,
+    generated_resource text,
+    generated_line     integer,
+    generated_column   integer
+);
+
+comment on type fleetprof_data.shown_frame is 'A frame that stands for a function in a tree of stacks: columns of named_frame.';
