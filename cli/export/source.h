@@ -43,6 +43,10 @@ bool fp_export_read_js_profile(PGconn *connection, const char *session_id,
 bool fp_export_read_events(PGconn *connection, const char *session_id,
                            struct fp_export_stacks *stacks) FP_MUST_CHECK;
 
+/* Counts the profiled page loads that the filters select; prints an error and returns false on
+ * failure. */
+bool fp_export_read_loads(const struct fp_analysis *analysis, int64_t *loads) FP_MUST_CHECK;
+
 /*
  * Adds a track with what the filters select: each stack's own time and samples, depth first, one
  * after the other, and `(unattributed)`. scale: what times and samples are multiplied by. Their sum

@@ -246,6 +246,22 @@ struct fp_export_track *fp_export_read_track(const struct fp_analysis *analysis,
                                                                                   : NULL;
 }
 
+bool fp_export_read_loads(const struct fp_analysis *analysis, int64_t *loads)
+{
+    struct fp_sql_query query;
+    struct fp_analysis of_summary = *analysis;
+    of_summary.fold = NULL;
+    of_summary.filters = fp_filters_of_loads(&analysis->filters);
+    fp_analysis_query(&of_summary, "coalesce(sum(loads), 0)::bigint", "summary", &query);
+    PGresult *answer = fp_sql_run(analysis->connection, &query);
+    fp_sql_release(&query);
+    if (answer == NULL)
+        return false;
+    *loads = strtoll(PQgetvalue(answer, 0, 0), NULL, 10);
+    PQclear(answer);
+    return true;
+}
+
 bool fp_export_read_aggregate(const struct fp_analysis *analysis, struct fp_export_stacks *stacks,
                               bool *is_empty)
 {
@@ -254,7 +270,7 @@ bool fp_export_read_aggregate(const struct fp_analysis *analysis, struct fp_expo
     stacks->title = fp_export_text(stacks, fp_str_of(title));
     free(title);
     const struct fp_export_track *track = fp_export_read_track(analysis, stacks->title, 1, stacks);
-    if (track == NULL)
+    if (track == NULL || !fp_export_read_loads(analysis, &stacks->loads))
         return false;
     *is_empty = track->sample_count == 0;
     return !*is_empty || fp_analysis_explain(analysis, "stacks");

@@ -45,21 +45,6 @@ static PGresult *ask_hours(const struct fp_export_sides *sides)
     return answer;
 }
 
-static bool read_loads(struct side *side)
-{
-    struct fp_sql_query query;
-    struct fp_analysis of_summary = side->analysis;
-    of_summary.fold = NULL;
-    fp_analysis_query(&of_summary, "coalesce(sum(loads), 0)::bigint", "summary", &query);
-    PGresult *answer = fp_sql_run(side->analysis.connection, &query);
-    fp_sql_release(&query);
-    if (answer == NULL)
-        return false;
-    side->loads = strtoll(PQgetvalue(answer, 0, 0), NULL, 10);
-    PQclear(answer);
-    return true;
-}
-
 static void describe(struct side *side, const struct fp_export_sides *sides, const PGresult *hours,
                      int which)
 {
@@ -97,12 +82,13 @@ static bool read_side(const struct side *side, bool is_base, double scale,
 static bool read_sides(struct side side[SIDES], struct fp_export_stacks *stacks, bool *is_empty)
 {
     for (size_t i = 0; i < SIDES; i++) {
-        if (!read_loads(&side[i]))
+        if (!fp_export_read_loads(&side[i].analysis, &side[i].loads))
             return false;
     }
     *is_empty = side[BEFORE].loads == 0 || side[AFTER].loads == 0;
     if (*is_empty)
         return true;
+    stacks->loads = side[AFTER].loads;
     double scale = (double)side[AFTER].loads / (double)side[BEFORE].loads;
     if (!read_side(&side[BEFORE], true, scale, stacks) ||
         !read_side(&side[AFTER], false, 1, stacks))

@@ -65,6 +65,7 @@ struct fp_export_stacks {
     int64_t started_us;    /* of a session, epoch; 0: not known */
     uint32_t unattributed; /* index of the frame `(unattributed)`, FP_INDEX_NONE */
     int64_t negative_us;   /* own times of events below zero, which are in no sample */
+    int64_t loads;         /* page loads that weights are a sum of; 0: of a session */
     struct fp_export_frame *frames;
     struct fp_export_node *nodes;
     size_t frame_count;

@@ -5,7 +5,7 @@ import { duration, visible } from './format.js';
 
 /** @typedef {import('./tree.js').Tree} Tree */
 
-/** @typedef {{ name: string, extension: string, type: string, write: (tree: Tree, title: string) => string | Uint8Array<ArrayBuffer> }} Format */
+/** @typedef {{ name: string, extension: string, type: string, write: (tree: Tree, title: string, loads?: number) => string | Uint8Array<ArrayBuffer> }} Format */
 
 /** @param {Tree} tree */
 function* stacksOf({ count, frame, parent, self }) {
@@ -40,14 +40,16 @@ function writeFolded(tree) {
   return [...sums].map(([path, us]) => `${path} ${Math.round(us)}\n`).sort().join('');
 }
 
-/** @param {Tree} tree @param {string} title */
-function writeSpeedscope(tree, title) {
+/** Returns a file of speedscope, which shows no figure but times: they are per page load. @param {Tree} tree @param {string} title */
+function writeSpeedscope(tree, title, loads = 0) {
   const { frames } = tree;
   const all = [...stacksOf(tree)];
+  const weights = all.map(({ us }) => us / (loads || 1));
+  const name = loads ? `µs per page load, of ${loads}: ${title}` : title;
   return JSON.stringify({
-    $schema: 'https://www.speedscope.app/file-format-schema.json', exporter: 'fleetprof', name: title,
+    $schema: 'https://www.speedscope.app/file-format-schema.json', exporter: 'fleetprof', name,
     shared: { frames: frames.function.map((name, i) => ({ name, ...frames.resource[i] ? { file: frames.resource[i] } : {}, ...frames.line[i] !== null ? { line: frames.line[i] } : {}, ...frames.column_number[i] !== null ? { col: frames.column_number[i] } : {} })) },
-    profiles: [{ type: 'sampled', name: title, unit: 'microseconds', startValue: 0, endValue: all.reduce((sum, { us }) => sum + us, 0), samples: all.map(({ stack }) => stack), weights: all.map(({ us }) => us) }],
+    profiles: [{ type: 'sampled', name, unit: 'microseconds', startValue: 0, endValue: weights.reduce((sum, us) => sum + us, 0), samples: all.map(({ stack }) => stack), weights }],
   });
 }
 

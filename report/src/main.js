@@ -494,7 +494,7 @@ function exportMenu() {
     const tree = current?.shown.tree;
     panel.replaceChildren(
       choice('csv', 'Table as CSV', () => save('csv')), choice('json', 'Table as JSON', () => save('json')), choice('markdown', 'Copy table as Markdown', () => { void copyMarkdown(); }),
-      ...tree ? Object.entries(formats).map(([name, { name: label, extension, type, write }]) => choice(name, `Graph: ${label}`, () => download(`${fileSite()}.${extension}`, type, write(tree(), `${state.site} ${state.view}`)))) : [],
+      ...tree ? Object.entries(formats).map(([name, { name: label, extension, type, write }]) => choice(name, `Graph: ${label}`, () => download(`${fileSite()}.${extension}`, type, write(tree(), `${state.site} ${state.view}`, totals.loads)))) : [],
       ...tree ? [choice('png', 'Graph: picture (PNG)', () => { void savePng(/** @type {string} */ (formats.svg.write(tree(), `${state.site} ${state.view}`))); })] : [],
       ...inHash ? [] : [choice('file', 'View as one file', () => { void saveFile(); })]);
   });

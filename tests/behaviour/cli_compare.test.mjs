@@ -106,7 +106,9 @@ test('export --compare gives other tools both sides, the earlier one scaled to t
     delete env.PGOPTIONS;
   }
 
-  const { profiles, shown } = await speedscope('compared.json', await exported('--format', 'speedscope'));
+  const loads = Number(/, (\d+) page loads$/.exec(comments[0])?.[1]);
+  const { profiles, shown } = await speedscope('compared.json', await exported('--format', 'speedscope'), loads);
+  assert.ok(loads > 1 && profiles.every(({ name }) => name.startsWith(`µs per page load, of ${loads}: `)));
   assert.deepEqual(profiles.map((/** @type {any} */ { total: us }) => us), [scaled, after.us]);
   assert.equal(shown, 1);
 

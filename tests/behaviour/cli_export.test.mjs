@@ -129,8 +129,10 @@ test('an aggregate has the same stacks, time and samples in speedscope and pprof
   // The others keep characters that folded replaces in a name.
   const plain = (/** @type {Map<string, number>} */ stacks) => withoutPlaces([...stacks].map(([stack, time]) => [stack.replaceAll(shownHostile, foldedHostile), time]));
 
-  const { profiles: [profile], name } = await speedscope('shop.json', (await exported('--format', 'speedscope', '--site', 'shop')).bytes);
-  assert.match(name, /^shop, .* to .* \(UTC\)$/);
+  const [{ loads }] = await stack.sql("select sum(loads)::int as loads from fleetprof.summary('shop')");
+  assert.ok(loads > 1);
+  const { profiles: [profile], name } = await speedscope('shop.json', (await exported('--format', 'speedscope', '--site', 'shop')).bytes, loads);
+  assert.match(name, new RegExp(`^µs per page load, of ${loads}: shop, .* to .* \\(UTC\\)$`));
   assert.equal(profile.total, total);
   assert.deepEqual(plain(profile.stacks), shown);
   assert.deepEqual(profile.frames.filter((/** @type {any} */ frame) => frame.function === shownHostile),

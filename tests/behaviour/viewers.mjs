@@ -64,9 +64,9 @@ async function loadSpeedscope() {
 
 /**
  * Imports a file into speedscope.
- * @param {string} name @param {Uint8Array} bytes
+ * @param {string} name @param {Uint8Array} bytes @param {number} loads that its times are means of
  */
-export async function speedscope(name, bytes) {
+export async function speedscope(name, bytes, loads = 1) {
   speedscopeImporter ??= loadSpeedscope();
   const group = await (await speedscopeImporter)(name, Uint8Array.from(bytes).buffer);
   return {
@@ -79,7 +79,7 @@ export async function speedscope(name, bytes) {
       const open = [];
       /** @type {[string, number][]} */
       const order = [];
-      const unit = { microseconds: 1, milliseconds: 1000, nanoseconds: 0.001 }[/** @type {string} */ (profile.getWeightUnit())] ?? NaN;
+      const unit = loads * ({ microseconds: 1, milliseconds: 1000, nanoseconds: 0.001 }[/** @type {string} */ (profile.getWeightUnit())] ?? NaN);
       let last = 0;
       const until = (/** @type {number} */ value) => {
         const us = Math.round((value - last) * unit);

@@ -51,7 +51,9 @@ test('the graph in view is exported for other tools', async () => {
   assert.equal(folded.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0), total);
   const speedscope = JSON.parse((await exported('#export-speedscope')).toString());
   const [profile] = speedscope.profiles;
-  assert.deepEqual([profile.endValue, profile.weights.reduce((/** @type {number} */ sum, /** @type {number} */ us) => sum + us)], [total, total]);
+  const [{ loads }] = await sql(`sum(loads)::int as loads from fleetprof.summary('shop', ${period})`);
+  assert.deepEqual([speedscope.name, profile.name], Array(2).fill(`µs per page load, of ${loads}: shop flame`));
+  assert.deepEqual([profile.endValue, profile.weights.reduce((/** @type {number} */ sum, /** @type {number} */ us) => sum + us)].map((us) => Math.round(us * loads)), [total, total]);
   assert.deepEqual(profile.samples.map((/** @type {number[]} */ stack) => stack.map((frame) => speedscope.shared.frames[frame].name).join(';')).sort().filter((/** @type {string} */ path, /** @type {number} */ i, /** @type {string[]} */ all) => path !== all[i - 1]), plain(folded));
   const chrome = JSON.parse((await exported('#export-chrome')).toString());
   assert.deepEqual([chrome.endTime, chrome.timeDeltas.length], [total, chrome.samples.length]);
