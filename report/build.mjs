@@ -61,9 +61,9 @@ const unseen = /^(generated_|is_|function_key$|seen_share$)/;
 const sources = ['src', 'src/views'].flatMap((folder) => fs.readdirSync(path.join(room, folder)).filter((name) => /(?<!_rows)\.js$/.test(name))
   .map((name) => fs.readFileSync(path.join(room, folder, name), 'utf8')));
 
-/** True if a file that names the question also names the column. @param {string} question @param {string} column */
+/** True if a file that names the question also has the column as a member of an object, as `columnsOf` takes it. @param {string} question @param {string} column */
 const isUsed = (question, column) => explained.includes(question)
-  || sources.some((text) => text.includes(`'${question}'`) && new RegExp(`\\b${column}\\b`).test(text));
+  || sources.some((text) => text.includes(`'${question}'`) && new RegExp(`\\b${column}(?:: |,)`).test(text));
 
 /** Questions whose rows a view shows as a table. */
 const shown = ['sites', 'hotspots', 'timings', 'callers', 'function_by', 'cost_by', 'vitals', 'vital_parts', 'vital_elements', 'ttfb_parts', 'profiling_cost', 'interactions', 'waits', 'long_frames', 'third_parties',

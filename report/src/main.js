@@ -69,11 +69,12 @@ const over = h('div', { class: 'over' });
 const notice = h('p', { class: 'anecdote', hidden: true });
 const savedNote = h('p', { class: 'saved', hidden: !inHash });
 const footer = h('footer', null);
+const asking = h('p', { class: 'told asking', hidden: true });
 const told = h('p', { class: 'told', hidden: true, 'aria-hidden': 'true' });
 
 /** The manual, which `fleetprof serve` may have: without it, /help/ is 204. */
-const manual = h('a', { class: 'button', id: 'manual', target: '_blank', hidden: true }, 'Manual');
-if (!inHash) void fetch('/help/', { method: 'HEAD' }).then(({ status }) => { manual.hidden = status !== 200; }, () => {});
+const manual = h('a', { class: 'button help', id: 'manual', target: '_blank' }, 'Manual');
+if (!inHash) void fetch('/help/', { method: 'HEAD' }).then(({ status }) => { document.body.classList.toggle('helpful', status === 200); }, () => {});
 /** Its pages by view. @type {Record<string, string>} */
 const pages = { compare: 'comparison', vitals: 'vitals', vital: 'vitals', interactions: 'vitals', coverage: 'troubleshooting' };
 
@@ -156,8 +157,9 @@ async function show() {
   main.removeAttribute('data-ready');
   main.setAttribute('aria-busy', 'true');
   const had = focusedInView();
-  if (drawn !== thing()) wait(mine.signal);
+  if (drawn !== thing()) wait();
   frame(view);
+  time(view, mine.signal);
   try {
     const hours = view.period ? null : summarise(mine.signal);
     const [answers] = view.asksItself ? [{}] : await Promise.all([askAll(asks, mine.signal), hours]);
@@ -195,25 +197,36 @@ async function show() {
 let drawn = '';
 const thing = () => [state.site, state.view, state.item].join('\n');
 
-/** Shows that the view is asked for, after a second for how long, with a way out. @param {AbortSignal} signal */
-function wait(signal) {
-  const line = h('span', null, 'Asking the database …');
-  const box = h('p', { class: 'skeleton waiting' }, line);
-  let seconds = 0;
-  const timer = setInterval(() => {
-    if (signal.aborted || !main.contains(box)) { clearInterval(timer); return; }
-    seconds += 1;
-    line.textContent = `Asking the database … ${seconds} s`;
-    if (seconds === 1) {
-      box.append(button('Cancel', () => {
-        running?.abort();
-        failed(new Failure('You cancelled this question.'));
-      }, { id: 'cancel' }));
-    }
-  }, 1000);
-  main.replaceChildren(box);
+/** Shows that the view is asked for. */
+function wait() {
+  main.replaceChildren(h('p', { class: 'skeleton waiting' }, 'Asking the database …'));
   footer.replaceChildren();
   drawn = '';
+}
+
+/** Says beside the heading what is asked, from a second on, for how long, with a way out. @param {View} view @param {AbortSignal} signal */
+function time(view, signal) {
+  const line = h('span', null);
+  let seconds = 0;
+  asking.replaceChildren(line, ' ', button('Cancel', cancel, { id: 'cancel' }));
+  asking.hidden = true;
+  const timer = setInterval(() => {
+    if (signal.aborted) return clearInterval(timer);
+    seconds += 1;
+    asking.hidden = !document.querySelector('[aria-busy]');
+    line.textContent = `Asking for ${view.title.toLowerCase()} … ${seconds} s`;
+    return asking.hidden && clearInterval(timer);
+  }, 1000);
+}
+
+/** Ends all questions; what is answered stays. */
+function cancel() {
+  running?.abort();
+  asking.hidden = true;
+  if (!current) return failed(new Failure('You cancelled this question.'));
+  for (const part of main.querySelectorAll('.skeleton, .latest[aria-busy]')) part.replaceWith(h('span', { class: 'note' }, 'You cancelled this question. ', button('Try again', () => page.again())));
+  for (const part of main.querySelectorAll('[aria-busy]')) part.removeAttribute('aria-busy');
+  return ready();
 }
 
 /** Says why a view is empty where the whole period is. @param {AbortSignal} signal */
@@ -608,7 +621,7 @@ append(document.body, [
     h('div', { class: 'top' },
       h('a', { class: 'brand', href: inHash ? '#/' : '/' }, 'fleetprof'), sites, nav),
     savedNote, bar, over),
-  h('section', { class: 'title', 'aria-label': 'View' }, heading, notice,
+  h('section', { class: 'title', 'aria-label': 'View' }, heading, notice, asking,
       h('div', { class: 'actions', role: 'group', 'aria-label': 'Share' },
         button('Copy link', () => { void copyLink(); }, { id: 'copy-link' }), button('SQL', showSql, { id: 'show-sql', 'aria-label': 'Show SQL' }),
         button('Command', showCommand, { id: 'show-command', 'aria-label': 'Show command' }),

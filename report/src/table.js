@@ -11,7 +11,7 @@ import { button, h } from './h.js';
  * @property {string} label
  * @property {'text' | 'number' | 'share' | 'count' | 'picture'} [kind] text without it; a picture cannot be sorted by
  * @property {string} [title] what it means
- * @property {(row: Row) => import('./h.js').Child} [cell] what is shown instead of the value
+ * @property {(row: Row) => import('./h.js').Child | import('./h.js').Child[]} [cell] what is shown instead of the value
  * @property {boolean} [bar] a bar behind the number, as long as its part of the greatest
  *
  * @typedef {object} Shown
@@ -26,6 +26,11 @@ import { button, h } from './h.js';
  * @property {(row: Row) => boolean} [isMarked]
  * @property {string} [within] distinguishes the table's ids from those of others in the view
  */
+
+/** Columns that a narrow screen leaves out. */
+const minor = /samples|uploads$|_count$|smallest_visible/;
+/** @param {string} column @param {...(string | false | undefined)} names */
+const classes = (column, ...names) => [...names, minor.test(column) && 'minor'].filter(Boolean).join(' ') || null;
 
 const shown = { number, share: percent, count, picture: () => null, text: (/** @type {any} */ value) => value };
 
@@ -55,7 +60,7 @@ export function table({ columns, rows, caption, sort, onsort, most = 500, all = 
     if (kind === 'picture') return h('th', { scope: 'col', class: 'picture', title: title ?? null }, label);
     const direction = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none';
     const next = sort === `-${name}` || (sort !== name && (kind ?? 'text') === 'text') ? name : `-${name}`;
-    return h('th', { scope: 'col', 'aria-sort': direction, class: kind && kind !== 'text' ? 'number' : null },
+    return h('th', { scope: 'col', 'aria-sort': direction, class: classes(name, kind && kind !== 'text' && 'number') },
       button(label, () => onsort(next), { id: `sort-${within}${name}`, title: title ?? null, class: 'sort' }));
   };
   /** @param {Column} column @param {Row} row @param {number} place */
@@ -64,7 +69,7 @@ export function table({ columns, rows, caption, sort, onsort, most = 500, all = 
     const content = write ? write(row) : shown[kind](value);
     const isNumber = kind !== 'text' && kind !== 'picture';
     return h(place === 0 ? 'th' : 'td', {
-      ...place === 0 ? { scope: 'row' } : {}, class: [isNumber && 'number', bar && 'bar'].filter(Boolean).join(' ') || null,
+      ...place === 0 ? { scope: 'row' } : {}, class: classes(name, isNumber && 'number', bar && 'bar'),
       ...isNumber && value !== null && value !== undefined ? { 'data-value': String(value) } : {},
       ...bar ? { style: { '--part': `${(100 * Math.abs(value ?? 0)) / greatest[name]}%` } } : {},
     }, content);

@@ -228,7 +228,7 @@ function functionTable(box, all, state, page) {
     columns: [...columnsOf('compare_releases', {
       verdict: { cell: (row) => (row.verdict === 'too few' && row.before_self_ms === 0 && row.after_self_ms === 0 ? verdictBadge('no self time') : verdictBadge(row.verdict, null, row.at_least)) }, function: { cell: (row) => functionCell(page, row) },
       before_self_ms: {}, after_self_ms: {} }), moreMs, ...columnsOf('compare_releases', { own_change: ownChange, smallest_visible: couldHaveSeen, before_uploads: {}, after_uploads: {}, samples: {} })],
-    after: h('div', null, h('p', { class: 'note' }, 'What was found comes first, then what costs most. docs/comparison.md explains the method.'), note),
+    after: h('div', null, h('p', { class: 'note' }, 'What was found comes first, then what costs most. ', h('a', { class: 'help', href: '/help/comparison.html', target: '_blank' }, 'How changes are found')), note),
   });
 }
 

@@ -31,8 +31,14 @@ export function ratingOf(name, at) {
   return at <= good ? 'good' : at <= poor ? 'needs improvement' : 'poor';
 }
 
-/** Returns the 75th percentile and its interval. @param {import('../api.js').Row} row */
-const p75 = (row) => h('span', null, value(row, 'p75'), h('span', { class: 'between' }, ` ${value(row, 'p75_low')} … ${row.p75_high === null ? '?' : value(row, 'p75_high')}`));
+/** Returns the 75th percentile, its interval and its rating. @param {import('../api.js').Row} row */
+function p75(row) {
+  if (row.p75 === null) return '';
+  const rating = ratingOf(row.name, row.p75), [good, poor] = thresholds[row.name] ?? [];
+  return [h('strong', null, value(row, 'p75')), h('span', { class: 'between' }, ` ${value(row, 'p75_low')} … ${row.p75_high === null ? '?' : value(row, 'p75_high')}`),
+    good ? h('div', { class: `rated ${rating.replace(' ', '-')}`, title: `Good up to ${valueText(row.name, good)}, poor above ${valueText(row.name, poor)}` },
+      rating === 'good' ? rating : `${rating}, ${valueText(row.name, row.p75 - good)} over`) : null];
+}
 
 /** Returns a bar of good, middling and poor, which says so in words. @param {import('../api.js').Row} row */
 export const ratingBar = (row) => h('span', {
@@ -41,9 +47,9 @@ export const ratingBar = (row) => h('span', {
 
 /** @returns {import('../table.js').Column[]} */
 const columns = () => [
-  ...columnsOf('vitals', { count: {}, p50: { cell: (row) => value(row, 'p50') }, p75: { label: 'p75, 95 % between', cell: p75, title: 'If page loads are independent of each other' }, p95: { cell: (row) => value(row, 'p95') } }),
+  ...columnsOf('vitals', { p75: { label: 'p75, 95 % between', cell: p75, title: 'If page loads are independent of each other' } }),
   { name: 'rating', label: 'Rating', cell: ratingBar },
-  ...columnsOf('vitals', { good_share: {}, needs_improvement_share: { label: 'Needs impr.' }, poor_share: {}, flagged: { title: 'INPs of 60 s and more; not in the other columns' } }),
+  ...columnsOf('vitals', { good_share: {}, needs_improvement_share: {}, poor_share: {}, p50: { cell: (row) => value(row, 'p50') }, p95: { cell: (row) => value(row, 'p95') }, count: {}, flagged: { title: 'INPs of 60 s and more; not in the other columns' } }),
 ];
 
 /** Returns the table of the server's share of TTFB; null where no server says it. @param {import('../api.js').Answer} answer */

@@ -94,6 +94,8 @@ for (const colorScheme of /** @type {('light' | 'dark')[]} */ (process.env.FLEET
       await open(address);
       if (pictures) await page.screenshot({ path: path.join(pictures, `${colorScheme}-${i}${address.replace(/[^a-z]+/g, '-')}.png`), fullPage: true });
       assert.deepEqual(await outOfSight(), [], address);
+      assert.deepEqual(await page.locator('a, button, summary, input, select').evaluateAll((all) => all
+        .filter((each) => each.checkVisibility() && !each.matches('.skip') && each.getBoundingClientRect().height < 24).map(({ outerHTML }) => outerHTML.slice(0, 120))), [], `targets of ${address}`);
     }
     await open('/shop/flame?since=2d');
     await page.click('#more-filters');
@@ -106,6 +108,22 @@ for (const colorScheme of /** @type {('light' | 'dark')[]} */ (process.env.FLEET
     }
   });
 }
+
+test('a narrow screen keeps names whole and leaves out what matters least; a wide one has all', async () => {
+  for (const [width, isWide] of /** @type {const} */ ([[390, false], [1024, false], [1440, true]])) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const address of ['/shop/compare?before=2.2.9&after=2.3.0', '/shop/functions?since=2d']) {
+      await open(address);
+      await page.waitForSelector('main tbody .function a');
+      assert.deepEqual(await page.locator('main tbody .function > a:first-child, #block-vitals tbody a').evaluateAll((all) => all.filter((each) => each.getClientRects()[0].height > 40).map(({ textContent }) => textContent)), [], `${address} at ${width}`);
+      assert.equal(await page.isVisible('#sort-uploads, #sort-before_uploads'), isWide, `${address} at ${width}`);
+    }
+  }
+  await open('/hostile/flame?since=2d');
+  const heights = await page.locator('.side-table .function > *').evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
+  assert.ok(heights.length > 10 && Math.max(...heights) < 50, String(heights));
+  assert.deepEqual(complaints, []);
+});
 
 /** Returns the elements that reach out of the window, and are not in a box that scrolls. */
 const outOfSight = () => page.evaluate(() => {

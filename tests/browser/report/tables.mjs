@@ -140,6 +140,32 @@ test('a response says where the wait goes', async () => {
   assert.deepEqual(complaints, []);
 });
 
+test('a vital says its rating, and by how much it is not good', async () => {
+  await open('/shop/vitals?since=2d');
+  const [{ p75 }] = await sql(`p75 from fleetprof.vitals('shop', ${period}) where name = 'INP'`);
+  assert.ok(p75 > 200 && p75 <= 500);
+  const row = page.locator('main tbody tr', { has: page.locator('a:text-is("INP")') });
+  assert.match(await row.locator('td').first().innerText(), new RegExp(`^${Math.round(p75)} ms .*\\s+needs improvement, ${Math.round(p75 - 200)} ms over$`), 'it comes first');
+  assert.equal(await row.locator('.rated').getAttribute('title'), 'Good up to 200 ms, poor above 500 ms');
+  assert.deepEqual(complaints, []);
+});
+
+test('a party and a package lead to their functions; what leads nowhere is explained', async () => {
+  await open('/shop/where?since=2d&by=party');
+  assert.equal(await text('#sort-name'), 'Party');
+  await page.click('main tbody a:text-is("third")');
+  await arrived('/shop/where?since=2d&by=host&q=third');
+  await page.click('main tbody a:text-is("cdn.tracker.example")');
+  await arrived('/shop/functions?');
+  assert.match(await text('main tbody'), /hashCanvas/);
+  await open('/bundled/where?since=2d&by=package');
+  assert.match(await text('main'), /\(no package\): own code\./);
+  await page.click('main tbody a:text-is("react-dom")');
+  await arrived('/bundled/functions?');
+  assert.match(await text('main tbody'), /beginWork/);
+  assert.deepEqual(complaints, []);
+});
+
 // ---- keys ----
 
 test('an interaction keeps the figures of the list', async () => {

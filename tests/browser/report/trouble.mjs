@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { test } from 'node:test';
 
 import { binDir, freePort, run, startPostgres, startProcess, temporaryDir, waitFor } from '../../behaviour/stack.mjs';
-import { arrived, complaints, exported, newPage, open, origin, page, press, ready, serve, stack, text } from './page.mjs';
+import { arrived, complaints, exported, newPage, open, origin, page, press, ready, renewPage, serve, stack, text } from './page.mjs';
 
 test('a slow database, and one that goes away in mid-answer, are said so', async () => {
   const { process: hasty, url } = await serve(`${stack.postgres.conninfo('fleetprof_reader')} application_name=hasty`, ['--statement-timeout', '2']);
@@ -78,31 +78,62 @@ test('what cannot be meant is said in the words of the server', async () => {
   assert.match(await text('main .failure'), /later than/);
 });
 
-test('a slow database shows at once what is asked, for how long, and lets it be cancelled', async () => {
-  await open('/shop/coverage?since=2d');
+/** Runs something while no question is answered. @param {() => Promise<void>} act */
+async function whileSlow(act) {
   const busy = (/** @type {string} */ name, /** @type {string} */ event) => waitFor(async () =>
     (await stack.sql(`select from pg_stat_activity where application_name = '${name}' and ${event}`)).length, { what: name });
   const lock = stack.execute("set application_name = 'slow'; begin; lock table fleetprof_data.segment; select pg_sleep(300)").catch(() => {});
   await busy('slow', "wait_event = 'PgSleep'");
   const end = () => stack.sql("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'slow'");
   try {
-    await page.keyboard.press('g');
-    await page.keyboard.press('n');
-    await page.waitForSelector('main .waiting');
-    assert.equal(await text('h1'), 'shop Functions');
-    assert.match(await text('main'), /^Asking the database …/, 'nothing of the view before');
-    await page.waitForSelector('#cancel');
-    assert.match(await text('main'), /^Asking the database … \d+ s/);
-    await page.click('#cancel');
-    await ready();
-    assert.match(await text('main .failure'), /You cancelled this question\./);
+    await act();
   } finally {
     await end();
     await lock;
   }
-  await page.click('#again');
-  await arrived('/shop/functions?since=2d');
-  assert.match(await text('main table'), /sortReviews/);
+}
+
+test('a slow database shows at once what is asked, for how long, and lets it be cancelled', async () => {
+  await open('/shop/coverage?since=2d');
+  for (const isFirst of [false, true]) {
+    await whileSlow(async () => {
+      if (isFirst) {
+        await renewPage();
+        await page.goto(`${origin}/shop/functions?since=2d`);
+      } else {
+        await page.keyboard.press('g');
+        await page.keyboard.press('n');
+      }
+      await page.waitForSelector('main .waiting');
+      assert.equal(await text('h1'), 'shop Functions');
+      assert.equal(await text('main'), 'Asking the database …', 'nothing of the view before');
+      await page.waitForSelector('#cancel');
+      assert.match(await text('.asking'), /^Asking for functions … \d+ s/);
+      await page.click('#cancel');
+      await ready();
+      assert.match(await text('main .failure'), /You cancelled this question\./);
+    });
+    await page.click('#again');
+    await arrived('/shop/functions?since=2d');
+    assert.match(await text('main table'), /sortReviews/);
+    assert.equal(await page.isVisible('.asking'), false);
+  }
+  assert.deepEqual(complaints, []);
+});
+
+test('parts of the overview that a slow database keeps waiting can be cancelled', async () => {
+  await whileSlow(async () => {
+    await page.goto(`${origin}/shop?since=2d`);
+    await page.waitForSelector('.cards .skeleton');
+    await page.waitForSelector('#cancel');
+    assert.match(await text('.asking'), /^Asking for overview … \d+ s/);
+    await page.click('#cancel');
+    await ready();
+    assert.equal(await page.locator('main .skeleton').count(), 0);
+    assert.match(await text('.cards'), /You cancelled this question\./);
+  });
+  await page.locator('.cards').getByRole('button', { name: 'Try again' }).first().click();
+  await page.waitForSelector('.card[aria-label=INP]');
   assert.deepEqual(complaints, []);
 });
 
