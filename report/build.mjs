@@ -51,8 +51,12 @@ function capital(label) {
 function columnRow(question, name) {
   const { label, cell } = shownAs(questionOf(question), name);
   const written = capital(label);
-  return `    ${name}: ${quoted((kinds[cell] ?? '') + (written === labelOf(name) ? '' : written))},\n`;
+  const row = (kinds[cell] ?? '') + (written === labelOf(name) ? '' : written);
+  return row && `    ${name}: ${quoted(row)},\n`;
 }
+
+/** Returns the columns of a question that views show. @param {string} name */
+const shownOf = (name) => namesOf(name).filter((column) => !unseen.test(column) && isUsed(name, column));
 
 /** Columns that no view shows under their own heading. */
 const unseen = /^(generated_|is_|function_key$|seen_share$)/;
@@ -79,14 +83,16 @@ function meaningsOf(name) {
 
 /** Its copy of schema/questions: the filters that each question takes, and the headings of its columns. */
 const questionRows = `// SPDX-License-Identifier: Apache-2.0
-/** Served questions of schema/questions, and the filters that they take. Made by report/build.mjs. @type {Record<string, string>} */
+/** Served questions of schema/questions, and the filters that they take, if not those of samples. Made by report/build.mjs. @type {Record<string, string>} */
 export const filterSets = {
-${questions.flatMap(({ serves, takes }) => takes.flatMap((row) => (serves && 'filters' in row ? [`  ${serves.route}: ${quoted(row.filters.replace(/^dimensions/, 'filters'))},`] : []))).join('\n')}
+${questions.flatMap(({ serves, takes }) => takes.flatMap((row) => (serves && 'filters' in row && row.filters !== 'filters of samples' ? [`  ${serves.route}: ${quoted(row.filters.replace(/^dimensions/, 'filters'))},`] : []))).join('\n')}
 };
 
-/** Columns of the questions that views show as tables, as columns.js reads them. Made by report/build.mjs. */
-export const columns = /** @satisfies {Record<string, Record<string, string>>} */ ({
-${shown.map((name) => `  ${name}: {\n${namesOf(name).filter((column) => !unseen.test(column) && isUsed(name, column)).map((column) => columnRow(name, column)).join('')}  },`).join('\n')}
+/** Columns of the questions that views show as tables, as columns.js reads them: texts that their names label are in the type only. Made by report/build.mjs. */
+export const columns = /** @type {{
+${shown.map((name) => ` * ${name}: Record<${shownOf(name).map(quoted).join(' | ')}, string | undefined>,`).join('\n')}
+ * }} */ ({
+${shown.map((name) => `  ${name}: {\n${shownOf(name).map((column) => columnRow(name, column)).join('')}  },`).join('\n')}
 });
 
 /** The meanings of columns, where views say them. Made by report/build.mjs. */

@@ -41,8 +41,9 @@ export function block(page, first, name, title, asks, draw, heard) {
       const { message, detail = '' } = /** @type {import('./api.js').Failure} */ (error);
       box.replaceChildren(h('p', { class: 'warning', role: 'alert' }, `This part is missing: ${visible(message)} ${visible(detail)} `,
         button('Try again', () => { forget(); void load(); })));
+    } finally {
+      element.removeAttribute('aria-busy');
     }
-    element.removeAttribute('aria-busy');
   }
   void load();
   return {

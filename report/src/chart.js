@@ -197,7 +197,7 @@ export function strip(hours, releases, choose, sides = []) {
   return plot({ class: 'strip', 'aria-label': `Page loads by hour: ${count(hours.reduce((sum, { loads }) => sum + (loads ?? 0), 0))} from ${time(first * 1000)} to ${clock((last + hour) * 1000)}, at most ${count(most)} in ${step > hour ? `${step / hour} hours` : 'an hour'}. Releases: ${
     marks.map(({ name, at }) => `${visible(name, 40)} from ${time(at * 1000)}`).join('; ') || 'none'}.${
     sides.length > 0 ? ` Compared: ${sides.map((side) => side.map(time).join(' – ')).join(' and ')}.` : ''}` }, {
-    height: 74, x: shown, most: most * 1.15, ticks: ticksOf(...shown), zone: clockZone, ...choose ? { choose: (from, to) => choose(new Date(whole(from)), new Date(whole(to) + hour * 1000)) } : {},
+    height: 52, x: shown, most: most * 1.15, ticks: ticksOf(...shown), zone: clockZone, ...choose ? { choose: (from, to) => choose(new Date(whole(from)), new Date(whole(to) + hour * 1000)) } : {},
     at(at) {
       const { row } = by.get(whole(at) / 1000) ?? {};
       return row?.hours > 1 ? `${new Date(row?.bucket).toISOString().slice(0, 10)} UTC: ${counted(row?.loads, 'page load')} in the day` : `${clock(whole(at))}: ${counted(row?.loads ?? 0, 'page load')}`;

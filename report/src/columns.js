@@ -6,8 +6,8 @@ import { columns } from './question_rows.js';
 
 const kinds = /** @type {Record<string, 'share' | 'number' | 'count'>} */ ({ '%': 'share', '#': 'number', '+': 'count' });
 
-/** Returns the label and the kind of a column of the catalogue. @param {string} name @param {string} written */
-export function labelled(name, written) {
+/** Returns the label and the kind of a column of the catalogue. @param {string} name @param {string | undefined} written */
+export function labelled(name, written = '') {
   const kind = kinds[written[0]];
   return { label: ((kind ? written.slice(1) : written) || labelOf(name)).replace('UTC', zone), kind: kind ?? /** @type {const} */ ('text') };
 }
@@ -18,5 +18,5 @@ export function labelled(name, written) {
  * @param {Name} question @param {{ [column in keyof typeof columns[Name]]?: Partial<import('./table.js').Column> }} own by name
  */
 export const columnsOf = (question, own) => Object.entries(own).map(([name, more]) => {
-  return /** @type {import('./table.js').Column} */ ({ name, ...labelled(name, /** @type {Record<string, string>} */ (columns[question])[name]), ...more });
+  return /** @type {import('./table.js').Column} */ ({ name, ...labelled(name, /** @type {Record<string, string | undefined>} */ (columns[question])[name]), ...more });
 });

@@ -128,7 +128,7 @@ export function valuesChart(answer, name, write, marks) {
     else bars.push({ from, to, count: some });
   }
   return h('section', null, h('h3', null, 'Distribution (log scale)'), histogram(bars, `Values of ${name}`, write, marks),
-    h('details', null, h('summary', null, `Numbers of the histogram (${bars.length})`), table({ caption: `Values of ${name}`, rows: bars, onsort: () => {}, columns: [
+    h('details', null, h('summary', null, `Numbers of the histogram (${bars.length})`), table({ caption: `Values of ${name}`, rows: bars, columns: [
       { name: 'from', label: 'From', kind: 'number', ...write ? { cell: (row) => write(row.from) } : {} }, { name: 'to', label: 'To', kind: 'number', ...write ? { cell: (row) => write(row.to) } : {} },
       { name: 'count', label: 'Values', kind: 'count', bar: true }] })));
 }

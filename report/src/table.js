@@ -19,7 +19,7 @@ import { button, h } from './h.js';
  * @property {Row[]} rows
  * @property {string} caption
  * @property {string} [sort] a column's name, - before it for descending; without it the rows stay as they are
- * @property {(sort: string) => void} onsort
+ * @property {(sort: string) => void} [onsort] without it the table sorts itself
  * @property {number} [most] rows to show; all are exported
  * @property {number} [all] how many rows there are, where these are the first ones
  * @property {Record<string, number>} [greatest] values of bars among all rows
@@ -49,8 +49,16 @@ export function sorted(rows, sort) {
   });
 }
 
-/** Returns a table's element. @param {Shown} shown */
-export function table({ columns, rows, caption, sort, onsort, most = 500, all = rows.length, greatest: known = {}, isMarked, within = '' }) {
+/** Returns a table's element. @param {Shown} given @returns {HTMLElement} */
+export function table(given) {
+  const { columns, rows, caption, sort, onsort = sortHere, most = 500, all = rows.length, greatest: known = {}, isMarked, within = '' } = given;
+  /** @param {string} next */
+  function sortHere(next) {
+    const other = table({ ...given, sort: next });
+    const { id } = document.activeElement ?? {};
+    element.replaceWith(other);
+    /** @type {HTMLElement | null} */ (other.querySelector(`#${id}`))?.focus();
+  }
   const ordered = sorted(rows, sort).slice(0, most);
   const greatest = Object.fromEntries(columns.filter(({ bar }) => bar)
     .map(({ name }) => [name, known[name] ?? Math.max(...rows.map((row) => Math.abs(row[name] ?? 0)), Number.MIN_VALUE)]));
@@ -74,9 +82,10 @@ export function table({ columns, rows, caption, sort, onsort, most = 500, all = 
       ...bar ? { style: { '--part': `${(100 * Math.abs(value ?? 0)) / greatest[name]}%` } } : {},
     }, content);
   };
-  return h('div', { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': caption },
+  const element = h('div', { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': caption },
     h('table', null, h('caption', { class: 'unseen' }, caption),
       h('thead', null, h('tr', null, columns.map(heading))),
       h('tbody', null, ordered.map((row) => h('tr', { class: isMarked?.(row) ? 'marked' : null }, columns.map((column, place) => cell(column, row, place)))))),
     all > ordered.length ? h('p', { class: 'note' }, `${count(ordered.length)} of ${count(all)} rows are shown; an export has all.`) : null);
+  return element;
 }

@@ -241,8 +241,8 @@ function chooser(releases, { params }, page) {
     [...new Set([...releases.map(({ release }) => literal(release)), ...params[name] === undefined ? [] : [params[name]]])].map((release) => h('option', {
       value: release, selected: release === (params[name] ?? (params.before_since || apart ? anyRelease : latest[place])),
     }, visible(readable(release) || '(none)', 60)))));
-  const period = (/** @type {string} */ name) => h('label', null, `${name.replace('_', ' ')} `, h('input', {
-    name, id: `choose-${name}`, value: params[name] ?? '', placeholder: name === 'before_since' ? 'as the later side' : '', autocomplete: 'off', spellcheck: false }));
+  const period = (/** @type {string} */ name) => h('label', null, `before, ${name === 'before_since' ? 'from' : 'until'} `, h('input', {
+    name, id: `choose-${name}`, value: params[name] ?? '', placeholder: name === 'before_since' ? 'same hours' : '', autocomplete: 'off', spellcheck: false }));
   const value = (/** @type {'before' | 'after'} */ side) => h('label', null, `${side} value `, h('input', {
     name: `${side}_value`, id: `choose-${side}_value`, value: params[`${side}_${apart}`] ?? '', autocomplete: 'off', spellcheck: false }));
   return h('form', {

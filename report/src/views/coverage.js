@@ -26,7 +26,7 @@ function hangList(rows) {
 
 /** Returns what profiling costs visitors. @param {import('../api.js').Row[]} rows of profiling_cost */
 const costTable = (rows) => h('section', null, h('h3', null, 'What profiling costs visitors'), table({
-  caption: 'What profiling costs visitors', rows, onsort: () => {},
+  caption: 'What profiling costs visitors', rows,
   columns: columnsOf('profiling_cost', {
     name: { cell: ({ name, percentile }) => `${name}, ${percentile === null ? 'mean' : `p${percentile}`}` },
     other_value: { cell: ({ name, other_value: at }) => valueText(name, at) }, drawn_value: { cell: ({ name, drawn_value: at }) => valueText(name, at) },

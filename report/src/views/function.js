@@ -143,17 +143,17 @@ export const oneFunction = {
 
     /** @param {import('../api.js').Row[]} rows @param {string} caption */
     const edges = (rows, caption) => table({
-      caption, rows, onsort: () => {}, most: 100, columns: [functionColumn(page),
+      caption, rows, most: 100, columns: [functionColumn(page),
         ...columnsOf('callers', { share: { bar: true, title: 'Of the time with the function anywhere on the stack' }, total_ms: sumPerLoad(page, 'total_ms', 'Total ms/load'), samples: {} })] });
     const by = first.params.by ?? 'route';
     const breakdown = h('section', { class: 'sandwich' },
       h('div', null, h('h3', null, 'Where it runs'), tabs('By', dimensions.map((dimension) => [dimension, page.link({ by: dimension }), dimension === by, question('function_by', first, { by: dimension, key: first.item })])),
         parts.rows.length === 0 ? none(parts, 'Not known.') : table({
-          caption: `Self time by ${by}`, rows: parts.rows, onsort: () => {}, most: 100, columns: [
+          caption: `Self time by ${by}`, rows: parts.rows, most: 100, columns: [
             { name: 'value', label: by, cell: ({ value }) => h('a', { href: page.link({ [by]: literal(value) }) }, value === '' ? '(none)' : visible(value, 120)) },
             ...columnsOf('function_by', { self_ms_per_load: { bar: true, label: `Self ms/load of the ${by}`, title: 'Per page load with this value, not per page load of all' }, loads: { label: 'Page loads' }, samples: {} })] })),
       h('div', null, h('h3', null, 'Inside which measures'), measures.rows.length === 0 ? none(measures, 'Inside none, in this period.') : table({
-        caption: 'Self time by measure', rows: measures.rows, onsort: () => {}, most: 100, columns: [
+        caption: 'Self time by measure', rows: measures.rows, most: 100, columns: [
           { name: 'value', label: 'Measure', cell: ({ value }) => h('a', { href: page.link({ view: 'timing', item: value }), title: visible(value) }, measureName(value)) },
           ...columnsOf('function_by', { self_ms: { bar: true, ...sumPerLoad(page, 'self_ms', 'Self ms/load') }, total_ms: sumPerLoad(page, 'total_ms', 'Total ms/load'), samples: {} })] })));
     const rank = ranked.rows.findIndex(({ function_key: key }) => key === first.item);

@@ -32,7 +32,7 @@ export const sessions = {
   asks: (state) => ({ rows: question('sessions', state, { since: state.params.since ?? '1d' }) }),
   mount: (main, { rows: { rows } }, page, state) => tableView(main, page, state, {
     name: 'sessions', caption: 'Kept sessions', rows, sort: '-received', search: ['page_url', 'format', 'route', 'release'],
-    empty: 'Nothing that came in this period is kept. Kept are dumps of Speed Tracer, sessions of Opera Scope, and the share of traces that sample_keep says.',
+    empty: 'Nothing of this period is kept. Kept are uploads of Speed Tracer and Opera Scope, and the share of traces in sample_keep.',
     columns: columnsOf('sessions', {
       received: { cell: (row) => h('a', { href: page.link({ view: 'session', item: String(row.session_id) }) }, time(row.received)) },
       format: {}, page_url: { cell: (row) => placeLink({ resource: row.page_url }) ?? '' },

@@ -57,7 +57,7 @@ export const trendAsks = (state, by) => ({
  * @param {string} zone whose days the steps are
  */
 const trendTable = (rows, label, write, zone = 'UTC') => h('details', null, h('summary', null, `Values of the trend (${rows.length})`),
-  table({ caption: label, rows, onsort: () => {}, most: 800, columns: [
+  table({ caption: label, rows, most: 800, columns: [
     { name: 'bucket', label: `From (${zone})`, cell: ({ bucket }) => stepTime(bucket, zone).filter((part) => part !== zone).join(' ') }, ...[['value_ms', write ? 'Value' : 'ms'], ['low_ms', 'At least'], ['high_ms', 'At most']].map(([name, title]) =>
       /** @type {import('../table.js').Column} */ ({ name, label: title, kind: 'number', ...write ? { cell: (row) => (row[name] === null ? '' : write(row[name])) } : {} })),
     { name: 'uploads', label: 'Uploads', kind: 'count' }] }));
@@ -99,7 +99,7 @@ const isResponse = ({ item }) => /^\(response\)/.test(item);
 /** Returns where the time of responses goes; null where none was profiled. @param {import('../api.js').Answer} answer */
 const waitsTable = ({ rows }) => (rows.length === 0 ? null : h('section', null, h('h3', null, 'Where the wait goes'),
   h('p', { class: 'note' }, `Of ${count(rows[0].responses)} profiled. A host had a request in flight, which need not be the cause.`),
-  table({ caption: 'Waits', rows, onsort: () => {}, most: 100, columns: columnsOf('waits', { kind: {}, name: { cell: ({ name }) => visible(name ?? '', 120) }, ms: { bar: true }, share: {} }) })));
+  table({ caption: 'Waits', rows, most: 100, columns: columnsOf('waits', { kind: {}, name: { cell: ({ name }) => visible(name ?? '', 120) }, ms: { bar: true }, share: {} }) })));
 
 /** @type {import('../main.js').View} */
 export const timing = {

@@ -36,7 +36,7 @@ function p75(row) {
   if (row.p75 === null) return '';
   const rating = ratingOf(row.name, row.p75), [good, poor] = thresholds[row.name] ?? [];
   return [h('strong', null, value(row, 'p75')), h('span', { class: 'between' }, ` ${value(row, 'p75_low')} … ${row.p75_high === null ? '?' : value(row, 'p75_high')}`),
-    good ? h('div', { class: `rated ${rating.replace(' ', '-')}`, title: `Good up to ${valueText(row.name, good)}, poor above ${valueText(row.name, poor)}` },
+    good ? h('div', { class: `rated ${rating.replace(' ', '-')}`, title: `Good to ${valueText(row.name, good)}, poor above ${valueText(row.name, poor)}` },
       rating === 'good' ? rating : `${rating}, ${valueText(row.name, row.p75 - good)} over`) : null];
 }
 
@@ -55,7 +55,7 @@ const columns = () => [
 /** Returns the table of the server's share of TTFB; null where no server says it. @param {import('../api.js').Answer} answer */
 const ttfbTable = ({ rows }) => (rows.length === 0 ? null : h('section', null,
   h('h3', null, 'Time to first byte: the server’s share'),
-  table({ caption: 'Time to first byte: the server’s share', rows, onsort: () => {}, most: 20,
+  table({ caption: 'Time to first byte: the server’s share', rows, most: 20,
     columns: columnsOf('ttfb_parts', { cache: { label: 'The server’s cache', cell: ({ cache }) => (cache === null ? '(none)' : visible(cache, 60)) },
       count: {}, p75_ms: {}, mean_ms: { bar: true }, server_ms: {}, network_ms: { title: 'The rest: server and network make the mean' }, server_share: {} }) })));
 
@@ -67,7 +67,7 @@ export const vitals = {
   mount: (main, { rows: { rows }, ttfb }, page, state) => tableView(main, page, state, {
     name: 'vitals', caption: 'Vitals', rows, empty,
     columns: [...columnsOf('vitals', { name: { cell: ({ name }) => h('a', { href: page.link({ view: 'vital', item: name }) }, visible(name)) } }), ...columns()],
-    after: h('div', null, h('p', { class: 'note' }, 'From page loads of all browsers, profiled or not. Percentiles are at most 1.6 % off; a vital is rated by the thresholds of web-vitals. Soft navigations are apart: the filter navigation shows them.'), ttfbTable(ttfb)),
+    after: h('div', null, h('p', { class: 'note' }, 'From page loads of all browsers, profiled or not. Percentiles are at most 1.6 % off. Thresholds are those of web-vitals. The filter navigation shows soft navigations.'), ttfbTable(ttfb)),
   }),
 };
 
@@ -78,12 +78,12 @@ const between = (row) => (row.difference_ms === null ? '' : `${number(row.differ
 const madeOf = (parts, name) => {
   const rows = parts.rows.filter((row) => row.name === name);
   return rows.length === 0 ? null : h('section', null, h('h3', null, 'What it consists of'), table({
-    caption: 'Parts', rows, onsort: () => {}, columns: columnsOf('vital_parts', { part: {}, mean_ms: { bar: true }, share: {}, count: {} }) }));
+    caption: 'Parts', rows, columns: columnsOf('vital_parts', { part: {}, mean_ms: { bar: true }, share: {}, count: {} }) }));
 };
 
 /** Returns the elements that values are of. @param {import('../api.js').Answer} elements @param {(value: number) => string} write */
 const elementsOf = (elements, write) => (elements.rows.length === 0 ? null : h('section', null, h('h3', null, 'Which element'), table({
-  caption: 'Elements', rows: elements.rows, onsort: () => {}, most: 20,
+  caption: 'Elements', rows: elements.rows, most: 20,
   columns: columnsOf('vital_elements', { element: { cell: ({ element }) => visible(element ?? '', 120) }, url: { cell: ({ url }) => visible(url ?? '', 120) }, count: {}, share: {}, p75: { cell: ({ p75 }) => write(p75) } }) })));
 
 /** @type {import('../main.js').View} */
@@ -111,7 +111,7 @@ export const vital = {
       answers.trend.rows.length > 0 ? trendSection(page, state, answers, {
         heading: `75th percentile${score ? '' : ', ms'} (95 % interval)`, label: `75th percentile of ${name}`, ...score ? { write: score } : {} }) : null,
       h('section', null, h('h3', null, 'Breakdown'), tabs('By', [...dimensions, ...ofVitals].map((name) => [name, page.link({ by: name }), name === dimension, question('vitals_by', state, { dimension: name })])),
-        values.length === 0 ? h('p', { class: 'empty' }, empty) : table({ caption: `${visible(state.item, 80)} by ${dimension}`, rows: values, onsort: () => {}, most: 100, columns: [
+        values.length === 0 ? h('p', { class: 'empty' }, empty) : table({ caption: `${visible(state.item, 80)} by ${dimension}`, rows: values, most: 100, columns: [
           { name: 'value', label: dimension, cell: (row) => h('a', { href: page.link({ [dimension]: literal(row.value) }) }, row.value === '' ? '(none)' : visible(row.value, 120)) }, ...columns()] })),
       madeOf(answers.parts, state.item), elementsOf(answers.elements, score ?? duration),
       h('h3', null, 'What ran where it was poor, and what the same function cost where it was good'), typicalLoad(page, answers.typical, 'where it was poor'));

@@ -15,7 +15,7 @@ const groups = ['host', 'party', 'owner', 'entity', 'package', 'resource', 'sour
 /** Rows that nothing can select, and what they are. @type {Record<string, string>} */
 const special = {
   '(unattributed)': 'idle, or code that the page may not see', '(no script)': 'functions of the browser', '(no host)': 'scripts without an address',
-  '(no package)': 'own code', '(overflow)': 'names beyond the ceiling',
+  '(no package)': 'own code', '(overflow)': 'beyond the ceiling',
 };
 
 /** The values of third_parties for a host, and their columns. @type {import('../table.js').Column[]} */

@@ -146,7 +146,15 @@ test('a vital says its rating, and by how much it is not good', async () => {
   assert.ok(p75 > 200 && p75 <= 500);
   const row = page.locator('main tbody tr', { has: page.locator('a:text-is("INP")') });
   assert.match(await row.locator('td').first().innerText(), new RegExp(`^${Math.round(p75)} ms .*\\s+needs improvement, ${Math.round(p75 - 200)} ms over$`), 'it comes first');
-  assert.equal(await row.locator('.rated').getAttribute('title'), 'Good up to 200 ms, poor above 500 ms');
+  assert.equal(await row.locator('.rated').getAttribute('title'), 'Good to 200 ms, poor above 500 ms');
+  await open('/shop/vital/INP?since=2d&by=route');
+  const table = page.locator('main table').filter({ has: page.locator('caption:text-is("INP by route")') });
+  await table.locator('#sort-p75').click();
+  assert.equal(await table.locator('th[aria-sort="descending"] button').innerText(), 'p75, 95 % between', 'it sorts');
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'sort-p75');
+  const values = await table.locator('tbody td:nth-of-type(1)').evaluateAll((all) => all.map((each) => Number(/** @type {HTMLElement} */ (each).dataset.value)));
+  assert.ok(values.length > 1);
+  assert.deepEqual(values, [...values].sort((a, b) => b - a));
   assert.deepEqual(complaints, []);
 });
 
