@@ -78,7 +78,7 @@ function plot(attributes, { height, x: [first, last], most, ticks, zone, draw, a
       context.fillStyle = colour('--quiet');
     };
     context.textAlign = 'right';
-    const step = stepOf(most, Math.max(1, (height - below) / 28));
+    const step = stepOf(most, Math.max(2, (height - below) / 28));
     for (let i = 0; i * step <= most; i += 1) {
       line(gutter, y(i * step), width - gutter - 8, 1);
       // Where the zone is written, there is no room for 0.
