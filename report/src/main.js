@@ -44,7 +44,7 @@ import { views } from './views.js';
  * @typedef {object} View
  * @property {string} title
  * @property {string} [key] after g
- * @property {string} [parent] the view that the line of views marks
+ * @property {(state: State) => string} [parent] the view that the line of views marks, of one without a key
  * @property {boolean} [alone] it is about one thing: filters do not apply
  * @property {boolean} [asksItself] it shows at once and asks for its parts itself; only a saved file needs `asks` and `more`
  * @property {(state: State) => Record<string, Question>} asks names that end in ? may fail
@@ -69,7 +69,7 @@ const over = h('div', { class: 'over' });
 const notice = h('p', { class: 'anecdote', hidden: true });
 const savedNote = h('p', { class: 'saved', hidden: !inHash });
 const footer = h('footer', null);
-const asking = h('p', { class: 'told asking', hidden: true });
+const asking = h('p', { class: 'asking', hidden: true });
 const told = h('p', { class: 'told', hidden: true, 'aria-hidden': 'true' });
 
 /** The manual, which `fleetprof serve` may have: without it, /help/ is 204. */
@@ -301,7 +301,7 @@ function frame(view) {
     .map(([name, value]) => `${name}: ${visible(value === '' ? '(none)' : readable(value), 60)}`)].join(' · ');
   nav.hidden = isSites();
   nav.replaceChildren(...Object.entries(views).filter(([name, { key }]) => key && key !== 's' && isOffered(changed(state, { view: name }))).map(([name, { title: label }]) =>
-    h('a', { href: page.link({ view: name }), 'aria-current': name === state.view || view?.parent === name ? 'page' : null }, label)));
+    h('a', { href: page.link({ view: name }), 'aria-current': name === (view?.key ? state.view : view?.parent?.(state)) ? 'page' : null }, label)));
   manual.href = `/help/${pages[state.view] ?? 'report'}.html`;
   const here = /** @type {HTMLElement | null} */ (nav.querySelector('[aria-current]'));
   if (here) nav.scrollLeft = here.offsetLeft - nav.offsetLeft - 40; // a narrow screen has no room for all

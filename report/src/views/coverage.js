@@ -50,7 +50,7 @@ export const coverage = {
       ? `Of the profiles ${count(all.overload)} end early, because profiling cost a busy device too much.` : null;
     const refused = refusals.rows.reduce((sum, { records }) => sum + records, 0);
     return tableView(main, page, state, {
-      name: 'coverage', caption: 'Page loads', rows, empty: 'No upload matches these filters. The command fleetprof doctor finds out why a site has no profiles.',
+      name: 'coverage', caption: 'Page loads', rows, empty: 'No upload matches these filters. The command fleetprof doctor finds out why profiles are missing.',
       columns: [
         { name: 'reason', label: 'Page loads that say whether they were profiled' }, ...columnsOf('coverage', { loads: {} }),
         { name: 'share', label: 'Share', kind: 'share', bar: true },

@@ -73,7 +73,7 @@ const packageOf = (resource) => /.*(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\//
 /** @type {import('../main.js').View} */
 export const oneFunction = {
   title: 'Function',
-  parent: 'functions',
+  parent: () => 'functions',
   asks: (state) => ({
     tree: question('flamegraph_columns', state, { max_nodes: nodesOf(state) }),
     callers: question('callers', state, { key: state.item }),

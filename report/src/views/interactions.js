@@ -55,7 +55,7 @@ function invoked({ function: name, script }, known, page) {
 /** @type {import('../main.js').View} */
 export const longFrames = {
   title: 'Long frames',
-  parent: 'interactions',
+  parent: () => 'interactions',
   asks: (state) => ({ rows: question('long_frames', state), 'known?': functions.asks(state).rows }),
   mount: (main, { rows: { rows }, known }, page, state) => tableView(main, page, state, {
     name: 'long-frames', caption: 'Long frames', rows, sort: '-blocking_ms', search: ['invoker', 'script', 'function'], before: both(page, true),

@@ -120,7 +120,7 @@ function reports(answers, page, first) {
 /** @type {import('../main.js').View} */
 export const session = {
   title: 'Session',
-  parent: 'sessions',
+  parent: () => 'sessions',
   alone: true,
   asks: ({ site, item }) => {
     const of = (/** @type {string} */ name, more = {}) => ({ name, address: `/api/v1/${name}?${new URLSearchParams({ ...more, session_id: item })}` });

@@ -104,7 +104,7 @@ const waitsTable = ({ rows }) => (rows.length === 0 ? null : h('section', null, 
 /** @type {import('../main.js').View} */
 export const timing = {
   title: 'Timing',
-  parent: 'timings',
+  parent: ({ item }) => (/^\((interaction|response|long frame)/.test(item) ? 'interactions' : 'timings'),
   asks: (state) => {
     const kind = kindOf(state);
     return {

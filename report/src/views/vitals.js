@@ -49,7 +49,7 @@ export const ratingBar = (row) => h('span', {
 const columns = () => [
   ...columnsOf('vitals', { p75: { label: 'p75, 95 % between', cell: p75, title: 'If page loads are independent of each other' } }),
   { name: 'rating', label: 'Rating', cell: ratingBar },
-  ...columnsOf('vitals', { good_share: {}, needs_improvement_share: {}, poor_share: {}, p50: { cell: (row) => value(row, 'p50') }, p95: { cell: (row) => value(row, 'p95') }, count: {}, flagged: { title: 'INPs of 60 s and more; not in the other columns' } }),
+  ...columnsOf('vitals', { good_share: {}, needs_improvement_share: {}, poor_share: {}, p50: { cell: (row) => value(row, 'p50') }, p95: { cell: (row) => value(row, 'p95') }, count: {}, flagged: { title: '60 s and more; not in the other columns' } }),
 ];
 
 /** Returns the table of the server's share of TTFB; null where no server says it. @param {import('../api.js').Answer} answer */
@@ -67,7 +67,7 @@ export const vitals = {
   mount: (main, { rows: { rows }, ttfb }, page, state) => tableView(main, page, state, {
     name: 'vitals', caption: 'Vitals', rows, empty,
     columns: [...columnsOf('vitals', { name: { cell: ({ name }) => h('a', { href: page.link({ view: 'vital', item: name }) }, visible(name)) } }), ...columns()],
-    after: h('div', null, h('p', { class: 'note' }, 'From page loads of all browsers, profiled or not. Percentiles are at most 1.6 % off. Thresholds are those of web-vitals. The filter navigation shows soft navigations.'), ttfbTable(ttfb)),
+    after: h('div', null, h('p', { class: 'note' }, 'From page loads of all browsers, profiled or not. Percentiles are at most 1.6 % off. The filter navigation shows soft navigations.'), ttfbTable(ttfb)),
   }),
 };
 
@@ -89,7 +89,7 @@ const elementsOf = (elements, write) => (elements.rows.length === 0 ? null : h('
 /** @type {import('../main.js').View} */
 export const vital = {
   title: 'Vital',
-  parent: 'vitals',
+  parent: () => 'vitals',
   asks: (state) => ({
     rows: question('vital_hotspots', state, { vital: state.item, top: 200 }),
     by: question('vitals_by', state, { dimension: state.params.by ?? 'route' }),

@@ -181,6 +181,7 @@ test('an interaction keeps the figures of the list', async () => {
   const [row] = await sql(`* from fleetprof.interactions('shop', ${period}) where target = 'button.more-reviews'`);
   await page.click('main tbody a:text-is("button.more-reviews")');
   await arrived('/shop/timing/');
+  assert.equal(await text('nav [aria-current]'), 'Interactions');
   assert.match(await text('.facts'), new RegExp(`Interactions\\s+${row.count}\\s+p75\\s+${Math.round(row.p75_ms)} ms\\s[\\s\\S]*${(100 * row.processing_share).toFixed(1)} % processing`));
   assert.deepEqual(complaints, []);
 });
