@@ -625,7 +625,7 @@ append(document.body, [
         button('Copy link', () => { void copyLink(); }, { id: 'copy-link' }), button('SQL', showSql, { id: 'show-sql', 'aria-label': 'Show SQL' }),
         button('Command', showCommand, { id: 'show-command', 'aria-label': 'Show command' }),
         exportMenu(),
-        button('◐', turn, { id: 'theme', title: 'Light or dark', 'aria-label': 'Light or dark' }), button('?', showKeys, { id: 'keys', title: 'Keys', 'aria-label': 'Keys' }), manual)),
+        button('◐', turn, { id: 'theme', 'aria-label': 'Light or dark' }), button('?', showKeys, { id: 'keys', 'aria-label': 'Keys' }), manual)),
   main, footer, live, told,
 ]);
 void show();

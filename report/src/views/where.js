@@ -14,7 +14,7 @@ import { dimensions, literal } from '../state.js';
 const groups = ['host', 'party', 'owner', 'entity', 'package', 'resource', 'source', 'marker', ...dimensions];
 /** Rows that nothing can select, and what they are. @type {Record<string, string>} */
 const special = {
-  '(unattributed)': 'idle, or invisible code', '(no script)': 'functions of the browser', '(no host)': 'without an address',
+  '(unattributed)': 'idle, or invisible code', '(no script)': 'the browser', '(no host)': 'without an address',
   '(no package)': 'own code', '(overflow)': 'beyond the ceiling',
 };
 
