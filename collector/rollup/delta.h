@@ -156,7 +156,15 @@ struct fp_delta_vital {
     uint32_t without_count; /* 0 unless it is profiled */
 };
 
-/* A vital without something that ran: bins of what it would be at most. */
+/* A measure or a response of a profiled page load. The timings also have its value. */
+struct fp_delta_profiled {
+    uint32_t timing;        /* index of one of kind FP_TIMING_VITAL_PROFILED, which has no values */
+    uint16_t now;           /* bin of the value */
+    uint32_t first_without; /* index into withouts */
+    uint32_t without_count;
+};
+
+/* A value without something that ran: bins of what it would be at most. */
 struct fp_delta_without {
     uint32_t timing; /* index of one of kind FP_TIMING_VITAL_WITHOUT */
     uint16_t gone;   /* bin of the value without it */
@@ -206,7 +214,8 @@ struct fp_delta {
     struct fp_delta_measured_frame *measured_frames;
     struct fp_delta_refusal *refusals; /* ascending by reason */
     struct fp_delta_vital *vitals;     /* only with a load; of a metric's id and vital one */
-    struct fp_delta_without *withouts; /* vital by vital */
+    struct fp_delta_profiled *profiled;
+    struct fp_delta_without *withouts; /* vital by vital, then of profiled */
     uint32_t resource_count;
     uint32_t frame_count;
     uint32_t split_count;
@@ -218,6 +227,7 @@ struct fp_delta {
     uint32_t measured_frame_count;
     uint32_t refusal_count;
     uint32_t vital_count;
+    uint32_t profiled_count;
     uint32_t without_count;
     uint32_t dropped_custom; /* values of custom dimensions; for a metric, not in the bytes */
     uint32_t unmeasured; /* measures past a limit, without frames; for a metric, not in the bytes */

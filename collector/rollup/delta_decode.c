@@ -265,22 +265,50 @@ static void take_vitals(struct fp_in *in, struct fp_delta *delta)
     }
 }
 
-/* Takes what one vital would be without something, from withouts[first_without] on. */
-static void take_withouts_of(struct fp_in *in, struct fp_delta *delta, struct fp_delta_vital *vital)
+/* Takes what a value in this bin would be without something, from withouts[first] on. Returns how
+ * many there are, at most `most`. */
+static uint32_t take_range(struct fp_in *in, struct fp_delta *delta, uint32_t first, uint32_t most,
+                           uint16_t bin)
 {
-    const uint16_t bin = fp_bin_of(vital->value_us);
-    vital->later = (uint32_t)fp_in_varint(in, UINT32_MAX - delta->part);
-    vital->is_profiled = fp_in_byte(in, 2) != 0;
-    vital->without_count = (uint32_t)fp_in_varint(
-        in, vital->is_profiled ? delta->without_count - vital->first_without : 0);
-    for (uint32_t i = 0; fp_in_ok(in) && i < vital->without_count; i++) {
-        struct fp_delta_without *without = &delta->withouts[vital->first_without + i];
+    const uint32_t count = (uint32_t)fp_in_varint(in, most);
+    for (uint32_t i = 0; fp_in_ok(in) && i < count; i++) {
+        struct fp_delta_without *without = &delta->withouts[first + i];
         without->timing = fp_in_index(in, delta->timing_count);
         without->gone = (uint16_t)fp_in_varint(in, bin);
         without->half = (uint16_t)fp_in_varint(in, bin);
         if (fp_in_ok(in) && delta->timings[without->timing].kind != FP_TIMING_VITAL_WITHOUT)
             fp_in_refuse(in, FP_DELTA_DAMAGED);
     }
+    return count;
+}
+
+/* Takes what one vital would be without something. */
+static void take_withouts_of(struct fp_in *in, struct fp_delta *delta, struct fp_delta_vital *vital)
+{
+    const uint32_t left = delta->without_count - vital->first_without;
+    vital->later = (uint32_t)fp_in_varint(in, UINT32_MAX - delta->part);
+    vital->is_profiled = fp_in_byte(in, 2) != 0;
+    vital->without_count = take_range(in, delta, vital->first_without,
+                                      vital->is_profiled ? left : 0, fp_bin_of(vital->value_us));
+}
+
+/* Takes measures and responses, and what they would be, from withouts[first] on. Returns the end of
+ * these. */
+static uint32_t take_profiled(struct fp_in *in, struct fp_delta *delta, uint32_t first)
+{
+    delta->profiled = fp_in_array(in, &delta->profiled_count, sizeof(*delta->profiled), 3);
+    for (uint32_t i = 0; fp_in_ok(in) && i < delta->profiled_count; i++) {
+        struct fp_delta_profiled *profiled = &delta->profiled[i];
+        profiled->timing = fp_in_index(in, delta->timing_count);
+        profiled->now = (uint16_t)fp_in_varint(in, fp_bin_of(FP_DELTA_TIME_MAX_US));
+        profiled->first_without = first;
+        profiled->without_count =
+            take_range(in, delta, first, delta->without_count - first, profiled->now);
+        first += profiled->without_count;
+        if (fp_in_ok(in) && delta->timings[profiled->timing].kind != FP_TIMING_VITAL_PROFILED)
+            fp_in_refuse(in, FP_DELTA_DAMAGED);
+    }
+    return first;
 }
 
 static void take_withouts(struct fp_in *in, struct fp_delta *delta)
@@ -292,7 +320,7 @@ static void take_withouts(struct fp_in *in, struct fp_delta *delta)
         take_withouts_of(in, delta, &delta->vitals[i]);
         first += delta->vitals[i].without_count;
     }
-    if (first != delta->without_count)
+    if (fp_in_ok(in) && take_profiled(in, delta, first) != delta->without_count)
         fp_in_refuse(in, FP_DELTA_DAMAGED);
 }
 

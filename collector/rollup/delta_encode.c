@@ -172,6 +172,18 @@ static void put_parts(struct fp_buf *out, const struct fp_vital_parts *parts)
         fp_out_varint(out, (uint64_t)parts->us[i]);
 }
 
+/* Puts a part of the withouts. */
+static void put_range(struct fp_buf *out, const struct fp_delta *delta, uint32_t first,
+                      uint32_t count)
+{
+    fp_out_varint(out, count);
+    for (uint32_t i = first; i < first + count; i++) {
+        fp_out_varint(out, delta->withouts[i].timing);
+        fp_out_varint(out, delta->withouts[i].gone);
+        fp_out_varint(out, delta->withouts[i].half);
+    }
+}
+
 /* After the vitals, whose values their bins are of. */
 static void put_withouts(struct fp_buf *out, const struct fp_delta *delta)
 {
@@ -180,13 +192,14 @@ static void put_withouts(struct fp_buf *out, const struct fp_delta *delta)
         const struct fp_delta_vital *vital = &delta->vitals[i];
         fp_out_varint(out, vital->later);
         fp_out_byte(out, vital->is_profiled);
-        fp_out_varint(out, vital->without_count);
-        for (uint32_t k = 0; k < vital->without_count; k++) {
-            const struct fp_delta_without *without = &delta->withouts[vital->first_without + k];
-            fp_out_varint(out, without->timing);
-            fp_out_varint(out, without->gone);
-            fp_out_varint(out, without->half);
-        }
+        put_range(out, delta, vital->first_without, vital->without_count);
+    }
+    fp_out_varint(out, delta->profiled_count);
+    for (uint32_t i = 0; i < delta->profiled_count; i++) {
+        const struct fp_delta_profiled *profiled = &delta->profiled[i];
+        fp_out_varint(out, profiled->timing);
+        fp_out_varint(out, profiled->now);
+        put_range(out, delta, profiled->first_without, profiled->without_count);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "collector/rollup/addition.h"
 #include "collector/rollup/dimension.h"
 #include "collector/rollup/ids.h"
+#include "collector/rollup/without.h"
 
 #include <endian.h>
 
@@ -533,8 +534,9 @@ static bool add_facts(const struct fp_addition *add)
 {
     return add_segment(add) && add_hour(add) && add_upload_total(add) && add_resources(add) &&
            add_frames(add) && add_splits(add) && add_stack_samples(add) && add_markers(add) &&
-           add_timings(add) && fp_addition_vitals(add) && fp_addition_measures(add) &&
-           fp_addition_session(add) && add_refusals(add) && add_load(add);
+           add_timings(add) && fp_addition_vitals(add) && fp_without_add_profiled(add) &&
+           fp_addition_measures(add) && fp_addition_session(add) && add_refusals(add) &&
+           add_load(add);
 }
 
 /* Returns the self time of all markers, and of none, in this upload's segment and bucket. */

@@ -71,6 +71,37 @@ static bool add_bin(struct fp_rollup *rollup, struct fp_fact_key key,
     return fact != NULL;
 }
 
+/* Adds one value to the bins of a timing: as it is, without what the timing names, and with half of
+ * that. */
+static bool add_three(struct fp_rollup *rollup, struct fp_fact_key key, uint16_t now,
+                      const struct moved_timing *entry, int direction)
+{
+    key.id = (int64_t)entry->timing_id;
+    return add_bin(rollup, key, FP_WITHOUT_NOW, now, direction) &&
+           add_bin(rollup, key, FP_WITHOUT_GONE, entry->gone, direction) &&
+           add_bin(rollup, key, FP_WITHOUT_HALF, entry->half, direction);
+}
+
+bool fp_without_add_profiled(const struct fp_addition *add)
+{
+    const struct fp_delta *delta = add->delta;
+    for (uint32_t i = 0; i < delta->profiled_count; i++) {
+        const struct fp_delta_profiled *profiled = &delta->profiled[i];
+        const struct fp_fact_key key =
+            fp_addition_key(add, delta->timings[profiled->timing].id, FP_WITHOUT_NOW);
+        if (!add_bin(add->rollup, key, FP_WITHOUT_NOW, profiled->now, 1))
+            return false;
+        for (uint32_t k = 0; k < profiled->without_count; k++) {
+            const struct fp_delta_without *from = &delta->withouts[profiled->first_without + k];
+            const struct moved_timing entry = {delta->timings[from->timing].id, from->gone,
+                                               from->half};
+            if (!add_three(add->rollup, key, profiled->now, &entry, 1))
+                return false;
+        }
+    }
+    return true;
+}
+
 bool fp_without_add(struct fp_rollup *rollup, const struct fp_vital_row *row,
                     const struct fp_vital_count *count, int direction)
 {
@@ -90,10 +121,7 @@ bool fp_without_add(struct fp_rollup *rollup, const struct fp_vital_row *row,
         return false;
     for (size_t at = 1; at < len; at += ENTRY_LEN) {
         const struct moved_timing entry = read_entry(bytes + at);
-        key.id = (int64_t)entry.timing_id;
-        if (!add_bin(rollup, key, FP_WITHOUT_NOW, now, direction) ||
-            !add_bin(rollup, key, FP_WITHOUT_GONE, entry.gone, direction) ||
-            !add_bin(rollup, key, FP_WITHOUT_HALF, entry.half, direction))
+        if (!add_three(rollup, key, now, &entry, direction))
             return false;
     }
     return true;

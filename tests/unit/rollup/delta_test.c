@@ -285,7 +285,8 @@ static const char version_9_hex[] =
     "010907020102066279746520371e01000266666666666666660180c1140202e807e0a71202777777"
     "77777777770400000007";
 
-/* As version 9, with what a vital would be without a function, and the server's draw. */
+/* As version 9, with what a vital and a measure would be without a function, and the server's draw.
+ */
 static const char version_10_hex[] =
     "0a0102030405060708090a0b0c0d0e0f1007aa00000000000000000000000000000001c0843d0173"
     "012f01720000064368726f6d65054c696e7578076465736b746f700677696e646f77904e0b73616d"
@@ -293,13 +294,14 @@ static const char version_10_hex[] =
     "00039c0103612f31c8010103e0d40301a09c01904e0111111111111111110e68747470733a2f2f61"
     "2f622e6a7302222222222222222202676f0104ad02000201a09c01c0b80233333333333333330000"
     "0000010100a09c01a09c0101000201a09c01a09c01020000010102000201a09c01010001a09c0101"
-    "034444444444444444016d01020178078001014001555555555555555509622e6f6e636c69636b13"
+    "044444444444444444016d01020178078001014001555555555555555509622e6f6e636c69636b13"
     "017501660201000a0a0a00888888888888888803494e50230866756e6374696f6e022d3700000000"
-    "00000001010002c0b80201a09c01d086030001000201a09c01a09c01050603312e310a6874747073"
-    "3a2f2f612f4001ac02047a737464010306437573746f6d010e68747470733a2f2f612f622e6a7302"
-    "010104010201000009a01fc701030101010a027b7d02010018010000020000000001010109070201"
-    "02066279746520371e01000266666666666666660180c1140202e807e0a712027777777777777777"
-    "0400000007010201010264ac02000000";
+    "0000009999999999999999016d2200000000000000000001010002c0b80201a09c01d08603000100"
+    "0201a09c01a09c01050603312e310a68747470733a2f2f612f4001ac02047a737464010306437573"
+    "746f6d010e68747470733a2f2f612f622e6a7302010104010201000009a01fc701030101010a027b"
+    "7d0201001801000002000000000101010907020102066279746520371e0100026666666666666666"
+    "0180c1140202e807e0a7120277777777777777770400000007020201010264ac0200000001033c01"
+    "021428";
 
 /* Content that only version 2 can encode. */
 static void add_measured(struct fp_delta *delta)
@@ -655,10 +657,15 @@ static void bytes_of_version_9_are_still_read(void **state)
     empty_version_4(&example);
 }
 
-/* Adds what the first vital would be without something. */
-static void add_without(struct fp_delta *delta, struct fp_delta_timing timings[3])
+/* Adds what the first vital and a measure would be without something. */
+static void add_without(struct fp_delta *delta, struct fp_delta_timing timings[4])
 {
-    static struct fp_delta_without withouts[] = {{.timing = 2, .gone = 100, .half = 300}};
+    static struct fp_delta_without withouts[2];
+    static struct fp_delta_profiled profiled[1];
+    withouts[0] = (struct fp_delta_without){.timing = 2, .gone = 100, .half = 300};
+    withouts[1] = (struct fp_delta_without){.timing = 2, .gone = 20, .half = 40};
+    profiled[0] =
+        (struct fp_delta_profiled){.timing = 3, .now = 60, .first_without = 1, .without_count = 1};
     memcpy(timings, delta->timings, 2 * sizeof(*timings));
     timings[2] = (struct fp_delta_timing){.id = 0x8888888888888888,
                                           .name = FP_STR("INP"),
@@ -666,10 +673,16 @@ static void add_without(struct fp_delta *delta, struct fp_delta_timing timings[3
                                           .function = FP_STR("-7"),
                                           .kind = FP_TIMING_VITAL_WITHOUT,
                                           .first_bin = delta->bin_count};
+    timings[3] = (struct fp_delta_timing){.id = 0x9999999999999999,
+                                          .name = FP_STR("m"),
+                                          .kind = FP_TIMING_VITAL_PROFILED,
+                                          .first_bin = delta->bin_count};
     delta->timings = timings;
-    delta->timing_count = 3;
+    delta->timing_count = 4;
     delta->withouts = withouts;
-    delta->without_count = 1;
+    delta->without_count = 2;
+    delta->profiled = profiled;
+    delta->profiled_count = 1;
     delta->vitals[0].is_profiled = true;
     delta->vitals[0].without_count = 1;
     delta->vitals[0].later = 2;
@@ -680,7 +693,7 @@ static void bytes_of_version_10_never_change(void **state)
     struct room *room = *state;
     struct fp_delta example;
     struct fp_delta read;
-    struct fp_delta_timing timings[3];
+    struct fp_delta_timing timings[4];
     fill_version_9(&example);
     add_without(&example, timings);
     example.segment.drawn = FP_STR("no");
@@ -693,7 +706,7 @@ static void bytes_of_version_10_never_change(void **state)
                      FP_DELTA_OK);
     assert_same_upload(&example, &read);
     assert_same_timings(&example, &read);
-    assert_int_equal(read.without_count, 1);
+    assert_int_equal(read.without_count, 2);
     assert_true(read.vitals[0].is_profiled && !read.vitals[1].is_profiled);
     assert_true(fp_str_equal(read.segment.drawn, FP_STR("no")));
     assert_int_equal(read.vitals[0].without_count, 1);
@@ -701,6 +714,13 @@ static void bytes_of_version_10_never_change(void **state)
     assert_int_equal(read.withouts[0].timing, 2);
     assert_int_equal(read.withouts[0].gone, 100);
     assert_int_equal(read.withouts[0].half, 300);
+    assert_int_equal(read.profiled_count, 1);
+    assert_int_equal(read.profiled[0].timing, 3);
+    assert_int_equal(read.profiled[0].now, 60);
+    assert_int_equal(read.profiled[0].first_without, 1);
+    assert_int_equal(read.profiled[0].without_count, 1);
+    assert_int_equal(read.withouts[1].gone, 20);
+    assert_int_equal(read.withouts[1].half, 40);
     empty_version_4(&example);
     example.vitals[0].without_count = 0;
     example.vitals[0].is_profiled = false;
@@ -711,7 +731,7 @@ static void impossible_gains_are_damage(void **state)
 {
     struct room *room = *state;
     struct fp_delta example;
-    struct fp_delta_timing timings[3];
+    struct fp_delta_timing timings[4];
     fill_version_9(&example);
     add_without(&example, timings);
     struct fp_delta_without *without = example.withouts;
@@ -728,6 +748,14 @@ static void impossible_gains_are_damage(void **state)
     encode(room, &example);
     assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
     *without = good;
+    example.profiled[0].now = 39;
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
+    example.profiled[0].now = 60;
+    example.profiled[0].timing = 2;
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
+    example.profiled[0].timing = 3;
     example.vitals[0].is_profiled = false;
     encode(room, &example);
     assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
@@ -875,9 +903,9 @@ static void a_count_without_its_bytes_costs_no_memory(void **state)
     delta.resource_count = delta.frame_count = delta.split_count = delta.stack_count = 0;
     delta.stack_sample_count = delta.timing_count = delta.bin_count = 0;
     encode(room, &delta);
-    /* The last thirteen bytes are zero counts; the first of them becomes four billion. */
+    /* The last fourteen bytes are zero counts; the first of them becomes four billion. */
     const uint8_t many[] = {0xff, 0xff, 0xff, 0xff, 0x0f};
-    room->bytes.len -= 13;
+    room->bytes.len -= 14;
     fp_buf_add(&room->bytes, many, sizeof(many));
     assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
     assert_in_range(room->arena.used_bytes, 0, 4096);

@@ -454,6 +454,42 @@ static void uploads_are_never_below_zero(void **state)
     assert_int_equal(sums.uploads, 0);
 }
 
+/* Values of measures are not sent again: each upload adds its own. */
+static void counts_each_profiled_measure(void **state)
+{
+    struct fp_rollup *rollup = begin(state);
+    const struct fp_timing_key key = {.kind = FP_TIMING_VITAL_PROFILED, .name = FP_STR("search")};
+    struct fp_delta_timing timings[] = {{.id = fp_timing_id(fp_site_id(FP_STR("shop")), &key),
+                                         .name = key.name,
+                                         .kind = FP_TIMING_VITAL_PROFILED},
+                                        {.id = 21,
+                                         .name = FP_STR("search"),
+                                         .source = FP_STR("function"),
+                                         .function = FP_STR("9"),
+                                         .kind = FP_TIMING_VITAL_WITHOUT}};
+    struct fp_delta_without without = {1, fp_bin_of(100000), fp_bin_of(200000)};
+    struct fp_delta_profiled profiled[] = {{0, fp_bin_of(300000), 0, 1},
+                                           {0, fp_bin_of(50000), 1, 0}};
+    for (uint8_t upload = 1; upload <= 2; upload++) {
+        const struct fp_delta delta = {.id.bytes = {upload},
+                                       .received_us = NOW_US,
+                                       .segment = {.site = FP_STR("shop"), .route = FP_STR("/")},
+                                       .timings = timings,
+                                       .timing_count = FP_COUNT(timings),
+                                       .withouts = &without,
+                                       .without_count = 1,
+                                       .profiled = profiled,
+                                       .profiled_count = FP_COUNT(profiled)};
+        assert_int_equal(fp_rollup_add(rollup, &delta), FP_ROLLUP_COUNTED);
+    }
+    assert_int_equal(count_of(rollup, timings[0].id, FP_WITHOUT_NOW, 300000), 2);
+    assert_int_equal(count_of(rollup, timings[0].id, FP_WITHOUT_NOW, 50000), 2);
+    assert_int_equal(count_of(rollup, 21, FP_WITHOUT_NOW, 300000), 2);
+    assert_int_equal(count_of(rollup, 21, FP_WITHOUT_GONE, 100000), 2);
+    assert_int_equal(count_of(rollup, 21, FP_WITHOUT_HALF, 200000), 2);
+    assert_int_equal(count_of(rollup, 21, FP_WITHOUT_NOW, 50000), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -472,6 +508,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(replaces_an_equal_value_without_something_in_its_place,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(counts_each_profiled_measure, set_up, tear_down),
         cmocka_unit_test_setup_teardown(takes_back_no_vital_past_the_retention, set_up, tear_down),
         cmocka_unit_test_setup_teardown(does_not_count_a_vital_that_the_database_has_newer, set_up,
                                         tear_down),
