@@ -219,12 +219,13 @@ bool fp_fold_subtract_windows(struct fp_fold *fold, const struct fp_fold_windows
 /* Describes the upload for later parts of its page load, if the context asks. */
 bool fp_fold_remember(struct fp_fold *fold) FP_MUST_CHECK;
 
-/* Vitals of one upload that may be sent again (others count for good), and how many timings
- * fp_fold_without may add. */
-enum { FP_FOLD_VITALS_MAX = 64, FP_FOLD_WITHOUT_MAX = 64 };
+/* Vitals of one upload that may be sent again (others count for good); measures and responses that
+ * are looked at without something; how many timings fp_fold_without may add. */
+enum { FP_FOLD_VITALS_MAX = 64, FP_FOLD_PROFILED_MAX = 8, FP_FOLD_WITHOUT_MAX = 128 };
 
 /* Finds what vitals that may be sent again would be without what ran in them: those of this upload,
- * and those of earlier parts of which it says more. Describes them for later parts. */
+ * and those of earlier parts of which it says more. Describes them for later parts. Then the same
+ * of measures and responses. */
 bool fp_fold_without(struct fp_fold *fold) FP_MUST_CHECK;
 
 /* Adds to that description for which names the upload counted the page load. */

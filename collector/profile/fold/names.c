@@ -101,7 +101,8 @@ bool fp_fold_is_value_over(const struct fp_fold *fold, const struct fp_profile_c
 
 bool fp_fold_is_over(const struct fp_fold *fold, enum fp_timing_kind kind, uint64_t timing_id)
 {
-    const bool is_of_vitals = kind == FP_TIMING_VITAL_ELEMENT || kind == FP_TIMING_VITAL_WITHOUT;
+    const bool is_of_vitals = kind == FP_TIMING_VITAL_ELEMENT || kind == FP_TIMING_VITAL_WITHOUT ||
+                              kind == FP_TIMING_VITAL_PROFILED;
     const enum fp_name_kind of = is_of_vitals ? FP_NAME_ELEMENT : FP_NAME_TIMING;
     return is_bounded(fold) && is_refused(fold, of, timing_id);
 }
