@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The list of what to fix first: what_if over all vitals.
+-- The list of what to fix first: what_if over vitals, responses and own measures.
 
 create or replace function fleetprof_data.routes_without(given fleetprof_data.filters, vital text, things text[])
 returns table (thing text, route text, loads double precision)
@@ -37,6 +37,46 @@ $$;
 
 comment on function fleetprof_data.routes_without is
     'Returns the routes on which things made a vital longer, with the profiled page loads. things: kind and name of vital_without, with a space between them.';
+
+create or replace function fleetprof_data.profiled_measures(given fleetprof_data.filters)
+returns text[]
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    -- Each is looked at for itself.
+    most constant integer := 8;
+    selected selection := select_segments(profiled_measures.given);
+begin
+    if selected.segment_ids is null then
+        return '{}';
+    end if;
+    return (
+        select coalesce(array_agg(name order by count desc, name collate "C"), '{}')
+        from (
+            select name, sum(count) as count
+            from (
+                select timing_id, sum(count) as count
+                from (
+                    select unnest(timing_id) as timing_id, unnest(count) as count
+                    from timing_bin_packed
+                    where is_selected(selected, sealed, group_id, bucket, span)
+                ) as entry
+                group by timing_id
+            ) as sums
+            join timing using (timing_id)
+            where kind = 'vital_profiled' and waited_kind(name) <> 'vital'
+            group by name
+            having sum(count) >= least_profiled_loads()
+            order by 2 desc, name collate "C"
+            limit most
+        ) as profiled);
+end
+$$;
+
+comment on function fleetprof_data.profiled_measures is
+    'Returns measures, and (response), whose profiled values are enough to say in which interval a gain lies: at most 8, those with most values.';
 
 create or replace function fleetprof.fix_first(
     -- {{filters}},
@@ -86,9 +126,9 @@ begin
         -- 50 ms of an INP are more than of an LCP: gains are compared as shares of what is good.
         select
             row_number() over (
-                order by gain_ms / vital_good_us(vital) desc, vital, kind, name collate "C", resource collate "C", line, column_number) as rank,
+                order by gain_ms / waited_good_us(vital) desc, vital, kind, name collate "C", resource collate "C", line, column_number) as rank,
             gains.*
-        from named_gains(given, '{INP,LCP}') as gains
+        from named_gains(given, '{INP,LCP}' || profiled_measures(given)) as gains
         -- A gain that may be nothing is not worth a row.
         where gain_low > 0
     ),
@@ -125,7 +165,7 @@ begin
         gain_low,
         gain_high,
         p75_ms,
-        vital_good_us(vital) / 1000,
+        waited_good_us(vital) / 1000,
         less_poor_share,
         package,
         party,
@@ -152,5 +192,5 @@ $$;
 comment on function fleetprof.fix_first is
     -- {{comment of fix_first}};
 
-revoke execute on function fleetprof_data.routes_without, fleetprof.fix_first from public;
-grant execute on function fleetprof_data.routes_without, fleetprof.fix_first to fleetprof_reader;
+revoke execute on function fleetprof_data.routes_without, fleetprof_data.profiled_measures, fleetprof.fix_first from public;
+grant execute on function fleetprof_data.routes_without, fleetprof_data.profiled_measures, fleetprof.fix_first to fleetprof_reader;

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Web vitals without something that ran: what they would be at most.
+-- Web vitals, responses and measures without something that ran: what they would be at most.
 
 create or replace function fleetprof_data.least_profiled_loads()
 returns integer
@@ -50,6 +50,26 @@ end;
 
 comment on function fleetprof_data.vital_poor_us is 'Returns above which value a vital is poor, in microseconds.';
 
+create or replace function fleetprof_data.waited_kind(vital text)
+returns text
+language sql immutable parallel safe
+return case vital
+    -- {{each vital: when '$name' then 'vital'}}
+    when '(response)' then 'response'
+    else 'measure'
+end;
+
+comment on function fleetprof_data.waited_kind is
+    'Returns the kind of timing of what what_if looks at: vital, response, or measure for any other name.';
+
+create or replace function fleetprof_data.waited_good_us(vital text)
+returns double precision
+language sql immutable parallel safe
+return coalesce(fleetprof_data.vital_good_us(waited_good_us.vital), 1000000);
+
+comment on function fleetprof_data.waited_good_us is
+    'Returns vital_good_us; of a response or a measure one second, up to which a visitor''s flow of thought is said to stay.';
+
 create or replace function fleetprof_data.without_bins(selected fleetprof_data.selection, vital text)
 returns table (kind text, name text, histogram smallint, bin smallint, count double precision)
 language plpgsql stable parallel safe rows 10000
@@ -57,6 +77,8 @@ set search_path = fleetprof_data, pg_temp
 set enable_sort = off
 as $$
 #variable_conflict use_column
+declare
+    waited constant text := waited_kind(without_bins.vital);
 begin
     -- Citus has no plan for the join below if nothing is selected.
     if (without_bins.selected).segment_ids is null then
@@ -64,7 +86,7 @@ begin
     end if;
     return query
     select
-        case kind when 'vital' then '(all)' when 'vital_profiled' then '(profiled)' else source end,
+        case when kind = waited::timing_kind then '(all)' when kind = 'vital_profiled' then '(profiled)' else source end,
         case kind when 'vital_without' then function else '' end,
         (bin / 2048)::smallint,
         (bin % 2048)::smallint,
@@ -79,17 +101,17 @@ begin
         group by timing_id, bin
     ) as sums
     join timing using (timing_id)
-    where kind in ('vital', 'vital_profiled', 'vital_without')
-        and name = without_bins.vital
-        -- Views of soft navigations, and pages that come back whole, are not looked at.
-        and navigation not in ('soft', 'back-forward-cache')
+    where kind in (waited::timing_kind, 'vital_profiled', 'vital_without')
+        and (name = without_bins.vital or kind = 'response')
+        -- Vitals of views of soft navigations, and of pages that come back whole, are not looked at.
+        and (waited <> 'vital' or navigation not in ('soft', 'back-forward-cache'))
     group by 1, 2, 3, 4
     having sum(count) > 0;
 end
 $$;
 
 comment on function fleetprof_data.without_bins is
-    'Returns histograms of a vital of page loads: of all (kind (all)), of profiled ones ((profiled)), and by kind and name of what ran those that it made longer: histogram 0 as they are, 1 without it, 2 with half of it.';
+    'Returns histograms of a vital of page loads, of responses, or of a measure: of all (kind (all)), of profiled ones ((profiled)), and by kind and name of what ran those that it made longer: histogram 0 as they are, 1 without it, 2 with half of it.';
 
 create or replace function fleetprof_data.vital_gains(
     selected fleetprof_data.selection,
@@ -291,7 +313,7 @@ begin
         case when whole.profiled >= least_profiled_loads() then gone.error_us end,
         half.gain_us,
         case when whole.profiled >= least_profiled_loads() then half.error_us end,
-        coalesce(candidate.less_poor, 0) / whole.profiled,
+        case when poor_us is not null then coalesce(candidate.less_poor, 0) / whole.profiled end,
         candidate.loads::bigint,
         whole.profiled::bigint
     from candidate
@@ -358,7 +380,7 @@ begin
         named.resource,
         named.line,
         named.column_number,
-        nullif(package.name, '(no package)'),
+        case gain.kind when 'package' then gain.name else nullif(package.name, '(no package)') end,
         case gain.kind when 'function' then party.name when 'host' then party_of_host(gain.name, own) end,
         -- Such as (nobody): not an owner.
         case when owner.name not like '(%' then owner.name end,
@@ -426,12 +448,11 @@ as $$
 #variable_conflict use_column
 declare
     -- {{given}}
-    vitals constant text[] := '{INP,LCP}';
 begin
-    if what_if.vital is null or what_if.vital <> all(vitals) then
+    if what_if.vital is null or what_if.vital = '' or waited_kind(upper(what_if.vital)) = 'vital' and what_if.vital not in ('INP', 'LCP') then
         raise invalid_parameter_value using
             message = coalesce('nothing is known of "' || what_if.vital || '" without what ran', 'vital is null'),
-            hint = format('vital is one of %s.', array_to_string(vitals, ', '));
+            hint = 'vital is INP, LCP, (response), or the name of an own measure.';
     end if;
     if what_if.top < 1 then
         raise invalid_parameter_value using
@@ -472,11 +493,11 @@ comment on function fleetprof.what_if is
 
 revoke execute on function
     fleetprof_data.least_profiled_loads, fleetprof_data.share_spread_us, fleetprof_data.vital_good_us,
-    fleetprof_data.vital_poor_us, fleetprof_data.without_bins, fleetprof_data.vital_gains, fleetprof_data.named_gains,
+    fleetprof_data.vital_poor_us, fleetprof_data.waited_kind, fleetprof_data.waited_good_us, fleetprof_data.without_bins, fleetprof_data.vital_gains, fleetprof_data.named_gains,
     fleetprof.what_if
 from public;
 grant execute on function
     fleetprof_data.least_profiled_loads, fleetprof_data.share_spread_us, fleetprof_data.vital_good_us,
-    fleetprof_data.vital_poor_us, fleetprof_data.without_bins, fleetprof_data.vital_gains, fleetprof_data.named_gains,
+    fleetprof_data.vital_poor_us, fleetprof_data.waited_kind, fleetprof_data.waited_good_us, fleetprof_data.without_bins, fleetprof_data.vital_gains, fleetprof_data.named_gains,
     fleetprof.what_if
 to fleetprof_reader;

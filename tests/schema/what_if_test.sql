@@ -4,7 +4,7 @@
 set local search_path = pgtap, fleetprof, pg_catalog;
 
 insert into segment (segment_id, route) values (1, '/cart'), (2, '/help'), (3, '/search');
-insert into segment (segment_id, site) values (4, 'few'), (5, 'builds'), (6, 'soft');
+insert into segment (segment_id, site) values (4, 'few'), (5, 'builds'), (6, 'soft'), (7, 'own');
 insert into frame_name values
     ('sort', 'sort', 'https://shop.example/app.js', 10, 1, 'function'),
     ('load 1', 'load', 'https://shop.example/app-0a1b2c3d.js', 10, 1, 'function'),
@@ -29,9 +29,21 @@ insert into visit values
     (5, 100, true, 100, null, null, null, null),
     (5, 50, true, 600, 'function', 'load 1', 100, 350),
     (5, 50, true, 600, 'function', 'load 2', 100, 350);
+-- Responses and measures.
+insert into visit values
+    (7, 100, true, 1000, 'host', 'tag.example', 400, 700, '(response)'),
+    (7, 100, true, 1000, 'package', 'react-dom', 600, 800, 'search'),
+    (7, 300, false, 1000, null, null, null, null, '(response)'),
+    (7, 300, false, 1000, null, null, null, null, 'search'),
+    (7, 60, true, 3000, 'package', 'react-dom', 600, 800, 'rare');
 insert into visit values (6, 500, false, 900, null, null, null, null, 'INP', 'soft'), (6, 100, true, 200, 'marker', 'layout', 100, 150, 'LCP', 'hard');
 insert into timing_value (segment_id, kind, name, us, navigation)
-select segment_id, 'vital', vital, 1000 * now_ms, navigation
+select
+    segment_id,
+    case vital when '(response)' then 'response' when 'search' then 'measure' when 'rare' then 'measure' else 'vital' end::fleetprof_data.timing_kind,
+    case vital when '(response)' then 'click' else vital end,
+    1000 * now_ms,
+    navigation
 from visit
 cross join generate_series(1, visits);
 -- Names; what they count stands in bins alone.
@@ -61,7 +73,7 @@ set function = pg_temp.id(site, function)::text
 from (select distinct site from pg_temp.segment) as own
 where kind = 'vital_without' and source = 'function' and timing_id = pg_temp.id(site, 'vital_without' || name || source || function);
 
-select plan(16);
+select plan(22);
 
 select results_eq(
     $$ select kind, name, resource, line, round(p75_ms::numeric, -1), round(p75_gone_ms::numeric, -1), round(p75_halved_ms::numeric, -1), loads, profiled_loads
@@ -108,6 +120,23 @@ select results_eq(
     $$ select name, owner from fix_first('shop', '2026-01-05Z', '2026-01-06Z')
        union all select name, owner from what_if('INP', 'shop', '2026-01-05Z', '2026-01-06Z') where kind <> 'function' or owner is not null $$,
     $$ values ('sort', '@web'), ('sort', '@web'), ('tag.example', null) $$, 'its owner, and none of a host');
+select results_eq(
+    $$ select kind, name, package, party, round(p75_ms::numeric, -2), round(gain_ms::numeric, -2), less_poor_share, loads, profiled_loads
+       from what_if('(response)', 'own', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values ('host', 'tag.example', null::text, null::text, 1000::numeric, 600::numeric, null::float8, 100::bigint, 100::bigint) $$,
+    'responses: those of all types together');
+select results_eq(
+    $$ select kind, name, package, round(p75_ms::numeric, -2), round(gain_ms::numeric, -2), loads
+       from what_if('search', 'own', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values ('package', 'react-dom', 'react-dom', 1000::numeric, 400::numeric, 100::bigint) $$,
+    'an own measure, without a package');
+select is_empty($$ select * from what_if('click', 'own', '2026-01-05Z', '2026-01-06Z') $$, 'no measure is called this');
+select results_eq(
+    $$ select rank, kind, name, vital, good_ms, routes from fix_first('own', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values (1, 'host', 'tag.example', '(response)', 1000::float8, '/cart'), (2, 'package', 'react-dom', 'search', 1000, '/cart') $$,
+    'fix_first ranks them, too, if their values are enough');
+select throws_ok($$ select * from what_if('inp', 'shop') $$, '22023', 'nothing is known of "inp" without what ran', 'a vital in lower case');
+select throws_ok($$ select * from what_if('', 'shop') $$, '22023', 'nothing is known of "" without what ran', 'no name');
 select throws_ok($$ select * from what_if('CLS', 'shop') $$, '22023', 'nothing is known of "CLS" without what ran', 'another vital');
 select throws_ok($$ select * from what_if('INP', 'shop', top => 0) $$, '22023', 'top is 0', 'no rows');
 select throws_ok($$ select * from fix_first('shop', top => -1) $$, '22023', 'top is -1', 'fewer');
