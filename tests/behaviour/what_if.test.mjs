@@ -36,9 +36,9 @@ function trace(runs, end) {
 const click = (/** @type {number} */ start, /** @type {number} */ duration) => ({
   type: 'pointer', target: '#buy', start, processingStart: start, processingEnd: start + duration, duration });
 
-/** @param {object} envelope */
-async function upload(envelope) {
-  const reply = await fetch(`${stack.collector.url}/v1/ingest/pk_shop`, {
+/** @param {object} envelope @param {string} [key] */
+async function upload(envelope, key = 'pk_shop') {
+  const reply = await fetch(`${stack.collector.url}/v1/ingest/${key}`, {
     method: 'POST', headers: { 'user-agent': chrome }, body: JSON.stringify({ version: 1, sampleInterval: 10, id: randomUUID(), ...envelope }),
   });
   assert.equal(reply.status, 204, await reply.text());
@@ -65,14 +65,28 @@ async function load(number, apart) {
     trace: { ...trace(runs, 3500), samples: trace(runs, 3500).samples.filter(({ timestamp }) => timestamp > 2900) } });
 }
 
+/** Sends a page load with a measure and a response of 600 ms, of which a third party and a package took 300 and 200. @param {boolean} apart */
+async function ownLoad(apart) {
+  const common = { load: randomUUID(), page: { url: 'https://www.shop.example/own' } };
+  const waits = { entries: [{ entryType: 'measure', name: 'search', startTime: 1000, duration: 600 }],
+    responses: [{ type: 'click', target: '#buy', start: 1000, duration: 600 }] };
+  const what = trace([[1000, 1300, 2], [1300, 1400, 1], [1400, 1500, 0]], 1800);
+  const profile = { start: 0, duration: 1800, trace: { ...what, resources: ['https://www.shop.example/node_modules/swr/index.js', what.resources[1]] } };
+  if (!apart) return upload({ ...common, part: 0, ...waits, ...profile }, 'pk_own');
+  await upload({ ...common, part: 0, start: 0, duration: 0, ...waits }, 'pk_own');
+  await counted();
+  return upload({ ...common, part: 1, ...profile }, 'pk_own');
+}
+
 before(async () => {
-  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', routes: ['/product', '/cart'] }] } });
+  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', routes: ['/product', '/cart'] }, { name: 'own', key: 'pk_own' }] } });
   env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
   for (let number = 0; number < 120; number += 1) await load(number, number < 2);
   // Not profiled: they count in p75 alone.
   for (let number = 0; number < 40; number += 1) {
     await upload({ load: randomUUID(), page: { url: 'https://www.shop.example/cart' }, vitals: [{ name: 'INP', value: 600, id: 'v1' }] });
   }
+  for (let number = 0; number < 110; number += 1) await ownLoad(number < 2);
   await counted();
 });
 after(async () => { await stack?.stop(); });
@@ -112,14 +126,34 @@ test('fix_first: one list, with routes', async () => {
   assert.deepEqual(await ask("* from fleetprof.fix_first('shop', route => '/cart')"), [], 'too few to say');
 });
 
+test('responses and measures: each once, with packages and hosts', async () => {
+  for (const vital of ['(response)', 'search']) {
+    const rows = await ask(`* from fleetprof.what_if('${vital}', 'own')`);
+    for (const [kind, name, gone] of /** @type {[string, string, number][]} */ ([['host', 'chat.example', 300], ['package', 'swr', 400], ['function', 'openChat', 300]])) {
+      const row = rows.find((one) => one.kind === kind && one.name === name);
+      assert.ok(row, `${vital} without ${name}`);
+      close(row.p75_ms, 600);
+      close(row.p75_gone_ms, gone);
+      assert.deepEqual([row.loads, row.profiled_loads, row.less_poor_share], [110, 110, null]);
+    }
+  }
+  const first = await ask("* from fleetprof.fix_first('own')");
+  assert.deepEqual(new Set(first.map(({ vital }) => vital)), new Set(['(response)', 'search']));
+  assert.ok(first.some(({ kind, name, party }) => kind === 'host' && name === 'chat.example' && party === 'third'));
+  assert.ok(first.some(({ kind, package: of }) => kind === 'package' && of === 'swr'));
+  const { code, stdout, stderr } = await run([program, 'what-if', '(response)', '--site', 'own'], { env });
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^package\tswr\t/m);
+});
+
 test('the command line says what gains rest on, once', async () => {
-  for (const args of [['what-if', 'INP'], ['fix-first']]) {
+  for (const args of [['what-if', 'INP', '--site', 'shop'], ['fix-first', '--site', 'shop']]) {
     const { code, stdout, stderr } = await run([program, ...args], { env });
     assert.equal(code, 0, stderr);
     assert.match(stdout, /sortReviews/);
     assert.equal(stderr.split('Gains do not add up').length, 2);
   }
-  const { code, stderr } = await run([program, 'what-if', 'CLS'], { env });
+  const { code, stderr } = await run([program, 'what-if', 'CLS', '--site', 'shop'], { env });
   assert.equal(code, 2);
-  assert.match(stderr, /nothing is known of "CLS"[^]*hint: vital is one of INP, LCP/);
+  assert.match(stderr, /nothing is known of "CLS"[^]*hint: vital is INP, LCP, \(response\), or the name of an own measure/);
 });

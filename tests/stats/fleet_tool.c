@@ -393,7 +393,7 @@ static int compare_ms(const void *a, const void *b)
 static void gains(struct tool *tool, char *arguments)
 {
     static const double shares[] = {1, 0, 0.5};
-    enum { SHARES = sizeof(shares) / sizeof(shares[0]) };
+    enum { SHARES = sizeof(shares) / sizeof(shares[0]), VISIT_VALUES_MEAN_MAX = 10 };
     struct visits_world world;
     struct visit visit;
     char *rest = NULL;
@@ -402,17 +402,21 @@ static void gains(struct tool *tool, char *arguments)
         die("gains LOADS …");
     const size_t count = strtoul(loads, NULL, 10);
     read_world(&rest, &world);
-    double *values = calloc(SHARES * count, sizeof(*values));
+    const size_t most = count * (world.values > 0 ? VISIT_VALUES_MEAN_MAX : 1) + VISIT_WAITS_MAX;
+    double *values = calloc(SHARES * most, sizeof(*values));
     if (values == NULL)
         die("memory");
-    for (size_t i = 0; i < count; i++) {
+    size_t listed = 0;
+    for (size_t i = 0; i < count && listed + VISIT_WAITS_MAX <= most; i++) {
+        unsigned added = 0;
         visits_draw(&tool->fleet, &world, &visit);
         for (size_t k = 0; k < SHARES; k++)
-            values[k * count + i] = visits_vital_ms(&world, &visit, shares[k]);
+            added = visits_list_ms(&world, &visit, shares[k], values + k * most + listed);
+        listed += added;
     }
     for (size_t k = 0; k < SHARES; k++) {
-        qsort(values + k * count, count, sizeof(*values), compare_ms);
-        printf("%s%.3f", k == 0 ? "[" : ", ", values[k * count + count * 3 / 4]);
+        qsort(values + k * most, listed, sizeof(*values), compare_ms);
+        printf("%s%.3f", k == 0 ? "[" : ", ", values[k * most + listed * 3 / 4]);
     }
     printf("]\n");
     free(values);

@@ -48,6 +48,11 @@ double *visits_option(struct visits_world *world, const char *name)
         {"depth", &world->depth},
         {"apart", &world->apart},
         {"rounded", &world->rounded},
+        {"values", &world->values},
+        {"names", &world->names},
+        {"package", &world->package},
+        {"host", &world->host},
+        {"marker", &world->marker},
     };
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
         if (strcmp(name, options[i].name) == 0)
@@ -109,7 +114,7 @@ static int compare_ms(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-double visits_vital_ms(const struct visits_world *world, const struct visit *visit, double share)
+static double vital_ms(const struct visits_world *world, const struct visit *visit, double share)
 {
     enum { OF_RANK = 50 };
     double values[VISIT_WAITS_MAX];
@@ -117,6 +122,18 @@ double visits_vital_ms(const struct visits_world *world, const struct visit *vis
         values[i] = rounded(world, visit->waits[i].base_ms + share * visit->waits[i].own_ms);
     qsort(values, visit->count, sizeof(*values), compare_ms);
     return values[visit->count / OF_RANK < visit->count ? visit->count / OF_RANK : 0];
+}
+
+unsigned visits_list_ms(const struct visits_world *world, const struct visit *visit, double share,
+                        double *values_ms)
+{
+    if (world->values == 0) {
+        values_ms[0] = vital_ms(world, visit, share);
+        return 1;
+    }
+    for (unsigned i = 0; i < visit->count; i++)
+        values_ms[i] = rounded(world, visit->waits[i].base_ms + share * visit->waits[i].own_ms);
+    return visit->count;
 }
 
 /* ---- profiles ---- */
@@ -135,20 +152,24 @@ static void fill_tables(const struct visits_world *world, struct fp_arena *arena
                         struct fp_profile *profile)
 {
     static const struct fp_str script = {"https://shop.example/app.js", 27};
-    enum { NAME_LEN = 16 };
+    static const struct fp_str package = {"https://shop.example/node_modules/target/a.js", 45};
+    static const struct fp_str host = {"https://target/a.js", 19};
+    enum { NAME_LEN = 16, SCRIPTS = 2 };
     const uint32_t depth = (uint32_t)world->depth < DEPTH_MAX ? (uint32_t)world->depth : DEPTH_MAX;
     const uint32_t count = depth + OTHERS + 1;
-    profile->resources = need(fp_arena_array(arena, 1, sizeof(*profile->resources)));
+    profile->resources = need(fp_arena_array(arena, SCRIPTS, sizeof(*profile->resources)));
     profile->frames = need(fp_arena_array(arena, count, sizeof(*profile->frames)));
     profile->stacks = need(fp_arena_array(arena, count, sizeof(*profile->stacks)));
     profile->resources[0] = script;
-    profile->resource_count = 1;
+    profile->resources[1] = world->host > 0 ? host : package;
+    profile->resource_count = SCRIPTS;
+    const uint32_t last = world->host > 0 || world->package > 0;
     profile->frame_count = profile->stack_count = count;
     for (uint32_t i = 0; i < count; i++) {
         char *name = need(fp_arena_alloc(arena, NAME_LEN));
         const int len = snprintf(name, NAME_LEN, "%s%u", i + 1 == count ? "target" : "other", i);
         profile->frames[i] = (struct fp_profile_frame){
-            {name, i + 1 == count ? 6 : (size_t)len}, 0, (int32_t)i + 1, 1};
+            {name, i + 1 == count ? 6 : (size_t)len}, i + 1 == count ? last : 0, (int32_t)i + 1, 1};
         const uint32_t parent = i < depth ? i : depth;
         profile->stacks[i] = (struct fp_profile_stack){i, parent > 0 ? parent - 1 : FP_INDEX_NONE};
     }
@@ -184,6 +205,18 @@ static uint32_t stack_at(const struct fp_profile *profile, const struct placed *
     return profile->stack_count - 1 - OTHERS + turn % OTHERS;
 }
 
+/* Makes the sample of a time. Style has no stack. */
+static struct fp_profile_sample sample_at(const struct visits_world *world,
+                                          const struct fp_profile *profile,
+                                          const struct placed *placed, unsigned wait,
+                                          int64_t time_us)
+{
+    const uint32_t stack = stack_at(profile, placed, wait, time_us);
+    if (world->marker > 0 && stack == profile->stack_count - 1)
+        return (struct fp_profile_sample){time_us, FP_INDEX_NONE, FP_MARKER_STYLE};
+    return (struct fp_profile_sample){time_us, stack, FP_MARKER_NONE};
+}
+
 static void fill_trace(struct fleet *fleet, const struct visits_world *world,
                        const struct visit *visit, struct fp_arena *arena,
                        struct fp_profile *profile)
@@ -197,8 +230,8 @@ static void fill_trace(struct fleet *fleet, const struct visits_world *world,
         const struct placed placed = place(&visit->waits[i], start_us);
         for (; time_us < placed.end_us + GAP_US / 2 && profile->sample_count < SAMPLES_MAX;
              time_us += INTERVAL_US)
-            profile->samples[profile->sample_count++] = (struct fp_profile_sample){
-                time_us, stack_at(profile, &placed, i, time_us), FP_MARKER_NONE};
+            profile->samples[profile->sample_count++] =
+                sample_at(world, profile, &placed, i, time_us);
         start_us = placed.end_us + GAP_US;
     }
 }
@@ -230,7 +263,7 @@ static void fill_vital(const struct visits_world *world, const struct visit *vis
     profile->vital_count = 1;
     profile->vitals[0] = (struct fp_profile_vital){
         .vital = is_lcp ? FP_VITAL_LCP : FP_VITAL_INP,
-        .value_us = (int64_t)(visits_vital_ms(world, visit, 1) * 1000),
+        .value_us = (int64_t)(vital_ms(world, visit, 1) * 1000),
         .has_id = true,
         .metric = 1,
     };
@@ -246,6 +279,59 @@ static void fill_vital(const struct visits_world *world, const struct visit *vis
     }
 }
 
+/* Adds the waits as responses. */
+static void fill_responses(const struct visit *visit, struct fp_arena *arena,
+                           struct fp_profile *profile)
+{
+    int64_t start_us = GAP_US;
+    profile->results = need(fp_arena_array(arena, visit->count, sizeof(*profile->results)));
+    for (unsigned i = 0; i < visit->count; i++) {
+        const struct placed placed = place(&visit->waits[i], start_us);
+        profile->results[profile->result_count++] =
+            (struct fp_profile_result){.type = FP_STR("click"),
+                                       .target = FP_STR("#buy"),
+                                       .start_us = placed.start_us,
+                                       .duration_us = placed.end_us - placed.start_us};
+        start_us = placed.end_us + GAP_US;
+    }
+}
+
+/* Adds the waits as measures, and with the first wait others of the same length. */
+static void fill_measures(const struct visits_world *world, const struct visit *visit,
+                          struct fp_arena *arena, struct fp_profile *profile)
+{
+    enum { NAME_LEN = 16 };
+    int64_t start_us = GAP_US;
+    const unsigned names = (unsigned)world->names;
+    profile->timings = need(fp_arena_array(arena, visit->count + names, sizeof(*profile->timings)));
+    for (unsigned i = 0; i < visit->count; i++) {
+        const struct placed placed = place(&visit->waits[i], start_us);
+        struct fp_profile_timing timing = {.kind = FP_TIMING_MEASURE,
+                                           .name = FP_STR("search"),
+                                           .has_start = true,
+                                           .start_us = placed.start_us,
+                                           .value_us = placed.end_us - placed.start_us};
+        profile->timings[profile->timing_count++] = timing;
+        for (unsigned k = 0; i == 0 && k < names; k++) {
+            char *name = need(fp_arena_alloc(arena, NAME_LEN));
+            timing.name = (struct fp_str){name, (size_t)snprintf(name, NAME_LEN, "measure%u", k)};
+            profile->timings[profile->timing_count++] = timing;
+        }
+        start_us = placed.end_us + GAP_US;
+    }
+}
+
+static void fill_waits(const struct visits_world *world, const struct visit *visit,
+                       struct fp_arena *arena, struct fp_profile *profile)
+{
+    if (world->values == 0)
+        fill_vital(world, visit, arena, profile);
+    else if (world->values == 1)
+        fill_responses(visit, arena, profile);
+    else
+        fill_measures(world, visit, arena, profile);
+}
+
 void visits_fill(struct fleet *fleet, const struct visits_world *world, const struct visit *visit,
                  const struct visit_part *part, struct fp_arena *arena, struct fp_profile *profile)
 {
@@ -258,12 +344,13 @@ void visits_fill(struct fleet *fleet, const struct visits_world *world, const st
                                    .part = part->number,
                                    .has_page_route = true,
                                    .page_route = FP_STR("/"),
+                                   .page_url = FP_STR("https://shop.example/"),
                                    .said.thread = FP_STR("window"),
                                    .release = FP_STR("1")};
     for (size_t i = 0; i < sizeof(profile->id.bytes); i++)
         profile->id.bytes[i] = (uint8_t)(fleet_uniform(fleet) * 256);
     if (part->has_vital)
-        fill_vital(world, visit, arena, profile);
+        fill_waits(world, visit, arena, profile);
     if (part->has_trace)
         fill_trace(fleet, world, visit, arena, profile);
 }

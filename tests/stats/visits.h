@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Visits: page loads whose INP or LCP is known with a function and without it.
+ * Visits: page loads whose INP, LCP, responses or measures are known with a thing and without it.
  */
 #ifndef FP_TESTS_STATS_VISITS_H
 #define FP_TESTS_STATS_VISITS_H
@@ -24,6 +24,11 @@ struct visits_world {
     double depth;     /* functions below all others on each stack */
     double apart;     /* 1: the vital and the trace are parts, in either order */
     double rounded;   /* 1: to 8 ms, as browsers do */
+    double values;    /* 1: each wait is a response instead of an interaction; 2: a measure */
+    double names;     /* other measures of the page load */
+    double package;   /* 1: the function is a script of a package; all that it is of: target */
+    double host;      /* 1: of a host of its own */
+    double marker;    /* 1: not a function, but style */
 };
 
 /* A wait of the visitor. */
@@ -47,8 +52,10 @@ double *visits_option(struct visits_world *world, const char *name);
 
 void visits_draw(struct fleet *fleet, const struct visits_world *world, struct visit *visit);
 
-/* Returns the vital of the page load if the function took this share of its time. */
-double visits_vital_ms(const struct visits_world *world, const struct visit *visit, double share);
+/* Lists the vital of the page load, or the values of its waits, if the function took this share of
+ * its time. values_ms: VISIT_WAITS_MAX. Returns how many there are. */
+unsigned visits_list_ms(const struct visits_world *world, const struct visit *visit, double share,
+                        double *values_ms);
 
 /* A part of the page load, and what it has. */
 struct visit_part {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tests the promises of what_if, on page loads whose vital is known without a function: folded, stored and asked by the
+ * Tests the promises of what_if, on page loads whose vital, responses and measures are known without a thing: folded, stored and asked by the
  * collector's own code. FLEETPROF_LONG draws 20 sites of each world with 4,000 profiled page loads; without it a few
  * worlds are drawn twice. FLEETPROF_STATS_RUNS is another number, FLEETPROF_STATS_ONLY a part of a test's name.
  */
@@ -28,9 +28,19 @@ const worlds = {
   'deep stacks': { depth: 30 },
   'vital and trace in parts that come in either order': { apart: 1 },
   'an LCP': { interactions: -1, base_ms: 1200, presence: 0.5, mean_ms: 500 },
+  'a package': { package: 1, presence: 0.2, mean_ms: 200 },
+  'a third party': { host: 1, interactions: 5 },
+  'a marker': { marker: 1, presence: 1, mean_ms: 50 },
+  'a package in an LCP': { interactions: -1, base_ms: 900, presence: 0.6, mean_ms: 400, package: 1 },
+  responses: { values: 1 },
+  'responses, a third party in parts': { values: 1, host: 1, apart: 1 },
+  measures: { values: 2 },
+  'measures among ten': { values: 2, names: 9, interactions: 1 },
+  'measures, a package in parts': { values: 2, package: 1, apart: 1 },
 };
 /** Without FLEETPROF_LONG. */
-const shortOnes = ['in 30 % of interactions, 120 ms', 'vital and trace in parts that come in either order', 'an LCP'];
+const shortOnes = ['in 30 % of interactions, 120 ms', 'vital and trace in parts that come in either order', 'an LCP', 'a package', 'a marker',
+  'responses, a third party in parts', 'measures among ten'];
 
 /** @type {Fleet} */
 let fleet;
@@ -44,7 +54,8 @@ for (const [name, world] of Object.entries(worlds)) {
   const isSkipped = process.env.FLEETPROF_STATS_ONLY !== undefined ? !name.includes(process.env.FLEETPROF_STATS_ONLY) : !isLong && !shortOnes.includes(name);
   if (isSkipped) continue;
   test(`what_if says what p75 would be: ${name}`, async (t) => {
-    const vital = (world.interactions ?? 1) < 0 ? 'LCP' : 'INP';
+    const vital = world.values ? ['(response)', 'search'][world.values - 1] : (world.interactions ?? 1) < 0 ? 'LCP' : 'INP';
+    const kind = ['package', 'host', 'marker'].find((one) => world[one]) ?? 'function';
     await fleet.site(7);
     const [now, gone, half] = await fleet.gains(400_000, world);
     /** @type {number[][]} */
@@ -53,9 +64,9 @@ for (const [name, world] of Object.entries(worlds)) {
     for (let run = 0; run < runs; run += 1) {
       await fleet.site(20_261_128 + run);
       await fleet.visits(loads, profiled, world);
-      const row = (await fleet.whatIf(vital)).find((one) => one.name === 'target');
-      assert.ok(row, 'the function is among those that were looked at');
-      assert.equal(Number(row.profiled_loads), profiled, 'each profiled page load counts once');
+      const row = (await fleet.whatIf(vital)).find((one) => one.kind === kind && one.name === (kind === 'marker' ? 'style' : 'target'));
+      assert.ok(row, 'the thing is among those that were looked at');
+      if (!world.values) assert.equal(Number(row.profiled_loads), profiled, 'each profiled page load counts once');
       errors[0].push(row.gain_ms - (now - gone));
       errors[1].push(row.p75_ms - row.p75_halved_ms - (now - half));
       held += Number(row.gain_low <= now - gone && row.gain_high >= now - gone);
