@@ -84,11 +84,12 @@ static void each_column_of_a_flush_has_its_type(void **state)
     }
 }
 
-/* True for columns that the statements fill by themselves: days, and what a vital replaced. */
+/* True for columns that the statements fill by themselves: days, and what a vital replaced; and for
+ * the key of a frame's name, which the server makes. */
 static bool is_filled_by_statement(const struct fp_store_table *table, const char *column)
 {
     if (table->style == FP_STORE_TABLE_DICTIONARY)
-        return strcmp(column, "last_seen") == 0;
+        return strcmp(column, "last_seen") == 0 || strcmp(column, "name_key") == 0;
     if (table->style == FP_STORE_TABLE_LAST_VALUES &&
         (strncmp(column, "replaced_", strlen("replaced_")) == 0 || strcmp(column, "sent") == 0))
         return true;
