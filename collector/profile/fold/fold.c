@@ -135,6 +135,28 @@ static bool describe(struct fp_fold *fold)
     return true;
 }
 
+/* In the order in which each needs those before it. */
+static bool (*const steps[])(struct fp_fold *fold) = {
+    describe,
+    fp_fold_weigh,
+    fp_fold_attribute,
+    fp_fold_events,
+    fp_fold_bound_stacks,
+    fp_fold_sum,
+    fp_fold_name_calls,
+    fp_fold_timings,
+    fp_fold_claim,
+    fp_fold_remember,
+    fp_fold_join,
+    fp_fold_without,
+    fp_fold_measures,
+    fp_fold_waits,
+    fp_fold_scripts,
+    fp_fold_remember_counted,
+    fp_fold_session,
+    fp_fold_refusals,
+};
+
 bool fp_fold(const struct fp_profile *profile, const struct fp_fold_context *context,
              struct fp_arena *arena, struct fp_delta *delta)
 {
@@ -152,13 +174,9 @@ bool fp_fold(const struct fp_profile *profile, const struct fp_fold_context *con
     fp_map_init(&fold.resources, profile->resource_count + calls);
     fp_map_init(&fold.frames, profile->frame_count + fold.made_max + calls);
     fp_map_init(&fold.stacks, profile->stack_count + fold.made_max);
-    bool folded = describe(&fold) && fp_fold_weigh(&fold) && fp_fold_attribute(&fold) &&
-                  fp_fold_events(&fold) && fp_fold_bound_stacks(&fold) && fp_fold_sum(&fold) &&
-                  fp_fold_name_calls(&fold) && fp_fold_timings(&fold) && fp_fold_claim(&fold) &&
-                  fp_fold_remember(&fold) && fp_fold_join(&fold) && fp_fold_without(&fold) &&
-                  fp_fold_measures(&fold) && fp_fold_waits(&fold) && fp_fold_scripts(&fold) &&
-                  fp_fold_remember_counted(&fold) && fp_fold_session(&fold) &&
-                  fp_fold_refusals(&fold);
+    bool folded = true;
+    for (size_t i = 0; folded && i < FP_COUNT(steps); i++)
+        folded = steps[i](&fold);
     fp_map_release(&fold.resources);
     fp_map_release(&fold.frames);
     fp_map_release(&fold.stacks);

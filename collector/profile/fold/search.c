@@ -405,7 +405,7 @@ static bool list_sources(struct fp_search *searching)
     struct fp_fold *fold = searching->fold;
     const struct fp_fold_context *context = fold->context;
     const struct fp_delta *delta = fold->delta;
-    size_t most = (size_t)delta->frame_count + 2 * delta->resource_count + FP_MARKER_COUNT;
+    size_t most = delta->frame_count + 2 * (size_t)delta->resource_count + FP_MARKER_COUNT;
     searching->source_count = context->earlier_count + 1;
     searching->sources =
         fp_arena_array(fold->arena, searching->source_count, sizeof(*searching->sources));
