@@ -69,7 +69,7 @@ async function drawFleet(seed) {
 
 test('estimates of adaptive rates are without a bias, and intervals hold the truth', async (t) => {
   const functions = { held: 0, all: 0, z: 0 };
-  /** Of each fleet: all estimated time / the truth - 1. @type {number[]} */
+  /** All estimated time / the truth - 1, by fleet. @type {number[]} */
   const errors = [];
   const loads = { held: 0, z: 0 };
   const promised = { held: 0, all: 0 };
