@@ -116,8 +116,8 @@ static const struct report reports[] = {
      .argument_missing = "name a vital, such as LCP"},
     {.command = "what-if",
      .doc = "What the 75th percentile of a vital would be at most without something that ran, or "
-            "with half of it: functions with all that they call, hosts, and what the browser did. "
-            "VITAL is INP or LCP.",
+            "with half of it: functions with all that they call, packages, hosts, and what the browser "
+            "did. VITAL is INP, LCP, (response) or the name of an own measure.",
      .function = "what_if",
      .things = "profiled page loads with this vital",
      COLUMNS(what_if_columns),
@@ -125,7 +125,7 @@ static const struct report reports[] = {
      .footer = ASSUMPTIONS,
      .argument = "vital",
      .argument_doc = "VITAL",
-     .argument_missing = "name a vital: INP or LCP"},
+     .argument_missing = "name a vital: INP, LCP, (response) or an own measure"},
     {.command = "fix-first",
      .doc = "What to fix first: what would improve a vital most, of all vitals in one list, by the "
             "gain as a share of what is good.",

@@ -171,7 +171,8 @@ void fp_sql_complain(const PGconn *connection, const PGresult *result)
     const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
     if (fact == NULL && PQstatus(connection) == CONNECTION_BAD) {
         fp_message_error("the connection to the database was lost");
-        fp_message_detail("%s", message_of(connection));
+        /* The first line: of a server that ended, the others are the text of a function. */
+        fp_message_detail("%.*s", (int)strcspn(message_of(connection), "\n"), message_of(connection));
         hint_at_pooler(message_of(connection));
         return;
     }

@@ -58,6 +58,14 @@ declare
     most_frames constant integer := case when compared_functions.by is null then 2000 else 1000000 end;
     strata stratum[] := array(
         select stratum from compared_strata(before_segments, after_segments, (compared_functions.before).apart) as stratum);
+    -- Sums and hours are read with repeated page loads, which strata leave out.
+    left_out_ids bigint[] := array(
+        select segment_id
+        from segment
+        where segment_id = any(before_segments.segment_ids || after_segments.segment_ids) and traffic = 'repeated'
+            and segment_id <> all(array(select unnest(before_ids || after_ids) from unnest(strata))));
+    before_left_out compared_side := narrowed(compared_functions.before, left_out_ids);
+    after_left_out compared_side := narrowed(compared_functions.after, left_out_ids);
     whole record; -- totals of both sides
     frame_ids bigint[];
     numbers integer[];
@@ -136,7 +144,25 @@ begin
             -- An upper bound: strata can only leave less.
             ((before_self_us + after_self_us) / nullif(sqrt(before_spread ^ 2 + after_spread ^ 2), 0)) ^ 2
                 >= least_effective as may_do
-        from compared_sums(before_whole, after_whole, compared_functions.by, compared_functions.own)
+        from (
+            select
+                function_key, found.is_stable, found.frame_id, found.frame_ids, found.before_spread, found.after_spread,
+                found.before_uploads - coalesce(left_out.before_uploads, 0) as before_uploads,
+                found.after_uploads - coalesce(left_out.after_uploads, 0) as after_uploads,
+                found.samples - coalesce(left_out.samples, 0) as samples,
+                found.before_self_us - coalesce(left_out.before_self_us, 0) as before_self_us,
+                found.after_self_us - coalesce(left_out.after_self_us, 0) as after_self_us,
+                found.before_total_us - coalesce(left_out.before_total_us, 0) as before_total_us,
+                found.after_total_us - coalesce(left_out.after_total_us, 0) as after_total_us
+            from compared_sums(before_whole, after_whole, compared_functions.by, compared_functions.own) as found
+            left join (
+                select repeated.*
+                from (select 1 where left_out_ids <> '{}') as anything
+                cross join lateral compared_sums(
+                    (before_left_out).whole, (after_left_out).whole, compared_functions.by, compared_functions.own) as repeated
+            ) as left_out using (function_key)
+        ) as read
+        where before_uploads > 0 or after_uploads > 0
     ),
     wanted as materialized (
         select array_agg(frame_id) as frame_ids, array_agg(number) as numbers
@@ -318,13 +344,25 @@ begin
         join class_total using (is_after, device)
     ),
     function_hour as materialized (
-        select false as is_after, part.*
-        from wanted
-        cross join lateral compared_hours(before_hours, frame_ids, numbers) as part
-        union all
-        select true, part.*
-        from wanted
-        cross join lateral compared_hours(after_hours, frame_ids, numbers) as part
+        select is_after, number, bucket, sum(self_us) as self_us
+        from (
+            select false as is_after, part.*
+            from wanted
+            cross join lateral compared_hours(before_hours, frame_ids, numbers) as part
+            union all
+            select true, part.*
+            from wanted
+            cross join lateral compared_hours(after_hours, frame_ids, numbers) as part
+            union all
+            select false, number, bucket, -self_us
+            from (select * from wanted where left_out_ids <> '{}') as wanted
+            cross join lateral compared_hours((before_left_out).hours, frame_ids, numbers)
+            union all
+            select true, number, bucket, -self_us
+            from (select * from wanted where left_out_ids <> '{}') as wanted
+            cross join lateral compared_hours((after_left_out).hours, frame_ids, numbers)
+        ) as part
+        group by is_after, number, bucket
     ),
     -- Functions that one side lacks. A day counts as that many hours with equal costs.
     one_sided_hours as (
@@ -401,23 +439,27 @@ begin
     mean_hours as materialized (
         select
             greatest(1, coalesce(sum(own_df * ratio) / nullif(sum(own_df), 0), 1)) as ratio,
-            greatest(0, coalesce(sum(own_df * (ratio - 1)) / nullif(sum(own_df * signal), 0), 0)) as drift
+            greatest(0, coalesce(
+                sum(own_df * (ratio - 1) / nullif(usual + signal, 0)) / nullif(sum(own_df * signal / nullif(usual + signal, 0)), 0), 0)) as drift
         from clustered
+        -- A function that hardly varies, whose signal is huge, counts as one of many.
+        cross join (select percentile_cont(0.5) within group (order by signal) as usual from clustered) as signals
     ),
     -- The more functions differ from what is expected beyond chance, the fewer prior degrees of freedom: the variance of
-    -- ln(ratio) is trigamma(own_df / 2) + trigamma(prior_df / 2) (Smyth).
+    -- ln(ratio) is trigamma(own_df / 2) + trigamma(prior_df / 2) (Smyth). Squares are capped, so that a single function
+    -- counts little.
     prior as materialized (
         select case
             when evidence.takes_reference or coalesce(beyond_chance, 0) <= 0 then most_prior_df
             else least(most_prior_df, (1 + sqrt(1 + 2 * beyond_chance)) / beyond_chance)
         end as prior_df
         from (
-            select sum(own_df * ((logarithm - mean) ^ 2 - 2 / own_df - 2 / own_df ^ 2)) / nullif(sum(own_df), 0) as beyond_chance
+            select sum(own_df * (least((logarithm - mean) ^ 2, 9 * by_chance) - by_chance)) / nullif(sum(own_df), 0) as beyond_chance
             from (
                 select *, sum(own_df * logarithm) over () / sum(own_df) over () as mean
                 from (
                     select
-                        own_df,
+                        own_df, 2 / own_df + 2 / own_df ^ 2 as by_chance,
                         ln(greatest(clustered.ratio, 0.01) / greatest(mean_hours.ratio, 1 + drift * signal)) + 1 / own_df as logarithm
                     from clustered
                     cross join mean_hours
@@ -529,7 +571,7 @@ begin
                 -- Degrees of freedom from uploads or from hours, whichever varies more.
                 coalesce(greatest(
                     variance * noise.ratio,
-                    variance + (noise.ratio - 1) * within_variance * (1 / evidence.before_hours + 1 / evidence.after_hours)), 0)
+                    variance + (noise.ratio - 1) * within_variance * (1.0 / evidence.before_hours + 1.0 / evidence.after_hours)), 0)
                     as hourly_variance
             from widened
             left join reference_noise as noise using (number)
@@ -811,6 +853,8 @@ begin
     with function as materialized (
         select common_change, common_error, ln(1 + change) as difference, ln((1 + change_high) / (1 + change_low)) / 4 as error
         from compared_functions(compared_machines.before, compared_machines.after, false)
+        -- A change beyond all numbers is none.
+        where least(change, change_low) > -1
     )
     select coalesce(known, few.common), case when known is null then few.common_error else known_error end, known is null
     into change, error, is_median

@@ -176,7 +176,7 @@ begin
         loads,
         profiled_loads,
         -- A pattern of sites has no links.
-        case when kind = 'function' and generated_resource is not null and fix_first.site = translate(fix_first.site, '%_' || chr(92), '') then
+        case when kind = 'function' and generated_resource is not null and fix_first.site = translate(fix_first.site, '%' || chr(92), '') then
             fleetprof.source_link(fix_first.site, generated_resource, generated_line, generated_column)
         end,
         function_key,

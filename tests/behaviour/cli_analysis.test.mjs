@@ -86,7 +86,7 @@ test('before the first upload an empty answer says so', async () => {
 test('an imported file is in the numbers; the only site need not be named', async () => {
   await importFile('shop');
   await untilMetric('fleetprof_uploads_flushed_total', 1);
-  const frame = { kind: 'function', self_ms: 10, self_share: 0.25, uploads: 1, self_ms_per_load: 10, load_share: 1, is_agent: false, seen_share: 1 };
+  const frame = { kind: 'function', self_ms: 10, self_share: 0.25, uploads: 1, self_ms_per_load: 10, load_share: 1, is_agent: false, seen_share: 1, owner: null };
   const rows = await json('top');
   for (const row of rows) {
     assert.ok(Math.abs(row.busy_share - 1 / 3) < 1e-9, 'a third of the attributed time');
@@ -111,9 +111,9 @@ test('the same file imported again adds nothing', async () => {
 test('top prints time per page load first, then sums; piped, nothing is cut, tabs divide cells, and what they are of is apart', async () => {
   const { stdout, stderr } = await fleetprof('top', '--top', '2', '--since', '2h');
   const lines = stdout.split('\n');
-  assert.equal(lines[0], 'FUNCTION\tWHERE\tSELF MS/LOAD\tTOTAL MS/LOAD\tLOADS %\tBUSY %\tSELF MS\tTOTAL MS\tSELF %\tTOTAL %\tSAMPLES\tUPLOADS');
+  assert.equal(lines[0], 'FUNCTION\tWHERE\tSELF MS/LOAD\tTOTAL MS/LOAD\tLOADS %\tBUSY %\tSELF MS\tTOTAL MS\tSELF %\tTOTAL %\tSAMPLES\tUPLOADS\tOWNER');
   assert.deepEqual(lines[1].split('\t'),
-    ['(anonymous)', `${script}:3:4`, '10.0', '20.0', '100.0', '33.3', '10.0', '20.0', '25.0', '50.0', '2', '1']);
+    ['(anonymous)', `${script}:3:4`, '10.0', '20.0', '100.0', '33.3', '10.0', '20.0', '25.0', '50.0', '2', '1', '']);
   assert.deepEqual(lines.slice(3), ['']);
   const notes = stderr.split('\n');
   const [, since, until] = /** @type {RegExpExecArray} */ (/^1 page load in the hours from (\d{4}-\d\d-\d\d \d\d:\d\d) to (\d{4}-\d\d-\d\d \d\d:\d\d) \(UTC\)\.$/.exec(notes[0]));
@@ -135,7 +135,7 @@ test('on a narrow terminal an address loses its start, never its end, and the la
   assert.match(first, /^\(anonymous\) +…\S*app\.js:3:4 +10\.0 +20\.0 +100\.0 +33\.3$/);
   assert.equal([...headings].length, 80);
   const [wide, cut] = await onTerminal('140', '--top', '2');
-  assert.match(wide, /BUSY % SELF MS TOTAL MS SELF % TOTAL % SAMPLES UPLOADS$/);
+  assert.match(wide, /BUSY % SELF MS TOTAL MS SELF % TOTAL % SAMPLES UPLOADS OWNER$/);
   assert.match(cut, /^\(anonymous\) +…\S*app\.js:3:4 /);
   assert.ok([...wide].length <= 140);
 });

@@ -120,7 +120,7 @@ test('the same facts as entries are the same timings', async () => {
     interactions: [{ type: 'click', start: 10, processingStart: 11, processingEnd: 13, duration: 40, target: '#a' }],
     frames: [{ start: 0, duration: 100, blocking: 30, scripts: [
       { invoker: 'A#b.onclick', url: 'https://shop.example/app.js', function: 'f', start: 5, duration: 60, forced: 4 }] }],
-    resources: [{ host: 'cdn.example', kind: 'script', duration: 10, bytes: 900 }],
+    resources: [{ host: 'https://cdn.example/a.js', kind: 'script', duration: 10, bytes: 900 }],
   };
   const asEntries = await timingsOf(await upload({ entries }));
   assert.deepEqual(asEntries, await timingsOf(await upload(members)));

@@ -309,7 +309,7 @@ export function hotspots(store, filters) {
   const sums = new FrameSums();
   for (const upload of uploads) addFrames(sums, upload, markersOf(filters.marker), 1);
   const whole = wholeOf(uploads);
-  return sums.rows(whole).map((row) => ({ ...row, seen_share: seenShare(whole) }));
+  return sums.rows(whole).map((row) => ({ ...row, seen_share: seenShare(whole), owner: null }));
 }
 
 /** @param {Upload} upload */
@@ -398,7 +398,7 @@ export function measureHotspots(store, filters, name) {
   }
   // Below zero where only a part is counted that saw what another one had not.
   const seen_share = seenShare({ profiled: whole.profiled, unseen: Math.max(0, whole.windows - whole.profiled) });
-  return sums.rows(whole).map((row) => ({ ...row, seen_share }));
+  return sums.rows(whole).map((row) => ({ ...row, seen_share, owner: null }));
 }
 
 /** @param {{ profiled: number, unseen: number }} whole */

@@ -43,7 +43,7 @@ from hour
 cross join lateral (values ('constant', 20000 * segment_id), ('fixed', 20000)) as fixed (function, us);
 select pg_temp.pack() \g /dev/null
 
-select plan(9);
+select plan(11);
 
 create temp table answer as select * from compare_releases('shop', 'v1', 'v2');
 select is((select verdict from answer where function = 'doubled'), 'slower', 'twice as often in every hour is slower');
@@ -66,6 +66,25 @@ select results_eq(
     $$ values ('hours1', 'too few'), ('hours24', 'gone'), ('hours5', 'too few'), ('hours6', 'gone'), ('mostly', 'too few'), ('rare', 'gone') $$,
     'nor is it gone');
 select ok(bool_and(p between 1e-300 and 1), 'p is above 0 and at most 1') from answer where p is not null;
+
+-- A monitor on the later side.
+insert into fleetprof_data.segment
+select 3, site, route, release, environment, variant, browser, os, device, thread, rate_ppm, '2026-01-05' from pg_temp.segment where segment_id = 2;
+update fleetprof_data.segment set traffic = 'repeated' where segment_id = 3;
+insert into segment_fact select 3, bucket, 12, 12, 1200, 1200, 12000000, 1.2e13, 12000000, 0 from hour where is_after;
+insert into frame_fact
+select 3, bucket, pg_temp.id('shop', 'steady' || n), 12, 12, 12, 12 * 90000, 12 * 90000, 12 * 8.1e9, 12 * 8.1e9, 12 * 9e10, 12 * 9e10
+from hour, generate_series(1, 40) as n
+where is_after;
+select pg_temp.pack() \g /dev/null
+create temp table watched as select * from compare_releases('shop', 'v1', 'v2');
+select results_eq(
+    $$ select function, before_uploads, after_uploads, samples, verdict, round(after_self_ms::numeric, 6), round(own_low::numeric, 6), round(own_high::numeric, 6), round(p::numeric, 6)
+       from watched order by 1 $$,
+    $$ select function, before_uploads, after_uploads, samples, verdict, round(after_self_ms::numeric, 6), round(own_low::numeric, 6), round(own_high::numeric, 6), round(p::numeric, 6)
+       from answer order by 1 $$,
+    'repeated page loads change no figure');
+select isnt((select sum(samples) from fleetprof.hotspots('shop', '2026-01-01Z', top => null)), (select sum(samples) from fleetprof.hotspots('shop', '2026-01-01Z', exclude_traffic => 'repeated', top => null)), 'there are some');
 
 select * from finish();
 rollback;

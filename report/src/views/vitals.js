@@ -49,7 +49,7 @@ export const ratingBar = (row) => h('span', {
 const columns = () => [
   ...columnsOf('vitals', { p75: { label: 'p75, 95 % between', cell: p75, title: 'If page loads are independent of each other' } }),
   { name: 'rating', label: 'Rating', cell: ratingBar },
-  ...columnsOf('vitals', { good_share: {}, needs_improvement_share: {}, poor_share: {}, p50: { cell: (row) => value(row, 'p50') }, p95: { cell: (row) => value(row, 'p95') }, count: {}, flagged: { title: '60 s and more; not in the other columns' } }),
+  ...columnsOf('vitals', { good_share: {}, needs_improvement_share: {}, poor_share: {}, p50: { cell: (row) => value(row, 'p50') }, p95: { cell: (row) => value(row, 'p95') }, count: {}, flagged: { title: 'INPs of 60 s and more; not in the other columns' } }),
 ];
 
 /** Returns the table of the server's share of TTFB; null where no server says it. @param {import('../api.js').Answer} answer */
