@@ -60,7 +60,7 @@ export function parse(address) {
 }
 
 /** Returns a function's key with its name before it, for people: parse takes the name away. @param {string} name @param {string} key */
-export const namedKey = (name, key) => `${name.replace(/[^\p{L}\p{N}_$.]+/gu, '-').slice(0, 60)}~${key}`;
+export const namedKey = (name, key) => `${[...name.replace(/[^\p{L}\p{N}_$.]+/gu, '-')].slice(0, 60).join('')}~${key}`;
 
 /** @param {State} state */
 export function format({ site, view, item, params }) {

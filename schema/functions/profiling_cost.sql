@@ -173,6 +173,8 @@ begin
         from (
             select *, case when error > 0 and blocks > 1 then p_of_t(abs(ln(1 + change)) / error, blocks - 1) end as probability
             from blocking_cost(other_side, drawn_side, navigations)
+            -- Long animation frames do not say of which kind of navigation they are.
+            where num_nonnulls(profiling_cost.navigation, profiling_cost.exclude_navigation) = 0
         ) as blocking
     ) as row
     order by vital nulls last, percentile;

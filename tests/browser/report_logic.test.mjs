@@ -16,7 +16,7 @@ import { successors } from '../../report/src/changes.js';
 import { packed } from '../../report/src/packer.js';
 import { read, unpacked, written } from '../../report/src/packed.js';
 import { rows } from '../../report/src/filter_rows.js';
-import { ago, changed, dimensions, filters, format, literal, moment, parse, pinned, readable, sideOf } from '../../report/src/state.js';
+import { ago, changed, dimensions, filters, format, literal, moment, namedKey, parse, pinned, readable, sideOf } from '../../report/src/state.js';
 import { sorted } from '../../report/src/table.js';
 import { filtersOf, question } from '../../report/src/api.js';
 import { dayTicks } from '../../report/src/chart.js';
@@ -86,6 +86,12 @@ function stacksOf(tree) {
 const groupOf = (tree, name) => tree.group[tree.frames.function.indexOf(name)];
 
 const shop = { 'boot': 10, 'boot;render': 20, 'boot;render;sort': 30, 'boot;render;?': 5, 'click;sort': 7, 'click;sort;sort;sort': 3 };
+
+test('a name of any characters makes an address that leads back to the key', () => {
+  for (const name of ['sortReviews', '', 'a b/c', `a${'\u{1d4b3}'.repeat(80)}`]) {
+    assert.equal(parse(format({ site: 'shop', view: 'function', item: namedKey(name, '-42'), params: {} })).item, '-42', name);
+  }
+});
 
 test('a tree keeps every microsecond, whatever is done to it', () => {
   const tree = treeOf(answerOf(shop));
