@@ -62,6 +62,7 @@ struct fp_fold {
     uint32_t own_count;
     uint32_t joined_count;
     struct fp_map counted;     /* timings for which an earlier part counted the page load */
+    size_t timing_max;         /* how many timings the delta has room for */
     uint64_t *counted_scripts; /* ids of those for which this upload counts it, of scripts */
     uint32_t counted_script_count;
     bool is_watched;  /* the upload has a trace */

@@ -48,6 +48,7 @@ uint32_t fp_fold_timing(struct fp_fold *fold, const struct fp_timing_key *key)
     struct fp_delta *delta = fold->delta;
     uint64_t id = fp_timing_id(fold->site_id, key);
     uint32_t index = fp_map_put(&fold->timings, id, delta->timing_count);
+    FP_ASSERT(index != delta->timing_count || index < fold->timing_max);
     if (index == delta->timing_count)
         delta->timings[delta->timing_count++] = (struct fp_delta_timing){
             .id = id,

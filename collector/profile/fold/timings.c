@@ -54,6 +54,7 @@ bool fp_fold_timings(struct fp_fold *fold)
         return true;
     count += FP_FOLD_WITHOUT_MAX;
     struct fp_delta *delta = fold->delta;
+    fold->timing_max = count;
     delta->timings = fp_fold_array(fold, count, sizeof(*delta->timings));
     delta->bins = fp_fold_array(fold, count, sizeof(*delta->bins));
     fold->binned = fp_fold_array(fold, count, sizeof(*fold->binned));

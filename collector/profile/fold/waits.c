@@ -503,6 +503,7 @@ static bool make_room(struct dividing *dividing)
     if (timings != NULL && delta->timing_count > 0)
         memcpy(timings, delta->timings, delta->timing_count * sizeof(*timings));
     delta->timings = timings;
+    dividing->fold->timing_max = most;
     return timings != NULL;
 }
 

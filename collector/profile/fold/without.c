@@ -219,6 +219,7 @@ static bool add_element(struct fp_fold *fold, const struct fp_delta_timing *elem
     if (element->id == 0)
         return true;
     *index = fp_map_put(&fold->timings, element->id, delta->timing_count);
+    FP_ASSERT(*index != delta->timing_count || *index < fold->timing_max);
     if (*index == delta->timing_count)
         delta->timings[delta->timing_count++] =
             (struct fp_delta_timing){.id = element->id,

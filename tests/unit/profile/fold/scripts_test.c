@@ -168,6 +168,32 @@ static void parts_of_a_page_load_count_it_once(void **state)
     assert_parts(trace, trace, (const uint64_t[]){0, 0, 0, 0});
 }
 
+static void many_scripts_have_room_beside_a_divided_response(void **state)
+{
+    (void)state;
+    enum { SCRIPTS = 90 };
+    struct fp_buf body;
+    fp_buf_init(&body, 1 << 16);
+    fp_buf_addf(
+        &body,
+        "{" PAGE TRACE(
+            "https://shop.example/a.js") ",'responses':[{'type':'click',"
+                                         "'target':'#go','start':5,'duration':40}],'resources':[");
+    for (int i = 0; i < SCRIPTS; i++)
+        fp_buf_addf(&body, "%s" RESOURCE("https://shop.example/%d.js"), i > 0 ? "," : "", i);
+    fp_buf_addf(&body, "]}");
+    fp_buf_addf(&body, "%c", '\0');
+    const struct fp_delta delta = fold_text((const char *)body.data, NULL, NULL);
+    fp_buf_release(&body);
+    assert_int_equal(loaded(&delta, "https://shop.example/0.js"), 1);
+    assert_int_equal(loaded(&delta, "https://shop.example/89.js"), 1);
+    assert_int_equal(ran(&delta, "https://shop.example/a.js"), 1);
+    uint32_t shares = 0;
+    for (uint32_t i = 0; i < delta.timing_count; i++)
+        shares += delta.timings[i].kind == FP_TIMING_WAIT;
+    assert_true(shares > 0);
+}
+
 #define SCRIPTS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -176,6 +202,7 @@ int main(void)
         SCRIPTS_TEST(script_files_count_by_their_scrubbed_urls),
         SCRIPTS_TEST(long_frames_say_what_ran),
         SCRIPTS_TEST(a_page_load_that_does_not_say_what_it_loaded_counts_nowhere),
-        SCRIPTS_TEST(parts_of_a_page_load_count_it_once)};
+        SCRIPTS_TEST(parts_of_a_page_load_count_it_once),
+        SCRIPTS_TEST(many_scripts_have_room_beside_a_divided_response)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
