@@ -9,7 +9,7 @@ import { button, h } from '../h.js';
 import { functionCell, nothing } from '../parts.js';
 import { literal } from '../state.js';
 import { functions } from './functions.js';
-import { ratingBar, ratingOf, value, valueText } from './vitals.js';
+import { ratingBar, ratingOf, thresholds, value, valueText } from './vitals.js';
 
 /**
  * @typedef {import('../api.js').Answer} Answer
@@ -222,7 +222,7 @@ export const overview = {
         h('span', { class: 'name' }, row.kind === 'function' ? functionCell(page, { ...row, function: row.name, resource: null })
           : h('a', { href: page.link({ view: 'where', by: row.kind, q: row.name }) }, visible(row.name, 80)),
         row.party === 'third' ? h('span', { class: 'badge' }, 'third party') : null, row.routes ? h('span', { class: 'place' }, visible(row.routes, 80)) : null),
-        h('a', { class: 'amount', href: page.link({ view: 'vital', item: row.vital }), title: `At most ${number(row.gain_ms)} ms less; 95 % between ${number(row.gain_low)} and ${number(row.gain_high)} ms` },
+        h('a', { class: 'amount', href: page.link({ view: thresholds[row.vital] ? 'vital' : 'timing', item: row.vital }), title: `At most ${number(row.gain_ms)} ms less; 95 % between ${number(row.gain_low)} and ${number(row.gain_high)} ms` },
           `${row.vital} ${number(row.p75_ms)} → ${number(row.p75_ms - row.gain_ms)} ms`)))),
       h('p', { class: 'note' }, 'p75 without it, at best. Gains do not add up.')];
     });

@@ -186,7 +186,7 @@ test('a function says whose it is, what the latest release did to it, who calls 
 });
 
 test('a function has its own numbers where the graph leaves places out', async () => {
-  await page.route('**/api/v1/flamegraph_columns?**', (route) => route.continue({ url: route.request().url().replace(/max_nodes=\d+/, () => 'max_nodes=12') }));
+  await page.route('**/api/v1/flamegraph_columns?**', (route) => route.continue({ url: route.request().url().replace(/max_nodes=\d+/, () => 'max_nodes=24') }));
   for (const [marker, filter] of [['', ''], ['&marker=%28none%29', ", marker => '(none)'"]]) {
     const [row] = await sql(`function_key as key, self_ms, total_ms, samples from fleetprof.hotspots('shop', ${period}${filter}) where function = 'updateTotals'`);
     await open(`/shop/function/${row.key}?since=2d${marker}`);
