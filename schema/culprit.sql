@@ -78,7 +78,7 @@ any_column as (
 computed as (
     select format('generated column %I', attname) as object, place, format('alter table %s alter column %I drop expression', place, attname) as remedy
     from any_column
-    where attgenerated <> ''
+    where made is null and attgenerated <> ''
     union all
     select format('identity column %I', attname), place, format('alter table %s alter column %I drop identity', place, attname)
     from any_column

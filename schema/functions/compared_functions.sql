@@ -561,10 +561,10 @@ begin
             -- A function that never varies would outweigh all others in the common change.
             greatest(sqrt(greatest(variance * widening, hourly_variance)) / mean, least_error) as error,
             -- For an interval: each side has its own variance, which few uploads underestimate.
-            sqrt(greatest(
+            greatest(least_error, sqrt(greatest(
                 before_widening * before_variance / nullif(before_mean, 0) ^ 2
                     + after_widening * after_variance / nullif(after_mean, 0) ^ 2,
-                greatest(variance * widening, hourly_variance) / mean ^ 2)) as own_error
+                greatest(variance * widening, hourly_variance) / mean ^ 2))) as own_error
         from (
             select
                 widened.*,
