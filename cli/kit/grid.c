@@ -434,7 +434,8 @@ static void print_lines(const struct fp_grid *grid)
     FILE *out = fp_memory_need(open_memstream(&lines, &len));
     write_lines(grid, out);
     const bool failed = ferror(out) != 0;
-    if (fclose(out) != 0 || failed)
+    /* glibc leaves no text, and no error, if it cannot shrink the buffer at the end. */
+    if (fclose(out) != 0 || failed || lines == NULL)
         fp_memory_end();
     (void)fwrite(lines, 1, len, stdout);
     free(lines);
