@@ -116,7 +116,8 @@ static const struct report reports[] = {
      .argument_missing = "name a vital, such as LCP"},
     {.command = "what-if",
      .doc = "What the 75th percentile of a vital would be at most without something that ran, or "
-            "with half of it: functions with all that they call, packages, hosts, and what the browser "
+            "with half of it: functions with all that they call, packages, hosts, and what the "
+            "browser "
             "did. VITAL is INP, LCP, (response) or the name of an own measure.",
      .function = "what_if",
      .things = "profiled page loads with this vital",

@@ -172,7 +172,8 @@ void fp_sql_complain(const PGconn *connection, const PGresult *result)
     if (fact == NULL && PQstatus(connection) == CONNECTION_BAD) {
         fp_message_error("the connection to the database was lost");
         /* The first line: of a server that ended, the others are the text of a function. */
-        fp_message_detail("%.*s", (int)strcspn(message_of(connection), "\n"), message_of(connection));
+        fp_message_detail("%.*s", (int)strcspn(message_of(connection), "\n"),
+                          message_of(connection));
         hint_at_pooler(message_of(connection));
         return;
     }

@@ -84,7 +84,9 @@ select results_eq(
     $$ select function, before_uploads, after_uploads, samples, verdict, round(after_self_ms::numeric, 6), round(own_low::numeric, 6), round(own_high::numeric, 6), round(p::numeric, 6)
        from answer order by 1 $$,
     'repeated page loads change no figure');
-select isnt((select sum(samples) from fleetprof.hotspots('shop', '2026-01-01Z', top => null)), (select sum(samples) from fleetprof.hotspots('shop', '2026-01-01Z', exclude_traffic => 'repeated', top => null)), 'there are some');
+select ok(
+    (select sum(samples) from hotspots('shop', '2026-01-01Z', top => null)) > (select sum(samples) from hotspots('shop', '2026-01-01Z', exclude_traffic => 'repeated', top => null)),
+    'there are some');
 
 select * from finish();
 rollback;
