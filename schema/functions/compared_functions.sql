@@ -146,7 +146,9 @@ begin
                 >= least_effective as may_do
         from (
             select
-                function_key, found.is_stable, found.frame_id, found.frame_ids, found.before_spread, found.after_spread,
+                function_key, found.is_stable, found.frame_id, found.frame_ids,
+                sqrt(greatest(0, found.before_spread ^ 2 - coalesce(left_out.before_spread, 0) ^ 2)) as before_spread,
+                sqrt(greatest(0, found.after_spread ^ 2 - coalesce(left_out.after_spread, 0) ^ 2)) as after_spread,
                 found.before_uploads - coalesce(left_out.before_uploads, 0) as before_uploads,
                 found.after_uploads - coalesce(left_out.after_uploads, 0) as after_uploads,
                 found.samples - coalesce(left_out.samples, 0) as samples,

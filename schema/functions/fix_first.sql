@@ -66,7 +66,7 @@ begin
                 group by timing_id
             ) as sums
             join timing using (timing_id)
-            where kind = 'vital_profiled' and waited_kind(name) <> 'vital'
+            where kind = 'vital_profiled' and waited_kind(upper(name)) <> 'vital'
             group by name
             having sum(count) >= least_profiled_loads()
             order by 2 desc, name collate "C"

@@ -224,16 +224,16 @@ begin
             max(bucket + hours * interval '1 hour') as newest
         from hour
     ),
-    -- Nobody names a function with two letters far right in a line by hand.
     exceeded as (
         select count(*) as budgets, count(*) filter (where is_over) as over, min(name) filter (where is_over and number = 1) as first
         from (
-            select name, verdict = 'over' as is_over, row_number() over (partition by verdict = 'over' order by of_site, place) as number
+            select name, verdict = 'over' as is_over, row_number() over (partition by verdict = 'over' order by ordinality) as number
             from fleetprof.budgets(
                 -- {{arguments}}
-            ) with ordinality as budget (of_site, name, unit, limit_value, value, value_low, value_high, verdict, burn_1h, burn_6h, burn_24h, burn_3d, over_since, count, place)
+            ) with ordinality
         ) as budget
     ),
+    -- Nobody names a function with two letters far right in a line by hand.
     named as (
         select
             count(*) as functions,
