@@ -96,6 +96,13 @@ $$;
 comment on function fleetprof_data.change_scatter is
     'Returns the standard deviation of changes (logarithms, less the common change) beyond their errors; 0 if chance explains them.';
 
+create or replace function fleetprof_data.beyond(difference double precision, margin double precision)
+returns double precision
+language sql immutable parallel safe
+return sign(difference) * greatest(0, abs(difference) - margin);
+
+comment on function fleetprof_data.beyond is 'Returns what is left of a difference without a margin, which may be on either side of 0.';
+
 create or replace function fleetprof_data.judged_change(
     difference   double precision,
     after_weight double precision,
@@ -115,8 +122,10 @@ comment on function fleetprof_data.judged_change is
     'Returns a change (a logarithm) on the scale on which it is judged. after_weight: share of the later side in all uploads; is_scarce: a side has the function in few uploads.';
 
 revoke execute on function
-    fleetprof_data.p_of_t, fleetprof_data.common_change, fleetprof_data.change_scatter, fleetprof_data.judged_change
+    fleetprof_data.p_of_t, fleetprof_data.common_change, fleetprof_data.change_scatter, fleetprof_data.beyond,
+    fleetprof_data.judged_change
 from public;
 grant execute on function
-    fleetprof_data.p_of_t, fleetprof_data.common_change, fleetprof_data.change_scatter, fleetprof_data.judged_change
+    fleetprof_data.p_of_t, fleetprof_data.common_change, fleetprof_data.change_scatter, fleetprof_data.beyond,
+    fleetprof_data.judged_change
 to fleetprof_reader;

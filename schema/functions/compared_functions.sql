@@ -74,6 +74,9 @@ declare
     -- uploads were equally long.
     longer_us double precision;
     by_length boolean;
+    -- The change of uploads per page load (a logarithm), if it is sure. What runs once per page load then takes as much
+    -- less per upload, and what runs all the time does not, so a change counts as far as it exceeds this one.
+    parts_change double precision;
     -- Whether uploads of a side differ enough in length to show how time grows with length. If not, time is assumed to
     -- grow in proportion.
     shows_growth boolean;
@@ -96,6 +99,10 @@ begin
         sum(before_us) as before_us, sum(after_us) as after_us,
         sum(before_uploads) filter (where is_common) as common_before, sum(after_uploads) filter (where is_common) as common_after,
         sum(after_uploads) filter (where is_common) / nullif(sum(after_uploads), 0) as share,
+        ln(sum(before_uploads) filter (where is_common) / nullif(sum(before_loads) filter (where is_common), 0)
+            / nullif(sum(after_uploads) filter (where is_common) / nullif(sum(after_loads) filter (where is_common), 0), 0)) as parts,
+        sqrt(1 / nullif(sum(before_loads) filter (where is_common), 0)
+            + 1 / nullif(sum(after_loads) filter (where is_common), 0)) as parts_error,
         -- Profiled time per upload, for the same mix on both sides; its spread, and the variance of the difference.
         sum(weight * before_us / before_uploads) filter (where is_common) / sum(weight) filter (where is_common) as before_length,
         sum(weight * after_us / after_uploads) filter (where is_common) / sum(weight) filter (where is_common) as after_length,
@@ -131,6 +138,7 @@ begin
     by_length := coalesce(
         abs(ln(whole.after_length / whole.before_length)) > ln(1.05)
         and abs(longer_us) > sure_z * sqrt(whole.length_variance), false);
+    parts_change := case when abs(whole.parts) > greatest(ln(1.05), sure_z * whole.parts_error) then abs(whole.parts) else 0 end;
     shows_growth := sqrt(whole.length_squares / (whole.common_before + whole.common_after))
         > least_spread * (whole.before_length + whole.after_length) / 2;
 
@@ -312,14 +320,16 @@ begin
         from stratum_hour
         group by is_after, device, bucket
     ),
+    side_total as materialized (
+        select is_after, sum(uploads) as uploads, count(distinct bucket) as hours from hour_total group by is_after
+    ),
     obstacle as materialized (
         select case
             when not evidence.is_enough then evidence.undecided
             when coalesce(whole.share, 0) < least_share then 'not comparable'
-        end as side_verdict
-    ),
-    side_total as materialized (
-        select is_after, sum(uploads) as uploads, count(distinct bucket) as hours from hour_total group by is_after
+        end as side_verdict,
+        -- A single day, where hours are gone, does not show how much days differ.
+        not evidence.takes_reference and (select min(hours) from side_total) < 2 as is_one_day
     ),
     class_total as materialized (
         select is_after, device, sum(uploads) as uploads
@@ -604,7 +614,8 @@ begin
                 select
                     tested.*,
                     p_of_t(
-                        judged_change(difference - common, after_weight, least_observed < least_effective)
+                        judged_change(
+                            beyond(difference - common, parts_change), after_weight, least_observed < least_effective)
                             / sqrt(error ^ 2 + common_error ^ 2), df) as p
                 from tested
                 cross join first_common
@@ -623,7 +634,7 @@ begin
     ),
     -- Unrecorded causes, such as another browser, scatter functions that did not change.
     unchanged as materialized (
-        select change_scatter(array_agg(difference - common), array_agg(error)) as scatter
+        select change_scatter(array_agg(beyond(difference - common, parts_change)), array_agg(error)) as scatter
         from first_judged
         cross join second_common
         where not is_changed
@@ -649,7 +660,8 @@ begin
                     from (
                         select
                             tested.*, common, sqrt(common_error ^ 2 + scatter ^ 2) as reference_error,
-                            judged_change(difference - common, after_weight, least_observed < least_effective)
+                            judged_change(
+                                beyond(difference - common, parts_change), after_weight, least_observed < least_effective)
                                 / sqrt(error ^ 2 + common_error ^ 2 + scatter ^ 2) as t
                         from tested
                         cross join second_common
@@ -800,7 +812,7 @@ begin
                 else nullif(least(0, exp(difference - common + 2 * sqrt(own_error ^ 2 + reference_error ^ 2)) - 1), 0)
             end
         end,
-        case when side_verdict is null then visible end,
+        case when side_verdict is null and not is_one_day then visible end,
         case when side_verdict is null then judged.p end,
         case
             when side_verdict is not null then side_verdict
@@ -822,14 +834,14 @@ begin
         (select exp(common) - 1 from second_common where common_error > 0),
         (select common_error from second_common),
         coalesce(whole.share, 0),
-        by_length,
+        by_length or parts_change > 0,
         (select hours from awaiting)
     from sums
     cross join obstacle
     left join known using (number)
     left join one_sided_hours using (number)
     left join (
-        select *, exp(evidence.visible_z * sqrt(error ^ 2 + reference_error ^ 2)) - 1 as visible from judged
+        select *, exp(parts_change + evidence.visible_z * sqrt(error ^ 2 + reference_error ^ 2)) - 1 as visible from judged
     ) as judged using (number)
     left join spread using (number);
 end

@@ -53,7 +53,7 @@ execute keep_facts;
 select pg_temp.pack() \g /dev/null
 
 create temp table answer as select * from compare_releases('shop', 'v1', 'v2');
-select plan(63);
+select plan(64);
 
 -- Desktops cost 15 ms, phones 40 ms an upload; the weights of strata are 240·240/480 and 120·360/480.
 select is(verdict, 'no change seen', 'another mix is not a change') from answer where function = 'same';
@@ -182,6 +182,9 @@ select is(
 select results_eq(
     $$ select function, verdict from compare_releases('shop', 'v1', 'v2') where verdict in ('new', 'gone') order by 1 $$,
     $$ values ('added', 'new'), ('removed', 'gone') $$, 'a function may also be new or gone by the day');
+select is(
+    (select array_agg(smallest_visible) from compare_releases('shop', 'v1', 'v2') where smallest_visible is not null), null,
+    'single days promise nothing');
 select is(
     (select placebo_tested from compare_summary('shop', 'v1', 'v2')), 0::bigint,
     'a day has no halves: it is not compared with itself');
