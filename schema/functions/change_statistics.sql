@@ -34,6 +34,8 @@ language plpgsql immutable parallel safe
 set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
+declare
+    rounding constant double precision := 1e-9;
 begin
     common := 0;
     common_error := 0;
@@ -41,7 +43,12 @@ begin
     if coalesce(cardinality(common_change.differences), 0) < common_change.fewest then
         return;
     end if;
-    select coalesce(min(difference) filter (where up_to >= half), 0), sqrt(pi() / 2 / sum(error ^ -2))
+    -- Where the weights reach half between two changes, their mean is the median; rounding does not choose one of them.
+    select
+        coalesce((
+            min(difference) filter (where up_to >= half * (1 - rounding))
+                + min(difference) filter (where up_to > half * (1 + rounding))) / 2, 0),
+        sqrt(pi() / 2 / sum(error ^ -2))
     into common, common_error
     from (
         select
