@@ -86,15 +86,36 @@ begin
     if (budget_steps.budget).percentile is not null then
         wanted := budget_timings(budget_steps.budget, budget_steps.navigations);
         return query
+        with extreme as (
+            select bucket, min(min_us) as min_us, max(max_us) as max_us
+            from (
+                select bucket, unnest(timing_id) as timing_id, unnest(min_us) as min_us, unnest(max_us) as max_us
+                from timing_packed
+                where is_selected(budget_steps.selected, sealed, group_id, bucket, span)
+            ) as entry
+            where timing_id = any(wanted)
+            group by bucket
+        ),
+        histogram as (
+            select bucket, bin, sum(count)::double precision as count
+            from (
+                select bucket, unnest(timing_id) as timing_id, unnest(bin) as bin, unnest(count) as count
+                from timing_bin_packed
+                where is_selected(budget_steps.selected, sealed, group_id, bucket, span)
+            ) as entry
+            where timing_id = any(wanted)
+            group by bucket, bin
+        )
         select
-            bucket, coalesce(sum(count) filter (where bin_middle_us(bin) > limit_us), 0)::double precision,
-            sum(count)::double precision
+            bucket,
+            -- Of the bin that has the limit inside, the share of its microseconds that are above.
+            sum(count * greatest(0, least(1, (last_us - limit_us) / (last_us - first_us + 1)))),
+            sum(count)
         from (
-            select bucket, unnest(timing_id) as timing_id, unnest(bin) as bin, unnest(count) as count
-            from timing_bin_packed
-            where is_selected(budget_steps.selected, sealed, group_id, bucket, span)
-        ) as entry
-        where timing_id = any(wanted)
+            select bucket, count, greatest(bin_start_us(bin), min_us) as first_us, least(bin_end_us(bin), max_us) as last_us
+            from histogram
+            join extreme using (bucket)
+        ) as bin
         group by bucket;
         return;
     end if;
@@ -182,14 +203,17 @@ begin
     if (budget_percentile.selected).segment_ids is null then
         return;
     end if;
+    -- A value may lie anywhere in its bin, between the extremes, so the interval does not end inside a bin.
     select
-        min(middle_us) filter (where up_to >= share * whole), min(middle_us) filter (where up_to >= low_rank(share, whole)),
-        min(middle_us) filter (where up_to >= high_rank(share, whole)), coalesce(max(whole), 0)
+        greatest(min(min_us), least(max(max_us), min(bin_middle_us(bin)) filter (where up_to >= share * whole))),
+        greatest(min(min_us), min(bin_start_us(bin)) filter (where up_to >= low_rank(share, whole))),
+        case when max(up_to) >= high_rank(share, max(whole)) then
+            least(max(max_us), min(bin_end_us(bin)) filter (where up_to >= high_rank(share, whole))) end,
+        coalesce(max(whole), 0)
     into value_us, low_us, high_us, counted
     from (
         select
-            bin_middle_us(bin) as middle_us, sum(count) over (order by bin) as up_to,
-            sum(count) over ()::double precision as whole
+            bin, sum(count) over (order by bin) as up_to, sum(count) over ()::double precision as whole
         from (
             select bin, sum(count) as count
             from (
@@ -200,7 +224,16 @@ begin
             where timing_id = any(wanted)
             group by bin
         ) as histogram
-    ) as cumulative;
+    ) as cumulative
+    cross join (
+        select min(min_us) as min_us, max(max_us) as max_us
+        from (
+            select unnest(timing_id) as timing_id, unnest(min_us) as min_us, unnest(max_us) as max_us
+            from timing_packed
+            where is_selected(budget_percentile.selected, sealed, group_id, bucket, span)
+        ) as entry
+        where timing_id = any(wanted)
+    ) as extreme;
 end
 $$;
 

@@ -11,6 +11,13 @@ return case when bin < 64 then bin else (2::double precision ^ (bin / 32 - 1)) *
 
 comment on function fleetprof_data.bin_start_us is 'Returns the least value of a log-linear bin in microseconds.';
 
+create or replace function fleetprof_data.bin_end_us(bin smallint)
+returns double precision
+language sql immutable strict parallel safe
+return fleetprof_data.bin_start_us((bin + 1)::smallint) - 1;
+
+comment on function fleetprof_data.bin_end_us is 'Returns the greatest value of a log-linear bin in whole microseconds.';
+
 create or replace function fleetprof_data.share_value_us(
     bins   smallint[],
     shares double precision[],
@@ -743,10 +750,10 @@ comment on function fleetprof.compare_vitals is
     -- {{comment of compare_vitals}};
 
 revoke execute on function
-    fleetprof_data.bin_start_us, fleetprof_data.share_value_us, fleetprof_data.timing_histograms,
+    fleetprof_data.bin_start_us, fleetprof_data.bin_end_us, fleetprof_data.share_value_us, fleetprof_data.timing_histograms,
     fleetprof_data.compared_timings, fleetprof.compare_timings, fleetprof.compare_vitals
 from public;
 grant execute on function
-    fleetprof_data.bin_start_us, fleetprof_data.share_value_us, fleetprof_data.timing_histograms,
+    fleetprof_data.bin_start_us, fleetprof_data.bin_end_us, fleetprof_data.share_value_us, fleetprof_data.timing_histograms,
     fleetprof_data.compared_timings, fleetprof.compare_timings, fleetprof.compare_vitals
 to fleetprof_reader;

@@ -20,6 +20,12 @@ insert into timing_value (segment_id, bucket, kind, name, us)
 select 1, '2026-01-07 11:00Z', 'measure', 'search', 1000 * (number % 10 + 1) from generate_series(1, 300) as number;
 insert into timing_value (segment_id, bucket, kind, name, us, navigation)
 select 1, '2026-01-07 11:00Z', 'vital', 'CLS', 50000, 'hard' from generate_series(1, 100);
+-- The middles of these bins lie on the other sides of the limits of 2.5 s and 3 s.
+insert into timing_value (segment_id, bucket, kind, name, us, navigation)
+select 3, '2026-01-07 11:00Z', 'vital', name, us, 'hard'
+from (values ('LCP', 2495000), ('FCP', 3010000)) as edge (name, us), generate_series(1, 100);
+insert into timing_value (segment_id, bucket, kind, name, us)
+select 3, '2026-01-07 11:00Z', 'measure', 'around', 2491000 + 500 * number from generate_series(1, 100) as number;
 -- 20 ms of scripts, 4 of them the tag's, in each of 5 page loads an hour; layout is not JS.
 insert into sample (segment_id, bucket, upload, marker, us, path)
 select 1, hour, 1000 * extract(hour from hour)::integer + number, marker::fleetprof_data.marker, us, path::text[]
@@ -28,7 +34,7 @@ cross join generate_series(1, 5) as number
 cross join (values ('(none)', 14000, '{sort}'), ('(none)', 4000, '{tag}'), ('(none)', 1000, '{near}'), ('script', 1000, '{}'), ('layout', 3000, '{}')) as part (marker, us, path);
 select pg_temp.store() \g /dev/null
 
-select plan(17);
+select plan(19);
 
 select is(count(*), 0::bigint, 'no budget, no row') from budgets('shop', '2026-01-06 12:00Z', '2026-01-07 12:00Z');
 select keep_sites('{"shop": {"scripts": [], "first_party": [], "performance_budgets": [
@@ -41,7 +47,10 @@ select keep_sites('{"shop": {"scripts": [], "first_party": [], "performance_budg
     {"name": "JS mean <= 10ms", "kind": "js", "what": "", "percentile": 0, "limit_us": 10000, "route": ""},
     {"name": "third-party tags.example mean <= 5ms", "kind": "third_party", "what": "tags.example", "percentile": 0, "limit_us": 5000, "route": ""}
 ]}, "blog": {"scripts": [], "first_party": [], "performance_budgets": [
-    {"name": "INP p75 <= 1s", "kind": "vital", "what": "INP", "percentile": 75, "limit_us": 1000000, "route": ""}]}}') \g /dev/null
+    {"name": "INP p75 <= 1s", "kind": "vital", "what": "INP", "percentile": 75, "limit_us": 1000000, "route": ""},
+    {"name": "LCP p75 <= 2.5s", "kind": "vital", "what": "LCP", "percentile": 75, "limit_us": 2500000, "route": ""},
+    {"name": "FCP p75 <= 3s", "kind": "vital", "what": "FCP", "percentile": 75, "limit_us": 3000000, "route": ""},
+    {"name": "measure around p75 <= 2.5s", "kind": "measure", "what": "around", "percentile": 75, "limit_us": 2500000, "route": ""}]}}') \g /dev/null
 
 create function pg_temp.budget(text) returns setof record language sql as $$
     select * from budgets('shop', '2026-01-06 12:00Z', '2026-01-07 12:00Z') where name = $1 $$;
@@ -71,6 +80,12 @@ select results_eq(
     $$ select round(value::numeric, 6), round(value_low::numeric, 6), round(value_high::numeric, 6), count from judged where name like 'JS%' $$,
     $$ values (20.000000, 20.000000, 20.000000, 120::bigint) $$, 'JS: time of scripts per page load, without layout');
 select is(round(value::numeric, 6), 4.000000, 'a third party with its subdomains, no other host') from judged where name like 'third-party%';
+select results_eq(
+    $$ select name, verdict, round(burn_24h::numeric, 1) from budgets('blog', '2026-01-06 12:00Z', '2026-01-07 12:00Z') where count = 100 order by 1 $$,
+    $$ values ('FCP p75 <= 3s', 'over', 4.0), ('LCP p75 <= 2.5s', 'within', 0.0), ('measure around p75 <= 2.5s', 'unsure', 3.3) $$,
+    'a verdict is about values, not about the middles of bins');
+select ok(value_low <= 2499.5 and value_high >= 2541, 'an interval does not end inside a bin')
+from budgets('blog', '2026-01-06 12:00Z', '2026-01-07 12:00Z') where name like 'measure%';
 -- The period of an hour has too few hours for an interval.
 select results_eq(
     $$ select verdict, value_low from budgets('shop', '2026-01-07 10:00Z', '2026-01-07 12:00Z') where name like 'JS%' $$,
@@ -83,13 +98,13 @@ select results_eq(
 select is(round(burn_24h::numeric, 3), 2.000, 'of a mean: the mean against the limit') from judged where name like 'JS%';
 select is(over_since, '2026-01-07Z'::timestamptz, 'since which day') from judged where name like 'INP%cart';
 select is(over_since, null, 'a budget that holds was exceeded on no day') from judged where name like '%/h*';
-select is(count(*), 9::bigint, 'a pattern of sites has the budgets of each') from budgets('%', '2026-01-06 12:00Z', '2026-01-07 12:00Z');
+select is(count(*), 12::bigint, 'a pattern of sites has the budgets of each') from budgets('%', '2026-01-06 12:00Z', '2026-01-07 12:00Z');
 select throws_ok($$ select * from budgets(null) $$, '22023', 'site is null', 'wrong filters are errors');
 
 select keep_sites('{"shop": {"scripts": [], "first_party": []}}') \g /dev/null
-select is(count(*), 9::bigint, 'an older collector does not know of them') from performance_budget;
+select is(count(*), 12::bigint, 'an older collector does not know of them') from performance_budget;
 select keep_sites('{"shop": {"scripts": [], "first_party": [], "performance_budgets": []}}') \g /dev/null
-select results_eq('select site from performance_budget', $$ values ('blog') $$, 'what the configuration has no more is gone');
+select results_eq('select distinct site from performance_budget', $$ values ('blog') $$, 'what the configuration has no more is gone');
 
 select * from finish();
 rollback;
