@@ -26,7 +26,7 @@ enum { FP_RATE_HEAD_MAX = 512 };
 void fp_rate_map_head(enum fp_rate_server server, const char *site, int64_t now_us, char *head);
 
 /* Writes the rest. Puts the rates into another order; the routes stay the caller's. */
-void fp_rate_map_write(enum fp_rate_server server, struct fp_route_rate *rates, size_t count,
-                       FILE *stream);
+void fp_rate_map_write(enum fp_rate_server server, const char *site, struct fp_route_rate *rates,
+                       size_t count, FILE *stream);
 
 #endif

@@ -45,7 +45,8 @@ static const struct argp_option options[] = {
     {"server", OPTION_SERVER, "SERVER", 0, "for which one: nginx (default) or httpd", 0},
     {"target", OPTION_NUMBERS, "SHARE", 0,
      "half of the interval that functions should have (default: 0.1, which is 10 %)", 0},
-    {"least-rate", OPTION_NUMBERS + 1, "RATE", 0, "the lowest rate (default: 0.0005)", 0},
+    {"least-rate", OPTION_NUMBERS + 1, "RATE", 0,
+     "the lowest rate, unless --most-profiles allows less (default: 0.0005)", 0},
     {"most-rate", OPTION_NUMBERS + 2, "RATE", 0, "the highest rate (default: 0.05)", 0},
     {"most-profiles", OPTION_NUMBERS + 3, "N", 0,
      "profiles a day, all routes together (default: 10000)", 0},
@@ -221,7 +222,8 @@ static bool write_rows(const struct rates_options *given, const char *head, cons
         };
     }
     (void)fputs(head, file.stream);
-    fp_rate_map_write(given->server, rates, count, file.stream);
+    fp_rate_map_write(given->server, given->analysis.filters.values[FP_FILTER_SITE], rates, count,
+                      file.stream);
     free(rates);
     return fp_output_file_close(&file, true);
 }

@@ -25,6 +25,10 @@ const routes = [
   ['/cart', 500],
   ['/cart/', 250],
   ['checkout', 2500],
+  ['/p/shoes-:id.html', 1600],
+  ['/p/red-shoes-:id.html', 3200],
+  ['/p/:id.html', 12800],
+  ['/u/:mail/:token', 6400],
   ['/say "hello"; }\n\\', 800],
   ['/${x}$uri%{HTTP_HOST}', 10000],
 ];
@@ -33,6 +37,8 @@ const pages = [
   ['/', '20%'], ['/?a=/cart', '20%'], ['/product/7', '10%'], ['/product/7/?x', '10%'], ['/product/new', '5%'], ['/product/7/more', '1%'], ['/product/', '1%'],
   ['/help', '2.5%'], ['/help/a/b?c', '2.5%'], ['/helpless', '1%'], ['/a.b/c+d', '1.25%'], ['/aXb/c+d', '1%'], ['/caf%C3%A9', '4%'], ['/cart', '40%'],
   ['/cart/', '40%'], ['/Cart', '1%'], ['/cart;jsessionid=0F0F?a', '40%'], ['/cart.html', '1%'], ['/x/cart', '1%'], ['/unseen', '1%'], ['/product/a%2Fb', '10%'],
+  ['/p/shoes-2023117.html?x', '12.5%'], ['/p/red-shoes-2023117.html', '6.25%'], ['/p/12345.html', '1.5625%'], ['/p/new', '1%'], ['/p/shoes-.html', '1.5625%'],
+  ['/u/ann@shop.example/0f0f', '3.125%'],
 ];
 
 before(async () => {
@@ -40,9 +46,9 @@ before(async () => {
   // Hour 0 to 23 of yesterday, each page load sampled at 1 % and delivered.
   await postgres.execute(`
     select fleetprof_data.make_partitions(array[current_date - 1]);
-    ${routes.map(([route, loads], number) => `
+    ${[...routes.map((row) => ['shop', ...row]), ['blog.example', '/', 800]].map(([site, route, loads], number) => `
       insert into fleetprof_data.segment (segment_id, site, route, release, environment, variant, browser, os, device, thread, rate_ppm, last_seen)
-      values (${number + 1}, 'shop', '${route.replaceAll("'", "''")}', '', '', '', '', '', 'desktop', 'window', 10000, current_date);
+      values (${number + 1}, '${site}', '${String(route).replaceAll("'", "''")}', '', '', '', '', '', 'desktop', 'window', 10000, current_date);
       insert into fleetprof_data.total_recent (group_id, bucket, spool_id, position, marker, uploads, loads, samples, self_us, profiled_us2, unseen_us)
       select ${number + 1}, date_bin('1 day', now(), 'epoch') - interval '1 day' + hour * interval '1 hour', gen_random_uuid(), hour, '{-1}', array[n], array[n], array[n], array[n * 10000], array[n * 1e8], '{0}'
       from generate_series(0, 23) as hour
@@ -73,7 +79,7 @@ for (const server of ['nginx', 'httpd']) {
     const port = await freePort();
     const started = server === 'nginx'
       ? await startNginx({
-        port, conf: `include ${file}; server { listen 127.0.0.1:${port}; fleetprof on; fleetprof_types *; fleetprof_sample $fleetprof_route_rate; fleetprof_site shop; ${withKeyFile('fleetprof_token_key KEY_FILE;')}
+        port, conf: `include ${file}; server { listen 127.0.0.1:${port}; fleetprof on; fleetprof_types *; fleetprof_sample $fleetprof_route_rate_shop; fleetprof_site shop; ${withKeyFile('fleetprof_token_key KEY_FILE;')}
           location / { rewrite ^ /inner.html last; }
           location = /inner.html { add_header X-Rate $fleetprof_rate; return 200 "page"; } }`,
       })
@@ -83,7 +89,7 @@ for (const server of ['nginx', 'httpd']) {
           FleetProf on
           FleetProfTypes *
           AllowEncodedSlashes NoDecode
-          FleetProfSample "expr=%{reqenv:FLEETPROF_ROUTE_RATE}"
+          FleetProfSample "expr=%{reqenv:FLEETPROF_ROUTE_RATE_shop}"
           FleetProfSite shop
           DocumentRoot ${root}
           RewriteEngine on
@@ -107,6 +113,23 @@ for (const server of ['nginx', 'httpd']) {
     }
   });
 }
+
+test('files of two sites stand beside each other in nginx', async () => {
+  const files = ['shop', 'blog.example'].map((site) => path.join(dir, `${site}.rates`));
+  for (const [i, site] of ['shop', 'blog.example'].entries()) {
+    assert.equal((await rates('--site', site, ...given.slice(2), '--write', files[i])).code, 0);
+  }
+  const ports = [await freePort(), await freePort()];
+  const nginx = await startNginx({ port: ports[0], conf: files.map((file, i) => `include ${file};
+    server { listen 127.0.0.1:${ports[i]}; fleetprof on; fleetprof_types *; fleetprof_sample $fleetprof_route_rate_${['shop', 'blog_example'][i]};
+      fleetprof_site any; location / { add_header X-Rate $fleetprof_rate; return 200 "page"; } }`).join('\n') });
+  try {
+    const drawn = await Promise.all(ports.map(async (port) => Number((await fetch(`http://127.0.0.1:${port}/`)).headers.get('x-rate'))));
+    assert.deepEqual(drawn, [0.2, 0.25]);
+  } finally {
+    await nginx.stop();
+  }
+});
 
 test('a file of this hour stays as it is, one of an earlier hour is replaced whole', async () => {
   const file = path.join(dir, 'twice.conf');
