@@ -59,22 +59,51 @@ static bool read_weight(struct fleetprof_slice text, uint32_t *weight)
     return *weight >= 1 && *weight <= FLEETPROF_ARM_WEIGHT_MAX;
 }
 
-static bool has_arm(const struct fleetprof_experiment *experiment, struct fleetprof_slice name)
+/* Patterns of variants find an arm by how it begins (`chat=on%`), ... */
+static enum fleetprof_arms_error find_arm(const struct fleetprof_experiment *experiment,
+                                          struct fleetprof_slice name)
 {
     size_t i;
 
     for (i = 0; i < experiment->count; i++) {
-        if (fleetprof_slice_equal(experiment->arm[i].name, name)) {
-            return true;
+        const struct fleetprof_slice other = experiment->arm[i].name;
+
+        if (fleetprof_slice_equal(other, name)) {
+            return FLEETPROF_ARMS_TWICE;
+        }
+        if (memcmp(other.data, name.data, other.len < name.len ? other.len : name.len) == 0) {
+            return FLEETPROF_ARMS_ALIKE;
         }
     }
-    return false;
+    return FLEETPROF_ARMS_OK;
+}
+
+/* ... and an experiment by how it ends (`%hero=b%`). */
+static enum fleetprof_arms_error find_experiment(const struct fleetprof_arms *arms,
+                                                 struct fleetprof_slice name)
+{
+    size_t i;
+
+    for (i = 0; i < arms->count; i++) {
+        const struct fleetprof_slice other = arms->experiment[i].name;
+        const size_t shorter = other.len < name.len ? other.len : name.len;
+
+        if (fleetprof_slice_equal(other, name)) {
+            return FLEETPROF_ARMS_EXPERIMENT_TWICE;
+        }
+        if (memcmp(other.data + (other.len - shorter), name.data + (name.len - shorter), shorter) ==
+            0) {
+            return FLEETPROF_ARMS_EXPERIMENT_ALIKE;
+        }
+    }
+    return FLEETPROF_ARMS_OK;
 }
 
 static enum fleetprof_arms_error add_arm(struct fleetprof_experiment *experiment,
                                          struct fleetprof_slice text)
 {
     struct fleetprof_arm arm;
+    enum fleetprof_arms_error error;
 
     if (!take_until(&text, ':', &arm.name)) {
         return FLEETPROF_ARMS_SYNTAX;
@@ -85,8 +114,9 @@ static enum fleetprof_arms_error add_arm(struct fleetprof_experiment *experiment
     if (!read_weight(text, &arm.weight)) {
         return FLEETPROF_ARMS_WEIGHT;
     }
-    if (has_arm(experiment, arm.name)) {
-        return FLEETPROF_ARMS_TWICE;
+    error = find_arm(experiment, arm.name);
+    if (error != FLEETPROF_ARMS_OK) {
+        return error;
     }
     if (experiment->count == FLEETPROF_ARMS_MAX) {
         return FLEETPROF_ARMS_MANY;
@@ -120,7 +150,6 @@ enum fleetprof_arms_error fleetprof_arms_add(struct fleetprof_arms *arms,
 {
     struct fleetprof_experiment experiment;
     enum fleetprof_arms_error error;
-    size_t i;
 
     memset(&experiment, 0, sizeof(experiment));
     if (!take_until(&text, '=', &experiment.name)) {
@@ -129,10 +158,9 @@ enum fleetprof_arms_error fleetprof_arms_add(struct fleetprof_arms *arms,
     if (!is_name(experiment.name, true)) {
         return FLEETPROF_ARMS_EXPERIMENT_NAME;
     }
-    for (i = 0; i < arms->count; i++) {
-        if (fleetprof_slice_equal(arms->experiment[i].name, experiment.name)) {
-            return FLEETPROF_ARMS_EXPERIMENT_TWICE;
-        }
+    error = find_experiment(arms, experiment.name);
+    if (error != FLEETPROF_ARMS_OK) {
+        return error;
     }
     error = read_arms(&experiment, text);
     if (error != FLEETPROF_ARMS_OK) {
@@ -165,8 +193,14 @@ const char *fleetprof_arms_error_text(enum fleetprof_arms_error error)
         return "there are more than " TEXT(FLEETPROF_ARMS_MAX) " arms";
     case FLEETPROF_ARMS_TWICE:
         return "an arm is there twice; keep one";
+    case FLEETPROF_ARMS_ALIKE:
+        return "an arm's name begins with another's, so a pattern such as \"chat=on%\" would find "
+               "both; rename one";
     case FLEETPROF_ARMS_EXPERIMENT_TWICE:
         return "the experiment is there twice; keep one";
+    case FLEETPROF_ARMS_EXPERIMENT_ALIKE:
+        return "the experiment's name ends in another's, so a pattern such as \"%hero=b%\" would "
+               "find both; rename one";
     case FLEETPROF_ARMS_EXPERIMENTS_MANY:
         return "there are more than " TEXT(FLEETPROF_EXPERIMENTS_MAX) " experiments";
     case FLEETPROF_ARMS_OK:

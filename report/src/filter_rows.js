@@ -4,7 +4,7 @@ export const rows = [
   { name: 'route', of: 'loads', help: 'page routes, such as /product/:id' },
   { name: 'release', of: 'sides', help: 'releases of the site, as the page says' },
   { name: 'environment', of: 'loads', help: 'environments, as the page says, such as production' },
-  { name: 'variant', of: 'loads', help: 'arms of an experiment, as the page says' },
+  { name: 'variant', of: 'loads', help: 'arms of experiments: the web server\'s (chat=off%), then what the page says' },
   { name: 'browser', of: 'loads', help: 'browser families: Chrome, Edge, …' },
   { name: 'os', of: 'loads', help: 'operating systems: Windows, macOS, Linux, Android, iOS, …' },
   { name: 'device', of: 'loads', help: 'device classes: desktop, mobile, tablet, bot' },

@@ -85,6 +85,8 @@ const mistakes = [
   ['fleetprof_arms chat=on:0,off:1', 'invalid parameter "chat=on:0,off:1" in "fleetprof_arms": a weight is not a whole number from 1 to 10000'],
   ['fleetprof_arms chat=on:1', 'in "fleetprof_arms": there is only one arm; write at least two, such as "chat=on:99,off:1"'],
   ['fleetprof_arms x=a:1,a:2', 'in "fleetprof_arms": an arm is there twice; keep one'],
+  ['fleetprof_arms x=a:1,ab:1', 'in "fleetprof_arms": an arm\'s name begins with another\'s, so a pattern such as "chat=on%" would find both; rename one'],
+  ['fleetprof_arms hero=a:1,b:1 superhero=a:1,b:1', 'in "fleetprof_arms": the experiment\'s name ends in another\'s, so a pattern such as "%hero=b%" would find both; rename one'],
   ['fleetprof_arms x=a:1,b:1 x=a:1,b:1', 'in "fleetprof_arms": the experiment is there twice; keep one'],
   ['fleetprof_arms a=x:1,y:1 b=x:1,y:1 c=x:1,y:1 d=x:1,y:1 e=x:1,y:1', 'invalid parameter "e=x:1,y:1" in "fleetprof_arms": there are more than 4 experiments'],
   ['fleetprof_arms a=x:1,y:1 key=', 'invalid parameter "key=" in "fleetprof_arms": write one key, for example "key=$cookie_visitor"'],

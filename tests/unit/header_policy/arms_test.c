@@ -46,6 +46,8 @@ static void configurations_are_checked(void **state)
         {"chat=on:1:1,off:1", FLEETPROF_ARMS_WEIGHT},
         {"chat=on:1", FLEETPROF_ARMS_ONE},
         {"chat=on:1,on:1", FLEETPROF_ARMS_TWICE},
+        {"chat=on:1,on2:1", FLEETPROF_ARMS_ALIKE},
+        {"chat=off:1,on-fast:1,on:1", FLEETPROF_ARMS_ALIKE},
         {"x=1:1,2:1,3:1,4:1,5:1,6:1,7:1,8:1,9:1", FLEETPROF_ARMS_MANY},
     };
 
@@ -65,6 +67,7 @@ static void experiments_are_few_and_differ(void **state)
     (void)state;
     assert_int_equal(add(&arms, "a=x:1,y:1"), FLEETPROF_ARMS_OK);
     assert_int_equal(add(&arms, "a=x:1,z:1"), FLEETPROF_ARMS_EXPERIMENT_TWICE);
+    assert_int_equal(add(&arms, "_a=x:1,z:1"), FLEETPROF_ARMS_EXPERIMENT_ALIKE);
     assert_int_equal(add(&arms, "b=x:1,y:1"), FLEETPROF_ARMS_OK);
     assert_int_equal(add(&arms, "c=x:1,y:1"), FLEETPROF_ARMS_OK);
     assert_int_equal(add(&arms, "d=x:1,y:1"), FLEETPROF_ARMS_OK);
