@@ -14,6 +14,7 @@
 #include "cli/serve/pack.h"
 #include "cli/serve/page.h"
 #include "collector/base/ascii.h"
+#include "collector/base/assert.h"
 
 #include <libdeflate.h>
 #include <openssl/evp.h>
@@ -27,7 +28,8 @@ enum {
     ADDRESS_MAX = 32 * 1024,
     TIMEOUT_S = 300,
     EXTRA_MAX = 6,
-    FUNCTIONS_MAX = 10,
+    FUNCTIONS_MAX = 10, /* of one answer */
+    RELEASE_MAX = 4096,
     KEY_MAX = 24,
     PACK_LEVEL = 12,
 };
@@ -219,7 +221,7 @@ static bool save(struct saving *saving, const char *name, const struct saved_val
 
 /* Functions whose pages a report has. */
 struct saved_functions {
-    char keys[FUNCTIONS_MAX][KEY_MAX];
+    char keys[2 * FUNCTIONS_MAX][KEY_MAX];
     size_t count;
 };
 
@@ -241,7 +243,15 @@ static bool is_found(yyjson_val *verdict)
            yyjson_equals_str(verdict, "gone");
 }
 
-/* Takes the functions of the first rows of an answer; of a comparison, those that it found. */
+static bool has_function(const struct saved_functions *functions, const char *key)
+{
+    for (size_t i = 0; i < functions->count; i++)
+        if (strcmp(functions->keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+/* Adds the functions of the first rows of an answer; of a comparison, those that it found. */
 static void read_functions(const struct fp_answer *answer, struct saved_functions *functions)
 {
     yyjson_doc *doc =
@@ -250,14 +260,15 @@ static void read_functions(const struct fp_answer *answer, struct saved_function
     yyjson_val *columns = yyjson_obj_get(root, "columns");
     const size_t key_column = find_column(columns, "function_key");
     const size_t verdict_column = find_column(columns, "verdict");
+    const size_t most = functions->count + FUNCTIONS_MAX;
+    FP_ASSERT(most <= FP_COUNT(functions->keys));
     size_t i, rows;
     yyjson_val *row;
-    functions->count = 0;
     yyjson_arr_foreach(yyjson_obj_get(root, "rows"), i, rows, row)
     {
         const char *key = yyjson_get_str(yyjson_arr_get(row, key_column));
-        if (functions->count < FUNCTIONS_MAX && key != NULL && strlen(key) < KEY_MAX &&
-            is_found(yyjson_arr_get(row, verdict_column)))
+        if (functions->count < most && key != NULL && strlen(key) < KEY_MAX &&
+            is_found(yyjson_arr_get(row, verdict_column)) && !has_function(functions, key))
             (void)snprintf(functions->keys[functions->count++], KEY_MAX, "%s", key);
     }
     yyjson_doc_free(doc);
@@ -291,6 +302,75 @@ static bool save_functions(struct saving *saving, const struct saved_functions *
 
 /* ---- views ---- */
 
+/* Reads a release out of the first row of an answer, as the filter that finds it; fails if there
+ * is none. */
+static bool read_release(const struct fp_answer *answer, const char *column, struct fp_buf *filter)
+{
+    yyjson_doc *doc =
+        yyjson_read((const char *)answer->body.data, answer->body.len, YYJSON_READ_NOFLAG);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    yyjson_val *row = yyjson_arr_get_first(yyjson_obj_get(root, "rows"));
+    const char *release =
+        yyjson_get_str(yyjson_arr_get(row, find_column(yyjson_obj_get(root, "columns"), column)));
+    for (const char *c = release; c != NULL && *c != '\0'; c++)
+        fp_buf_addf(filter, "%s%c", *c == '%' ? "\\" : "", *c);
+    fp_buf_add(filter, "", 1);
+    if (filter->failed)
+        fp_memory_end();
+    yyjson_doc_free(doc);
+    return release != NULL;
+}
+
+/* Saves the finding that the overview begins with: about the latest release, whatever the period.
+ */
+static bool save_finding(struct saving *saving, struct saved_functions *functions)
+{
+    struct fp_buf before;
+    struct fp_buf after;
+    if (!save(saving, "overview", EXTRA({"of_part", "release"})))
+        return false;
+    fp_buf_init(&before, RELEASE_MAX);
+    fp_buf_init(&after, RELEASE_MAX);
+    bool fine = true;
+    if (saving->filters->excluded[FP_FILTER_RELEASE] == NULL &&
+        read_release(&saving->answer, "before_release", &before) &&
+        read_release(&saving->answer, "after_release", &after)) {
+        const struct saved_value sides[2] = {{"before", (const char *)before.data},
+                                             {"after", (const char *)after.data}};
+        fine =
+            save(saving, "compare_vitals",
+                 EXTRA(sides[0], sides[1], {"since", NULL}, {"until", NULL}, {"release", NULL})) &&
+            save(saving, "compare_releases",
+                 EXTRA(sides[0], sides[1], {"since", NULL}, {"until", NULL}, {"release", NULL},
+                       {"top", "500"}));
+        if (fine)
+            read_functions(&saving->answer, functions);
+    }
+    fp_buf_release(&before);
+    fp_buf_release(&after);
+    return fine;
+}
+
+/* Saves the trend of each vital of the last answer. */
+static bool save_vital_trends(struct saving *saving)
+{
+    yyjson_doc *doc = yyjson_read((const char *)saving->answer.body.data, saving->answer.body.len,
+                                  YYJSON_READ_NOFLAG);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    const size_t column = find_column(yyjson_obj_get(root, "columns"), "name");
+    size_t i, rows;
+    yyjson_val *row;
+    bool fine = true;
+    yyjson_arr_foreach(yyjson_obj_get(root, "rows"), i, rows, row)
+    {
+        const char *name = yyjson_get_str(yyjson_arr_get(row, column));
+        fine = fine && name != NULL &&
+               save(saving, "trend", EXTRA({"by", "vital"}, {"key", name}, {"step", "hour"}));
+    }
+    yyjson_doc_free(doc);
+    return fine;
+}
+
 static bool save_views(struct saving *saving)
 {
     static const char *const plain[] = {
@@ -301,17 +381,19 @@ static bool save_views(struct saving *saving)
     static const char *const groups[] = {
         "host",     "party",  "entity", "package",
         "resource", "source", "marker", FP_FILTERS_OF_DIMENSIONS(NAME_OF)};
-    struct saved_functions functions;
+    struct saved_functions functions = {.count = 0};
     bool fine = save(saving, "flamegraph_columns", EXTRA({"max_nodes", "50000"})) &&
                 save(saving, "hotspots", EXTRA({"top", "500"}));
     if (fine)
         read_functions(&saving->answer, &functions);
     fine = fine && save(saving, "fix_first", EXTRA({"top", "10"})) &&
-           save(saving, "overview", EXTRA({"of_part", "need"}));
+           save(saving, "overview", EXTRA({"of_part", "need"})) && save_finding(saving, &functions);
     for (size_t i = 0; fine && i < FP_COUNT(plain); i++) {
         fine = save(saving, plain[i], EXTRA({NULL, NULL}));
         if (strcmp(plain[i], "summary") == 0)
             saving->is_empty = saving->answer.rows == 0;
+        else if (strcmp(plain[i], "vitals") == 0)
+            fine = fine && save_vital_trends(saving);
     }
     for (size_t i = 0; fine && i < FP_COUNT(groups); i++)
         fine = save(saving, "cost_by", EXTRA({"by", groups[i]}));
@@ -384,7 +466,7 @@ static bool save_comparison(struct saving *saving, const char *before, const cha
               EXTRA({"before", before}, {"after", after}, {"top", "500"})))
         return false;
     saving->is_empty = saving->answer.rows == 0;
-    struct saved_functions functions;
+    struct saved_functions functions = {.count = 0};
     read_functions(&saving->answer, &functions);
     return save(saving, "compare_vitals", EXTRA({"before", before}, {"after", after})) &&
            save(saving, "compare_timings", EXTRA({"before", before}, {"after", after})) &&

@@ -28,6 +28,7 @@ before(async () => {
       release,
       page: { url: 'https://shop.example/cart' },
       sampleInterval: 10,
+      vitals: [{ name: 'LCP', value: 1234, id: `v5-${release}` }],
       trace: {
         resources: ['https://shop.example/app.js'], frames: [{ name: hostile, resourceId: 0, line: 1, column: 2 }],
         stacks: [{ frameId: 0 }], samples: [{ timestamp: 0, stackId: 0 }, { timestamp: 10, stackId: 0 }],
@@ -76,14 +77,15 @@ test('the file has the answers under the addresses that the page asks, with time
   assert.match(packed, /^[#-;=-x]+$/, 'nothing in an answer can end its element');
   assert.equal(text.split('</script>').length, 3, 'the page\'s script and the answers');
   const addresses = Object.keys(answers).map((address) => new URL(address, 'http://report'));
-  for (const { searchParams } of addresses) {
+  // The latest release is compared over its own time.
+  for (const { searchParams } of addresses.filter(({ pathname }) => !pathname.includes('/compare_'))) {
     assert.equal(searchParams.get('site'), 'shop');
     assert.equal(searchParams.get('route'), '/c%');
     const [since, until] = ['since', 'until'].map((name) => Date.parse(searchParams.get(name) ?? ''));
     assert.equal(until - since, 2 * 3600 * 1000);
   }
   const names = addresses.map(({ pathname }) => pathname.replace('/api/v1/', ''));
-  assert.deepEqual([...new Set(names)].sort(), ['callees', 'callers', 'change_point', 'cost_by', 'coverage', 'fix_first', 'flamegraph_columns', 'function_by', 'hangs', 'hotspots', 'interactions', 'left_out', 'long_frames', 'overview', 'profiling_cost', 'refusals',
+  assert.deepEqual([...new Set(names)].sort(), ['callees', 'callers', 'change_point', 'compare_releases', 'compare_vitals', 'cost_by', 'coverage', 'fix_first', 'flamegraph_columns', 'function_by', 'hangs', 'hotspots', 'interactions', 'left_out', 'long_frames', 'overview', 'profiling_cost', 'refusals',
     'releases', 'summary', 'third_parties', 'timings', 'trend', 'ttfb_parts', 'typical_load', 'violations', 'vitals']);
   const groups = addresses.filter(({ pathname }) => pathname.endsWith('/cost_by')).map(({ searchParams }) => searchParams.get('by'));
   assert.deepEqual(groups, ['host', 'party', 'entity', 'package', 'resource', 'source', 'marker', ...dimensions]);
@@ -213,9 +215,12 @@ test('Chromium opens it from disk without a request and without a message', asyn
 });
 
 test('the overview opens in a saved report, with what it has', async () => {
+  const whole = await report('--site', 'shop', '--since', '30d', '-o', path.join(dir, 'whole.html'));
+  assert.equal(whole.code, 0, whole.stderr);
+  assert.ok(Object.keys(parts(path.join(dir, 'whole.html')).answers).some((address) => address.includes('/trend?') && address.includes('by=vital&key=LCP')));
   const browser = await launchChromium();
   try {
-    for (const [name, shown, left] of [['report.html', 'What costs most', 'Latest release'], ['compare.html', '[aria-label="Latest release"] .verdict', 'What costs most']]) {
+    for (const [name, shown, left] of [['report.html', 'What costs most', 'Nothing recorded'], ['whole.html', '[aria-label="Latest release"] .verdict', 'Nothing recorded'], ['compare.html', '[aria-label="Latest release"] .verdict', 'What costs most']]) {
       const page = await browser.newPage();
       /** @type {string[]} */
       const heard = [];
