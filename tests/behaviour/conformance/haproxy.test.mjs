@@ -7,7 +7,7 @@ import { servers } from '../../../conformance/application.mjs';
 import { freePort, repository, startProcess, temporaryDir, untilReady } from '../stack.mjs';
 import { keyFile, testServers } from './contract.mjs';
 
-const folder = path.join(repository, 'integrations/haproxy');
+const integrations = path.join(repository, 'integrations');
 
 /** @param {string} application */
 async function start(application) {
@@ -17,9 +17,9 @@ async function start(application) {
     ? [`http-request lua.fleetprof ${parseFloat(setting.rate) / 100} ${setting.key ? 'shop' : '-'} if { path_beg /${name}/ }`] : []));
   fs.writeFileSync(file, `global
   tune.http.maxhdr 256
-  lua-prepend-path ${folder}/?.lua
+  lua-prepend-path ${integrations}/lua/?.lua
   setenv FLEETPROF_TOKEN_KEY ${keyFile}
-  lua-load-per-thread ${folder}/fleetprof.lua
+  lua-load-per-thread ${integrations}/haproxy/fleetprof.lua
 defaults
   mode http
   timeout connect 10s

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Reads structured fields (RFC 9651) for fleetprof.lua.
+-- Reads structured fields (RFC 9651) for fleetprof_decision.lua.
 
 -- Section 4.2: each returns the place behind what it read, or nil.
 local function quoted(text, at, escape, plain)
