@@ -63,7 +63,7 @@ func (w *Writer) announce() {
 		timings[0] = `fleetprof;desc="` + w.sign() + `"`
 	}
 	for _, line := range header["Server-Timing"] {
-		var others []string
+		others := []string{}
 		all := split(line)
 		for _, metric := range all {
 			if !ourMetric.MatchString(metric) {

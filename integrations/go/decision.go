@@ -42,9 +42,9 @@ func members(text string) (map[string]string, bool) {
 	return found, comma == ""
 }
 
-// split cuts at commas outside of quotes.
-func split(text string) (parts []string) {
-	start, quoted := 0, false
+// split cuts at commas outside of quotes. Traefik's interpreter wants one assignment at a time.
+func split(text string) []string {
+	parts, start, quoted := []string{}, 0, false
 	for i := 0; i < len(text); i++ {
 		switch {
 		case text[i] == '"':
@@ -52,7 +52,8 @@ func split(text string) (parts []string) {
 		case text[i] == '\\' && quoted:
 			i++
 		case text[i] == ',' && !quoted:
-			parts, start = append(parts, text[start:i]), i+1
+			parts = append(parts, text[start:i])
+			start = i + 1
 		}
 	}
 	return append(parts, text[start:])

@@ -24,6 +24,9 @@ type Decider struct {
 	rate float64
 	site string
 	key  []byte
+
+	// FlushesParts sends each part of a response without a length at once, where who writes it cannot see that a Writer has Flush.
+	FlushesParts bool
 }
 
 // New makes a Decider. The rate is from 0 to 1; the first key of keyFile signs tokens of the site; without one, pages carry none.
@@ -46,7 +49,7 @@ func New(rate float64, site, keyFile string) (*Decider, error) {
 		return nil, fmt.Errorf("fleetprof: site %q is not 1 to 64 of A-Z a-z 0-9 . _ -", site)
 	}
 	key, err := hex.DecodeString(string(found[1]))
-	return &Decider{rate, site, key}, err
+	return &Decider{rate: rate, site: site, key: key}, err
 }
 
 // Handler returns a middleware that announces decisions in the responses of another handler.

@@ -48,7 +48,11 @@ func (w *Writer) Write(bytes []byte) (int, error) {
 		header.Set("Content-Type", http.DetectContentType(bytes)) // as net/http would, after the decision
 	}
 	w.send()
-	return w.ResponseWriter.Write(bytes)
+	written, err := w.ResponseWriter.Write(bytes)
+	if w.decider.FlushesParts && header.Get("Content-Length") == "" {
+		w.Flush()
+	}
+	return written, err
 }
 
 // Flush is of http.Flusher.

@@ -17,9 +17,15 @@ export const all = cases.length + rates.length;
 
 /** @typedef {{ url: string, stop: () => Promise<unknown> | void }} Running */
 
-/** Starts a server in this process. @param {http.RequestListener} listener @returns {Promise<Running>} */
-export async function listen(listener) {
+/**
+ * Starts a server in this process.
+ * @param {http.RequestListener} listener
+ * @param {(socket: import('node:stream').Duplex) => void} [takeOver] answers requests for another protocol
+ * @returns {Promise<Running>}
+ */
+export async function listen(listener, takeOver) {
   const server = http.createServer({ maxHeaderSize: 65536 }, listener).listen(0, '127.0.0.1');
+  if (takeOver) server.on('upgrade', (_, socket) => takeOver(socket));
   await once(server, 'listening');
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   return { url: `http://127.0.0.1:${port}`, stop: () => { server.close(); server.closeAllConnections(); } };

@@ -41,13 +41,14 @@ test('each integration is in the manual, and has at most 100 lines', () => {
 const versions = {
   HAProxy: ['/usr/sbin/haproxy', '-v'], Varnish: ['/usr/sbin/varnishd', '-V'], Go: ['/usr/bin/go', 'version'], PHP: ['/usr/bin/php', '-v'],
   Rack: ['/usr/bin/ruby', '-rrack', '-e', 'puts "Rack #{Rack.release}"'], Puma: ['/usr/bin/puma', '--version'],
+  lighttpd: ['/usr/sbin/lighttpd', '-v'], yaegi: ['/usr/bin/yaegi', 'version'],
   Python: ['/usr/bin/python3', '--version'], uvicorn: ['/usr/bin/uvicorn', '--version'],
 };
 
 const isDebian12 = /^VERSION_ID="12"$/m.test(fs.readFileSync('/etc/os-release', 'utf8'));
 
 test('the versions in the table are those of Debian 12', { skip: !isDebian12 && 'this is not Debian 12' }, async () => {
-  const named = rowsOf('server').flatMap((cells) => cells[2].split(', ')).map((one) => one.split(' '));
+  const named = rowsOf('server').flatMap((cells) => cells[2].replace(/ \(\d\)$/, '').split(', ')).map((one) => one.split(' '));
   for (const [program, command] of Object.entries(versions)) {
     const [, version] = named.find(([name]) => name === program) ?? assert.fail(`no row of docs/decision.md names ${program}`);
     if (!fs.existsSync(command[0])) continue;

@@ -1,0 +1,7 @@
+module fleetprof/traefik
+
+go 1.19
+
+require fleetprof v0.0.0
+
+replace fleetprof => ../go
