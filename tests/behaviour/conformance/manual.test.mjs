@@ -42,6 +42,7 @@ const versions = {
   HAProxy: ['/usr/sbin/haproxy', '-v'], Varnish: ['/usr/sbin/varnishd', '-V'], Go: ['/usr/bin/go', 'version'], PHP: ['/usr/bin/php', '-v'],
   Rack: ['/usr/bin/ruby', '-rrack', '-e', 'puts "Rack #{Rack.release}"'], Puma: ['/usr/bin/puma', '--version'],
   lighttpd: ['/usr/sbin/lighttpd', '-v'], yaegi: ['/usr/bin/yaegi', 'version'],
+  Tomcat: ['/usr/bin/readlink', '/usr/share/java/tomcat10-api.jar'],
   Python: ['/usr/bin/python3', '--version'], uvicorn: ['/usr/bin/uvicorn', '--version'],
 };
 
@@ -51,7 +52,7 @@ test('the versions in the table are those of Debian 12', { skip: !isDebian12 && 
   const named = rowsOf('server').flatMap((cells) => cells[2].replace(/ \(\d\)$/, '').split(', ')).map((one) => one.split(' '));
   for (const [program, command] of Object.entries(versions)) {
     const [, version] = named.find(([name]) => name === program) ?? assert.fail(`no row of docs/decision.md names ${program}`);
-    if (!fs.existsSync(command[0])) continue;
+    if (!command.filter((one) => one.startsWith('/')).every((one) => fs.existsSync(one))) continue;
     const printed = await runOrThrow(['sh', '-c', '"$@" 2>&1', 'sh', ...command]);
     assert.match(printed, new RegExp(`(?<![\\d.])${version.replaceAll('.', '\\.')}(?![\\d])`), program);
   }
