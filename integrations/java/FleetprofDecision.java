@@ -12,7 +12,7 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What responses say of documents, policies and caches. The contract: docs/decision.md. */
+/** Reads what responses say of documents, policies and caches. The contract: docs/decision.md. */
 final class FleetprofDecision {
     // RFC 9651, section 4.2: a dictionary's members.
     private static final String ITEM = "(?:-?\\d{1,12}\\.\\d{1,3}|-?\\d{1,15}|\"(?:[ !#-\\[\\]-~]|\\\\[\"\\\\])*+\""

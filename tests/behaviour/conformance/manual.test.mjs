@@ -56,6 +56,6 @@ test('the versions in the table are those of Debian 12', { skip: !isDebian12 && 
     const printed = await runOrThrow(['sh', '-c', '"$@" 2>&1', 'sh', ...command]);
     assert.match(printed, new RegExp(`(?<![\\d.])${version.replaceAll('.', '\\.')}(?![\\d])`), program);
   }
-  const others = ['Express', 'Fastify', 'Node', 'workerd', 'Caddy'];
+  const others = ['Express', 'Fastify', 'Next.js', 'Vite', 'Node', 'workerd', 'Caddy'];
   assert.deepEqual(named.map(([name]) => name).filter((name) => !(name in versions) && !others.includes(name)), []);
 });
