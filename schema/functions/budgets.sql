@@ -108,7 +108,7 @@ begin
         )
         select
             bucket,
-            -- Of the bin that has the limit inside, the share of its microseconds that are above.
+            -- A bin that has the limit inside counts in proportion to its microseconds above.
             sum(count * greatest(0, least(1, (last_us - limit_us) / (last_us - first_us + 1)))),
             sum(count)
         from (
