@@ -71,7 +71,7 @@ static const struct fp_grid_column shown[] = {FP_COLUMNS_OF_BUDGETS(FP_GRID_COLU
 enum { BURN_COLUMN = 8 };
 
 /* The first columns of a row, before those of the table. */
-enum { KEY, NAME, JSON, VERDICT, FACT, LIMIT, VALUE, BETWEEN, BURN, TABLE };
+enum { KEY, OF_SITE, NAME, JSON, VERDICT, FACT, LIMIT, VALUE, BETWEEN, BURN, TABLE };
 
 #define IN_UNIT(value)                                                                             \
     "case unit when 'ms' then to_char(" value ", 'FM99999990.0') || ' ms' else to_char(" value     \
@@ -82,7 +82,9 @@ enum { KEY, NAME, JSON, VERDICT, FACT, LIMIT, VALUE, BETWEEN, BURN, TABLE };
 #define RATE "coalesce(to_char(burn_24h, 'FM99990.00'), '')"
 
 static const char told[] =
-    "concat_ws(E'\\n', 'budget', of_site, name), name, to_jsonb(budgets), verdict, "
+    "concat_ws(E'\\n', 'budget', of_site, name), of_site, "
+    "case when of_site <> $1::text then of_site || ': ' else '' end || name, "
+    "to_jsonb(budgets), verdict, "
     "'is ' || verdict || ': ' || " IN_UNIT(
         "value") " || ' (95 %: ' || " INTERVAL
                  " || ')' || coalesce(', since ' || to_char(over_since at time zone 'UTC', "
@@ -101,7 +103,12 @@ static PGresult *ask(const struct budgets_options *given)
     for (size_t i = 0; i < FP_COUNT(shown); i++)
         fp_buf_addf(&columns, shown[i].cell == FP_CELL_TIME ? "%s" IN_UTC("%s") : "%s%s",
                     i > 0 ? ", " : "", shown[i].name);
-    fp_analysis_query(&given->analysis, fp_memory_text(&columns), "budgets", &query);
+    fp_sql_init(&query, "select ");
+    query.values[query.value_count++] = given->analysis.filters.values[FP_FILTER_SITE];
+    fp_sql_add(&query, fp_memory_text(&columns));
+    fp_sql_add(&query, " from fleetprof.budgets(");
+    fp_filters_add(&given->analysis.filters, &query);
+    fp_sql_add(&query, ")");
     PGresult *answer = fp_sql_run(given->analysis.connection, &query);
     fp_sql_release(&query);
     fp_buf_release(&columns);
@@ -121,7 +128,6 @@ static void list_findings(const struct budgets_options *given, const PGresult *a
                           struct fp_notification *notification,
                           struct fp_notification_finding *findings, const char **undecided)
 {
-    const char *site = given->analysis.filters.values[FP_FILTER_SITE];
     size_t undecided_count = 0;
     for (int i = 0; i < PQntuples(answer); i++) {
         const bool is_too_few = has_verdict(answer, i, "too few");
@@ -136,11 +142,12 @@ static void list_findings(const struct budgets_options *given, const PGresult *a
             .verdict = PQgetvalue(answer, i, VERDICT),
             .fact = PQgetvalue(answer, i, FACT),
             .name = PQgetvalue(answer, i, NAME),
+            .site = PQgetvalue(answer, i, OF_SITE),
             .place = "",
             .source = "",
             .line = "",
             .source_link = "",
-            .link = fp_posting_link(&given->posting, site, "", "", ""),
+            .link = fp_posting_link(&given->posting, PQgetvalue(answer, i, OF_SITE), "", "", ""),
             .cells = {PQgetvalue(answer, i, LIMIT), PQgetvalue(answer, i, VALUE),
                       PQgetvalue(answer, i, BETWEEN), PQgetvalue(answer, i, BURN)},
         };
@@ -162,6 +169,7 @@ static bool tell(const struct budgets_options *given, const PGresult *answer)
         .title = {" of the budgets of site ", given->analysis.filters.values[FP_FILTER_SITE], "."},
         .headings = {"limit", "now", "95 % between", "burn rate of 24 h"},
         .forgets = true,
+        .is_void = rows == 0, /* the configuration has no budget any more */
     };
     list_findings(given, answer, &notification, findings, undecided);
     char *scope = fp_filters_text("budgets", &given->analysis.filters);

@@ -38,6 +38,7 @@ struct fp_notification_finding {
     const char *verdict;                 /* one word */
     const char *fact;                    /* a phrase that follows the name */
     const char *name;                    /* stranger's */
+    const char *site;                    /* stranger's; NULL: the notification's */
     const char *place;                   /* stranger's: script or source, with line */
     const char *source;                  /* stranger's: path of the original source */
     const char *line;                    /* in it */
@@ -54,13 +55,14 @@ struct fp_notification {
     const char *alert; /* name of the alert: FleetprofRegression */
     const char *site;  /* stranger's */
     bool is_judged;    /* else nothing could be */
+    bool is_void;      /* nothing is judged any more, so that all findings are gone */
     /* It follows the number of findings: ours, a stranger's, ours, …, NULL. */
     const char *title[FP_NOTIFICATION_TITLE];
     const char *headings[FP_FINDING_CELLS];
     const struct fp_notification_finding *findings;
     size_t count;
     /* Tells the question apart from others whose findings go to the same webhook; NULL: gone
-     * findings are not looked for. Only judged questions have gone ones. */
+     * findings are not looked for. Only judged and void questions have gone ones. */
     const char *scope;
     const char *const *undecided; /* keys of findings that are neither there nor gone */
     size_t undecided_count;

@@ -34,6 +34,13 @@ static void add_details(yyjson_mut_doc *doc, yyjson_mut_val *object,
         fp_notification_add(doc, object, notification->headings[i], finding->cells[i]);
 }
 
+/* Returns where the finding was found. */
+static const char *site_of(const struct fp_notification *notification,
+                           const struct fp_notification_finding *finding)
+{
+    return finding->site != NULL ? finding->site : notification->site;
+}
+
 /* ---- Alertmanager ---- */
 
 /* Adds the labels, by which Alertmanager knows an alert. */
@@ -44,7 +51,7 @@ static void add_labels(yyjson_mut_doc *doc, yyjson_mut_val *alert,
     yyjson_mut_val *labels = yyjson_mut_obj_add_obj(doc, alert, "labels");
     fp_notification_add(doc, labels, "alertname", notification->alert);
     fp_notification_add(doc, labels, "severity", "warning");
-    fp_notification_add_cut(doc, labels, "site", notification->site);
+    fp_notification_add_cut(doc, labels, "site", site_of(notification, finding));
     fp_notification_add(doc, labels, "verdict", finding->verdict);
     fp_notification_add_cut(doc, labels, "name", finding->name);
     char *key = fp_memory_print("%016" PRIx64, fp_hash64(finding->key, strlen(finding->key)));
@@ -134,7 +141,7 @@ static void write_event(const struct fp_notification *notification,
     add_dedup_key(doc, event, finding);
     yyjson_mut_val *payload = yyjson_mut_obj_add_obj(doc, event, "payload");
     add_summary(doc, payload, finding);
-    const struct fp_notification_text site = fp_notification_cut(notification->site);
+    const struct fp_notification_text site = fp_notification_cut(site_of(notification, finding));
     fp_notification_add(doc, payload, "source", site.text[0] != '\0' ? site.text : "fleetprof");
     fp_notification_add(doc, payload, "severity", "warning");
     fp_notification_add(doc, payload, "class", finding->verdict);

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 enum {
-    SHOWN_MAX = 20,    /* rows: Slack takes 50 blocks, Teams 28 kB */
+    SHOWN_MAX = 20,    /* rows: Slack takes 50 blocks */
+    TEAMS_MAX = 28000, /* bytes: Teams drops a longer message, and answers as to others */
     ADDRESS_MAX = 600, /* longer ones are left out: a block of Slack has 3,000 characters */
     PART_MAX = 4 * 1024,
 };
@@ -25,9 +26,9 @@ static bool has_room(const char *address)
 }
 
 /* Returns how many findings are not shown as a sentence, NULL if all are. The caller frees it. */
-static char *rest_of(const struct fp_notification *notification)
+static char *rest_of(const struct fp_notification *notification, size_t shown)
 {
-    const size_t rest = notification->count - shown_of(notification);
+    const size_t rest = notification->count - shown;
     return rest > 0 ? fp_memory_print("And %zu more.", rest) : NULL;
 }
 
@@ -113,7 +114,7 @@ void fp_notification_slack(const struct fp_notification *notification, struct fp
         write_section(&notification->findings[i], &part);
         add_section(doc, blocks, fp_memory_text(&part));
     }
-    char *rest = rest_of(notification);
+    char *rest = rest_of(notification, shown_of(notification));
     if (rest != NULL)
         add_section(doc, blocks, rest);
     free(rest);
@@ -179,7 +180,7 @@ static yyjson_mut_val *add_row(yyjson_mut_doc *doc, yyjson_mut_val *rows)
 }
 
 static void add_table(yyjson_mut_doc *doc, yyjson_mut_val *body,
-                      const struct fp_notification *notification)
+                      const struct fp_notification *notification, size_t shown)
 {
     yyjson_mut_val *table = yyjson_mut_arr_add_obj(doc, body);
     fp_notification_add(doc, table, "type", "Table");
@@ -194,7 +195,7 @@ static void add_table(yyjson_mut_doc *doc, yyjson_mut_val *body,
     add_cell(doc, head, "where", NULL, true);
     for (size_t i = 0; i < FP_FINDING_CELLS; i++)
         add_cell(doc, head, notification->headings[i], NULL, true);
-    for (size_t i = 0; i < shown_of(notification); i++) {
+    for (size_t i = 0; i < shown; i++) {
         const struct fp_notification_finding *finding = &notification->findings[i];
         yyjson_mut_val *row = add_row(doc, rows);
         add_cell(doc, row, finding->verdict, NULL, false);
@@ -216,7 +217,8 @@ static void add_action(yyjson_mut_doc *doc, yyjson_mut_val *card, const char *ad
     fp_notification_add(doc, action, "url", address);
 }
 
-void fp_notification_teams(const struct fp_notification *notification, struct fp_buf *out)
+/* Appends a message with the first findings in its table. */
+static void write_card(const struct fp_notification *notification, size_t shown, struct fp_buf *out)
 {
     yyjson_mut_doc *doc = fp_notification_begin();
     yyjson_mut_val *message = yyjson_mut_obj(doc);
@@ -235,12 +237,23 @@ void fp_notification_teams(const struct fp_notification *notification, struct fp
     fp_notification_title(notification, &title, fp_notification_put);
     add_text(doc, body, fp_memory_text(&title), true);
     fp_buf_release(&title);
-    if (notification->count > 0)
-        add_table(doc, body, notification);
-    char *rest = rest_of(notification);
+    if (shown > 0)
+        add_table(doc, body, notification, shown);
+    char *rest = rest_of(notification, shown);
     if (rest != NULL)
         add_text(doc, body, rest, false);
     free(rest);
     add_action(doc, card, notification->link);
     fp_notification_end(doc, message, out);
+}
+
+void fp_notification_teams(const struct fp_notification *notification, struct fp_buf *out)
+{
+    const size_t start = out->len;
+    size_t shown = shown_of(notification);
+    write_card(notification, shown, out);
+    while (out->len - start > TEAMS_MAX && shown > 0) {
+        out->len = start;
+        write_card(notification, --shown, out);
+    }
 }

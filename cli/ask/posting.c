@@ -147,10 +147,13 @@ static void write_time(time_t at, char text[32])
     (void)strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&at, &parts));
 }
 
-/* Writes when an alert that nobody repeats ends: in a day. */
-static void write_end(char end[32])
+/* When an alert ends that nobody repeats: a printed one after a day, a posted one when a later run
+ * resolves it, and some day if there is none. */
+enum { PRINTED_DAYS = 1, POSTED_DAYS = 90 };
+
+static void write_end(int days, char end[32])
 {
-    write_time(time(NULL) + 24L * 3600, end);
+    write_time(time(NULL) + days * 24L * 3600, end);
 }
 
 bool fp_posting_print(const struct fp_posting *posting, struct fp_notification *notification)
@@ -158,7 +161,7 @@ bool fp_posting_print(const struct fp_posting *posting, struct fp_notification *
     char end[32];
     if (posting->format == FP_NOTIFICATION_NONE)
         return true;
-    write_end(end);
+    write_end(PRINTED_DAYS, end);
     notification->ends_at = end;
     notification->routing_key = posting->routing_key;
     const bool fine = fp_notification_print(posting->format, notification);
@@ -269,11 +272,11 @@ bool fp_posting_post(const struct fp_posting *posting, struct fp_notification *n
     const enum fp_notification_format format = posting->webhook_format;
     struct fp_webhook *webhook = fp_webhook_open(
         posting->webhook, format == FP_NOTIFICATION_JSON ? "" : fp_notification_name(format),
-        posting->state);
+        format == FP_NOTIFICATION_PAGERDUTY ? posting->routing_key : NULL, posting->state);
     if (webhook == NULL)
         return false;
     char end[32];
-    write_end(end);
+    write_end(POSTED_DAYS, end);
     bool is_renewed = false;
     struct fp_notification_finding *chosen =
         fp_memory_need(calloc(notification->count + 1, sizeof(*notification->findings)));
@@ -287,7 +290,8 @@ bool fp_posting_post(const struct fp_posting *posting, struct fp_notification *n
         fine = fp_webhook_keep(webhook);
     posted.findings = notification->findings;
     posted.count = notification->count;
-    if (fine && notification->is_judged && notification->scope != NULL)
+    const bool may_be_gone = notification->is_judged || notification->is_void;
+    if (fine && may_be_gone && notification->scope != NULL)
         fine = resolve_gone(posting, webhook, &posted);
     free(chosen);
     fp_webhook_close(webhook);

@@ -30,13 +30,15 @@ enum {
 
 struct posted {
     uint64_t hash;
-    uint64_t scope;   /* 0: never gone */
-    char *resolution; /* owned; NULL: none */
+    uint64_t refused_hash; /* of a noted one that is posted: its hash if it is refused */
+    uint64_t scope;        /* 0: never gone */
+    char *resolution;      /* owned; NULL: none */
 };
 
 struct fp_webhook {
     char *url;
     char *format;
+    char *access; /* NULL: none */
     char *file;
     char *next; /* what takes the file's place after the post */
     int lock;   /* the file's directory, locked so that two runs do not post the same; or -1 */
@@ -244,7 +246,8 @@ static bool keep_next(const struct fp_webhook *webhook)
 
 /* ---- findings ---- */
 
-struct fp_webhook *fp_webhook_open(const char *url, const char *format, const char *state_file)
+struct fp_webhook *fp_webhook_open(const char *url, const char *format, const char *access,
+                                   const char *state_file)
 {
     char *file = state_file != NULL ? fp_memory_copy(state_file) : usual_file();
     if (file == NULL)
@@ -252,6 +255,7 @@ struct fp_webhook *fp_webhook_open(const char *url, const char *format, const ch
     struct fp_webhook *webhook = fp_memory_need(calloc(1, sizeof(*webhook)));
     webhook->url = fp_memory_copy(url);
     webhook->format = fp_memory_copy(format);
+    webhook->access = access != NULL ? fp_memory_copy(access) : NULL;
     webhook->file = file;
     webhook->next = fp_memory_print("%s.new", file);
     lock_directory(webhook);
@@ -265,6 +269,7 @@ void fp_webhook_close(struct fp_webhook *webhook)
 {
     free(webhook->url);
     free(webhook->format);
+    free(webhook->access);
     free(webhook->file);
     free(webhook->next);
     if (webhook->lock >= 0)
@@ -285,10 +290,20 @@ static uint64_t hash_of(const struct fp_webhook *webhook, const char *key)
     return hash;
 }
 
-/* Returns the place of a known finding, or the number of known ones. */
-static size_t find(const struct fp_webhook *webhook, const char *key)
+/* Returns by what a refused finding is remembered: with another access it would be taken. */
+static uint64_t refused_hash_of(const struct fp_webhook *webhook, const char *key)
 {
-    const uint64_t hash = hash_of(webhook, key);
+    if (webhook->access == NULL)
+        return hash_of(webhook, key);
+    char *text = fp_memory_print("refused\n%s\n%s", webhook->access, key);
+    const uint64_t hash = hash_of(webhook, text);
+    free(text);
+    return hash;
+}
+
+/* Returns the place of a known finding, or the number of known ones. */
+static size_t find(const struct fp_webhook *webhook, uint64_t hash)
+{
     size_t i = 0;
     while (i < webhook->known && webhook->findings[i].hash != hash)
         i++;
@@ -297,7 +312,8 @@ static size_t find(const struct fp_webhook *webhook, const char *key)
 
 bool fp_webhook_knows(const struct fp_webhook *webhook, const char *key)
 {
-    return find(webhook, key) < webhook->known;
+    return find(webhook, hash_of(webhook, key)) < webhook->known ||
+           find(webhook, refused_hash_of(webhook, key)) < webhook->known;
 }
 
 /* A scope has the same URL and format as its findings; 0 stands for none. */
@@ -310,14 +326,20 @@ void fp_webhook_note(struct fp_webhook *webhook, const char *key, const char *sc
                      const char *resolution)
 {
     add(webhook, hash_of(webhook, key), scope_of(webhook, scope), resolution);
+    webhook->findings[webhook->count - 1].refused_hash = refused_hash_of(webhook, key);
 }
 
 void fp_webhook_rename(struct fp_webhook *webhook, const char *old_key, const char *key)
 {
-    const size_t place = find(webhook, old_key);
+    uint64_t hash = hash_of(webhook, key);
+    size_t place = find(webhook, hash_of(webhook, old_key));
+    if (place == webhook->known) {
+        place = find(webhook, refused_hash_of(webhook, old_key));
+        hash = refused_hash_of(webhook, key);
+    }
     const struct posted old =
         place < webhook->known ? webhook->findings[place] : (struct posted){0};
-    add(webhook, hash_of(webhook, key), old.scope, old.resolution);
+    add(webhook, hash, old.scope, old.resolution);
     if (place < webhook->known)
         webhook->findings[place].scope = 0; /* the other one stands for it */
 }
@@ -328,7 +350,8 @@ static bool is_listed(const struct fp_webhook *webhook, const struct posted *fin
 {
     bool found = false;
     for (size_t i = 0; i < key_count && !found; i++)
-        found = hash_of(webhook, keys[i]) == finding->hash;
+        found = hash_of(webhook, keys[i]) == finding->hash ||
+                refused_hash_of(webhook, keys[i]) == finding->hash;
     return found;
 }
 
@@ -368,9 +391,13 @@ static void post(const char *url, const char *json, struct fp_client_reply *repl
     fp_client_free(client);
 }
 
-/* True if the server will never take this body. Other answers are about the address, or pass. */
-static bool is_refused(const struct fp_client_reply *reply)
+/* True if the server will never take this body. Other answers are about the address, or pass. With
+ * another access it would take what resolves a finding, which is then tried again. */
+static bool is_refused(const struct fp_webhook *webhook, const struct fp_client_reply *reply)
 {
+    const bool is_resolution = webhook->count == webhook->known;
+    if (webhook->access != NULL && is_resolution)
+        return false;
     return reply->status == 400 || reply->status == 413 || reply->status == 422;
 }
 
@@ -384,12 +411,31 @@ static void quote(struct fp_client_reply *reply)
         fp_message_detail("The server answered with HTTP status %ld.", reply->status);
 }
 
-static void complain_of_body(struct fp_client_reply *reply)
+static void complain_of_body(const struct fp_webhook *webhook, struct fp_client_reply *reply)
 {
     fp_message_error("the server refused the findings");
     quote(reply);
-    fp_message_hint("They are not posted again in this format: --webhook-format has what Slack and "
-                    "others take.");
+    if (webhook->access != NULL)
+        fp_message_hint(
+            "They are posted again with another key, or with another --webhook-format.");
+    else
+        fp_message_hint("They are not posted again in this format: --webhook-format has what Slack "
+                        "and others take.");
+}
+
+/* Remembers the noted findings as refused: the service does not know of them, so nothing resolves
+ * them. */
+static bool keep_refused(struct fp_webhook *webhook)
+{
+    for (size_t i = webhook->known; i < webhook->count; i++) {
+        struct posted *finding = &webhook->findings[i];
+        if (finding->refused_hash == 0)
+            continue;
+        finding->hash = finding->refused_hash;
+        free(finding->resolution);
+        finding->resolution = NULL;
+    }
+    return fp_webhook_keep(webhook);
 }
 
 static void complain(const struct fp_webhook *webhook, const struct fp_client_reply *reply)
@@ -410,13 +456,18 @@ bool fp_webhook_post(struct fp_webhook *webhook, const char *json)
         return false;
     post(webhook->url, json, &reply);
     const bool is_taken = reply.status >= 200 && reply.status < 300;
-    const bool is_kept = is_taken || is_refused(&reply);
-    if (is_kept && !is_taken)
-        complain_of_body(&reply);
-    else if (!is_taken)
+    bool fine = is_taken;
+    if (is_taken) {
+        fine = keep_next(webhook);
+        webhook->known = webhook->count;
+    } else if (is_refused(webhook, &reply)) {
+        complain_of_body(webhook, &reply);
+        (void)keep_refused(webhook);
+    } else {
         complain(webhook, &reply);
+    }
     fp_client_release(&reply);
-    return is_kept && keep_next(webhook) && is_taken;
+    return fine;
 }
 
 bool fp_webhook_keep(const struct fp_webhook *webhook)

@@ -19,15 +19,17 @@ struct fp_webhook; /* what was posted to one URL */
 char *fp_webhook_read_url(const char *file) FP_MUST_CHECK;
 
 /*
- * Reads what was posted before in this format; "" is the oldest format. state_file: NULL for the
- * usual one, below $XDG_STATE_HOME or ~/.local/state. Prints an error and returns NULL on failure.
- * The caller calls fp_webhook_close.
+ * Reads what was posted before in this format; "" is the oldest format. access: what bodies have of
+ * the receiver beside the URL, such as a key; NULL: nothing. state_file: NULL for the usual one,
+ * below $XDG_STATE_HOME or ~/.local/state. Prints an error and returns NULL on failure. The caller
+ * calls fp_webhook_close.
  */
-struct fp_webhook *fp_webhook_open(const char *url, const char *format,
+struct fp_webhook *fp_webhook_open(const char *url, const char *format, const char *access,
                                    const char *state_file) FP_MUST_CHECK;
 void fp_webhook_close(struct fp_webhook *webhook);
 
-/* True if a finding of this key was posted to this URL before. The key is any text. */
+/* True if a finding of this key was posted to this URL before, or was refused with this access. The
+ * key is any text. */
 bool fp_webhook_knows(const struct fp_webhook *webhook, const char *key);
 
 /*
@@ -51,7 +53,7 @@ char *fp_webhook_forget_gone(struct fp_webhook *webhook, const char *scope, cons
 /*
  * Posts a JSON text, and remembers the noted findings once the server has answered 2xx. Prints an
  * error and returns false on failure; the findings are not remembered then, unless the server has
- * refused this very body: it would do so each time.
+ * refused this very body: it would do so each time, as long as the access is this one.
  */
 bool fp_webhook_post(struct fp_webhook *webhook, const char *json) FP_MUST_CHECK;
 
