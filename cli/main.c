@@ -37,7 +37,7 @@ static const struct command commands[] = {
     {"markers", "time by what the thread did: script, layout, painting", fp_report_command},
     {"trend", "a function, a timing or a group by hour or day", fp_trend_command},
     {"What visitors felt:", NULL, NULL},
-    {"fix-first", "what to fix first: what would improve a web vital most", fp_report_command},
+    {"fix-first", "what to fix first: what would improve a web vital most", fp_fix_first_command},
     {"profiling-cost", "what profiling costs visitors", fp_report_command},
     {"what-if", "what a vital or a measure would be without what ran", fp_report_command},
     {"budgets", "what visitors may wait at most, against what they wait", fp_budgets_command},

@@ -4,6 +4,7 @@
  * table.
  */
 #include "cli/ask/analysis.h"
+#include "cli/ask/gains.h"
 #include "cli/ask/left_out.h"
 #include "cli/ask/question_columns.h"
 #include "cli/kit/command.h"
@@ -32,7 +33,6 @@ static const struct fp_grid_column third_parties_columns[] = {
 static const struct fp_grid_column chunks_columns[] = {FP_COLUMNS_OF_CHUNKS(FP_GRID_COLUMN)};
 static const struct fp_grid_column markers_columns[] = {FP_COLUMNS_OF_MARKERS(FP_GRID_COLUMN)};
 static const struct fp_grid_column what_if_columns[] = {FP_COLUMNS_OF_WHAT_IF(FP_GRID_COLUMN)};
-static const struct fp_grid_column fix_first_columns[] = {FP_COLUMNS_OF_FIX_FIRST(FP_GRID_COLUMN)};
 static const struct fp_grid_column profiling_cost_columns[] = {
     FP_COLUMNS_OF_PROFILING_COST(FP_GRID_COLUMN)};
 static const struct fp_grid_column hangs_columns[] = {FP_COLUMNS_OF_HANGS(FP_GRID_COLUMN)};
@@ -62,12 +62,6 @@ struct report {
 };
 
 #define COLUMNS(list) .columns = (list), .column_count = sizeof(list) / sizeof((list)[0])
-
-/* The assumptions of gains. */
-#define ASSUMPTIONS                                                                                \
-    "GAIN MS is at most what the 75th percentile of page loads would lose, if the rest ran as "    \
-    "before, no work moved elsewhere and profiled page loads are as others; it lies from AT "      \
-    "LEAST to AT MOST with a probability of 95 %. Gains do not add up."
 
 static const struct report reports[] = {
     {.command = "timings",
@@ -123,18 +117,10 @@ static const struct report reports[] = {
      .things = "profiled page loads with this vital",
      COLUMNS(what_if_columns),
      .extra_count = 4,
-     .footer = ASSUMPTIONS,
+     .footer = FP_GAINS_ASSUMPTIONS,
      .argument = "vital",
      .argument_doc = "VITAL",
      .argument_missing = "name a vital: INP, LCP, (response) or an own measure"},
-    {.command = "fix-first",
-     .doc = "What to fix first: what would improve a vital most, of all vitals in one list, by the "
-            "gain as a share of what is good.",
-     .function = "fix_first",
-     .things = "profiled page loads in which something surely made a vital longer",
-     COLUMNS(fix_first_columns),
-     .extra_count = 5,
-     .footer = ASSUMPTIONS},
     {.command = "profiling-cost",
      .doc = "What profiling costs visitors: web vitals and blocking time of page loads that the "
             "web server drew to be profiled, beside those of the others. The agent's vitals build "

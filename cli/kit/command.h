@@ -47,6 +47,7 @@ enum fp_exit fp_callers_command(int argc, char **argv);
 enum fp_exit fp_trend_command(int argc, char **argv);
 enum fp_exit fp_compare_command(int argc, char **argv);
 enum fp_exit fp_budgets_command(int argc, char **argv);
+enum fp_exit fp_fix_first_command(int argc, char **argv);
 enum fp_exit fp_regressions_command(int argc, char **argv);
 enum fp_exit fp_rates_command(int argc, char **argv);
 enum fp_exit fp_export_command(int argc, char **argv);

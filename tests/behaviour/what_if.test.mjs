@@ -2,10 +2,15 @@
 /** A vital without a function: page loads in parts, over HTTP, to SQL and the command line. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import http from 'node:http';
+import { once } from 'node:events';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { binDir, run, startStack, waitFor } from './stack.mjs';
+import { Ajv } from 'ajv';
+
+import { binDir, repository, run, startStack, temporaryDir, waitFor } from './stack.mjs';
 
 const program = path.join(binDir, 'fleetprof');
 const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36';
@@ -80,7 +85,7 @@ async function ownLoad(apart) {
 
 before(async () => {
   stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', routes: ['/product', '/cart'] }, { name: 'own', key: 'pk_own' }] } });
-  env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
+  env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader'), PAGERDUTY_ROUTING_KEY: 'k'.repeat(32) };
   for (let number = 0; number < 120; number += 1) await load(number, number < 2);
   // Not profiled: they count in p75 alone.
   for (let number = 0; number < 40; number += 1) {
@@ -124,6 +129,61 @@ test('fix_first: one list, with routes', async () => {
     [[1, 'onClick', 'INP', '/product, /cart'], [2, 'sortReviews', 'INP', '/product, /cart']]);
   assert.equal((await ask("* from fleetprof.fix_first('shop', route => '/product', top => 1)"))[0].loads, 100);
   assert.deepEqual(await ask("* from fleetprof.fix_first('shop', route => '/cart')"), [], 'too few to say');
+});
+
+/** @param {string[]} args */
+const fixFirst = (...args) => run([program, 'fix-first', '--site', 'shop', ...args], { env });
+
+/** @param {string} format @param {unknown} value */
+function validate(format, value) {
+  const schema = JSON.parse(fs.readFileSync(path.join(repository, 'tests/data/notifications', `${format}.json`), 'utf8'));
+  const validator = new Ajv({ allErrors: true }).compile(schema);
+  assert.ok(validator(value), `${format}: ${JSON.stringify(validator.errors)}\n${JSON.stringify(value)}`);
+}
+
+test('fix-first: each format has what to fix, the gain and its interval', async () => {
+  const [{ gain_ms: gain, gain_low: low, gain_high: high }] = await ask("* from fleetprof.fix_first('shop')");
+  const between = `${low.toFixed(1)} ms and ${high.toFixed(1)} ms`;
+  for (const format of ['slack', 'teams', 'alertmanager', 'gitlab', 'pagerduty', 'github', 'markdown', 'json']) {
+    const { code, stdout, stderr } = await fixFirst('--format', format, '--report', 'https://report.example');
+    assert.deepEqual([code, stderr], [0, ''], format);
+    const documents = format === 'pagerduty' ? stdout.trim().split('\n') : [stdout];
+    if (!['github', 'markdown', 'json'].includes(format)) for (const document of documents) validate(format, JSON.parse(document));
+    assert.match(stdout, /sortReviews/, format);
+    if (format !== 'json') assert.ok(stdout.includes('onClick in INP') && stdout.includes(between), stdout);
+  }
+  assert.match((await fixFirst('--format', 'markdown')).stdout, /^2 findings to fix first on site `shop`\.\n\n\| verdict \| what \| where \| gain \| 95 % between \| p75 \| fewer poor \|\n.*\n\| gain \| `onClick in INP` \| `https:\/\/www\.shop\.example\/app\.js:10 on \/product, \/cart` \|/);
+  assert.ok((await fixFirst('--format', 'github')).stdout.includes(`onClick in INP takes at most ${gain.toFixed(1)} ms of `));
+  assert.deepEqual(JSON.parse((await fixFirst('--format', 'json')).stdout).findings.map((/** @type {any} */ one) => [one.site, one.rank, one.name]), [['shop', 1, 'onClick'], ['shop', 2, 'sortReviews']]);
+  assert.match((await fixFirst('--format', 'slack', '--json')).stderr, /exclude each other/);
+  assert.match((await fixFirst('--format', 'markdown', '--route', '/cart')).stdout, /^Nothing could be judged to fix first on site `shop`/);
+});
+
+test('fix-first: a webhook gets each finding once, and what resolves it once it is gone', async (t) => {
+  /** @type {any[]} */
+  const posts = [];
+  const server = http.createServer(async (request, response) => {
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    posts.push(JSON.parse(Buffer.concat(parts).toString()));
+    response.end('ok');
+  }).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const state = path.join(temporaryDir('posted'), 'posted');
+  const args = ['--webhook', `http://127.0.0.1:${port}/`, '--webhook-format', 'alertmanager', '--state', state];
+  for (const { code, stderr } of await Promise.all([fixFirst(...args), fixFirst(...args)])) assert.equal(code, 0, stderr);
+  assert.equal(posts.length, 1);
+  validate('alertmanager', posts[0]);
+  // As if there had been a third one.
+  fs.appendFileSync(state, fs.readFileSync(state, 'utf8').split('\n')[1].replace(/^.{16}/, '0123456789abcdef') + '\n');
+  for (let i = 0; i < 2; i++) assert.equal((await fixFirst(...args)).code, 0);
+  assert.equal(posts.length, 2);
+  assert.deepEqual(posts[1].map((/** @type {any} */ { labels }) => labels.alertname), ['FleetprofFixFirst']);
+  assert.ok(new Date(posts[1][0].endsAt) <= new Date());
+  assert.equal((await fixFirst(...args, '--route', '/cart')).code, 0);
+  assert.equal(posts.length, 2, 'where too few can be judged, nothing is gone');
 });
 
 test('responses and measures: each once, with packages and hosts', async () => {
