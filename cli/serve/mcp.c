@@ -50,6 +50,7 @@ static const struct argp mcp_argp = {
 /* A client that sends a message a line. */
 struct client {
     struct fp_readers *readers;
+    struct fp_mcp_session session;
     struct fp_buf line; /* of the message that is not whole */
     bool is_too_long;
 };
@@ -72,7 +73,8 @@ static bool end_line(struct client *client)
     if (client->is_too_long)
         fp_mcp_refuse_size(&reply);
     else if (client->line.len > 0)
-        fine = fp_mcp_answer((struct fp_str){(const char *)client->line.data, client->line.len},
+        fine = fp_mcp_answer(&client->session,
+                             (struct fp_str){(const char *)client->line.data, client->line.len},
                              client->readers, STDOUT_FILENO, &reply);
     fine = fine && send_reply(&reply);
     fp_buf_release(&reply);

@@ -18,7 +18,8 @@ enum {
 };
 
 /* The versions whose messages these are, the latest first. */
-static const char *const versions[] = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
+static const char *const versions[] = {"2025-11-25", "2025-06-18", FP_MCP_BATCH_VERSION,
+                                       "2024-11-05"};
 
 static const char instructions[] =
     "fleetprof knows which JavaScript costs real users of web sites the most time. `sites` lists "
@@ -34,6 +35,7 @@ static const char instructions[] =
 
 /* A message that is a request, and where the reply goes. */
 struct mcp_exchange {
+    struct fp_mcp_session *session;
     yyjson_val *id; /* NULL: a notification */
     yyjson_val *parameters;
     struct fp_readers *readers;
@@ -98,6 +100,7 @@ static yyjson_mut_val *initialize(struct mcp_exchange *exchange, yyjson_mut_val 
         if (strcmp(wanted, versions[i]) == 0)
             version = versions[i];
     }
+    exchange->session->has_batches = strcmp(version, FP_MCP_BATCH_VERSION) == 0;
     yyjson_mut_val *result = yyjson_mut_obj(doc);
     (void)yyjson_mut_obj_add_str(doc, result, "protocolVersion", version);
     yyjson_mut_val *capabilities = yyjson_mut_obj_add_obj(doc, result, "capabilities");
@@ -281,28 +284,95 @@ static bool answer_request(struct mcp_exchange *exchange, const char *name, stru
     return fine;
 }
 
-bool fp_mcp_answer(struct fp_str message, struct fp_readers *readers, int client_fd,
-                   struct fp_buf *reply)
+/* Answers one message; exchange: for all of them. */
+static bool answer_message(const struct mcp_exchange *common, yyjson_val *root,
+                           struct fp_buf *reply)
+{
+    struct mcp_exchange exchange = *common;
+    const char *version = yyjson_get_str(yyjson_obj_get(root, "jsonrpc"));
+    yyjson_val *method = yyjson_obj_get(root, "method");
+    exchange.id = yyjson_obj_get(root, "id");
+    exchange.parameters = yyjson_obj_get(root, "params");
+    const bool has_id = yyjson_is_str(exchange.id) || yyjson_is_int(exchange.id);
+    const bool is_response = yyjson_obj_get(root, "result") || yyjson_obj_get(root, "error");
+    if (version == NULL || strcmp(version, "2.0") != 0 || (exchange.id != NULL && !has_id) ||
+        (!yyjson_is_str(method) && !is_response))
+        return refuse(has_id ? exchange.id : NULL, CODE_NO_REQUEST,
+                      "the message is not a request of JSON-RPC 2.0", reply);
+    if (!yyjson_is_str(method) || exchange.id == NULL)
+        return true;
+    return answer_request(&exchange, yyjson_get_str(method), reply);
+}
+
+/* ---- batches ---- */
+
+enum { BATCH_MAX = 20 }; /* FP_MCP_REPLY_MAX has room for their replies */
+
+/* Answers a message of a batch. The version is agreed on before there is one. */
+static bool answer_of_batch(const struct mcp_exchange *common, yyjson_val *root,
+                            struct fp_buf *reply)
+{
+    yyjson_val *method = yyjson_obj_get(root, "method");
+    yyjson_val *id = yyjson_obj_get(root, "id");
+    if (yyjson_equals_str(method, "initialize"))
+        return refuse(yyjson_is_str(id) || yyjson_is_int(id) ? id : NULL, CODE_NO_REQUEST,
+                      "initialize is not part of a batch", reply);
+    return answer_message(common, root, reply);
+}
+
+/* Appends the list of replies, if there are any. */
+static bool answer_batch(const struct mcp_exchange *common, yyjson_val *messages,
+                         struct fp_buf *reply)
+{
+    size_t i = 0, count = 0;
+    yyjson_val *message = NULL;
+    fp_buf_add(reply, "[", 1);
+    yyjson_arr_foreach(messages, i, count, message)
+    {
+        const bool is_first = reply->len == 1;
+        if (!is_first)
+            fp_buf_add(reply, ",", 1);
+        const size_t start = reply->len;
+        if (!answer_of_batch(common, message, reply))
+            return false;
+        if (reply->len == start && !is_first)
+            reply->len--;
+    }
+    if (reply->len == 1)
+        fp_buf_clear(reply);
+    else
+        fp_buf_add(reply, "]", 1);
+    return !reply->failed;
+}
+
+/* Returns why a batch is not answered, NULL if it is. */
+static const char *trouble_of_batch(const struct fp_mcp_session *session, yyjson_val *messages)
+{
+    const size_t count = yyjson_arr_size(messages);
+    if (!session->has_batches)
+        return "this version of the protocol has no batches: send one message at a time";
+    if (count == 0)
+        return "the batch is empty";
+    return count > BATCH_MAX ? "the batch has more than 20 messages" : NULL;
+}
+
+bool fp_mcp_answer(struct fp_mcp_session *session, struct fp_str message,
+                   struct fp_readers *readers, int client_fd, struct fp_buf *reply)
 {
     yyjson_doc *doc = yyjson_read(message.ptr, message.len, YYJSON_READ_NOFLAG);
     yyjson_val *root = yyjson_doc_get_root(doc);
-    const char *version = yyjson_get_str(yyjson_obj_get(root, "jsonrpc"));
-    yyjson_val *method = yyjson_obj_get(root, "method");
-    struct mcp_exchange exchange = {.id = yyjson_obj_get(root, "id"),
-                                    .parameters = yyjson_obj_get(root, "params"),
-                                    .readers = readers,
-                                    .client_fd = client_fd};
-    const bool has_id = yyjson_is_str(exchange.id) || yyjson_is_int(exchange.id);
-    const bool is_response = yyjson_obj_get(root, "result") || yyjson_obj_get(root, "error");
+    const struct mcp_exchange common = {
+        .session = session, .readers = readers, .client_fd = client_fd};
+    const char *trouble = yyjson_is_arr(root) ? trouble_of_batch(session, root) : NULL;
     bool fine = true;
     if (doc == NULL)
         fine = refuse(NULL, CODE_NO_JSON, "the message is not JSON", reply);
-    else if (version == NULL || strcmp(version, "2.0") != 0 || (exchange.id != NULL && !has_id) ||
-             (!yyjson_is_str(method) && !is_response))
-        fine = refuse(has_id ? exchange.id : NULL, CODE_NO_REQUEST,
-                      "the message is not a request of JSON-RPC 2.0", reply);
-    else if (yyjson_is_str(method) && exchange.id != NULL)
-        fine = answer_request(&exchange, yyjson_get_str(method), reply);
+    else if (trouble != NULL)
+        fine = refuse(NULL, CODE_NO_REQUEST, trouble, reply);
+    else if (yyjson_is_arr(root))
+        fine = answer_batch(&common, root, reply);
+    else
+        fine = answer_message(&common, root, reply);
     yyjson_doc_free(doc);
     return fine;
 }

@@ -172,8 +172,13 @@ static enum MHD_Result answer_message(const struct fp_server *server,
         return fp_response_trouble(connection, &trouble);
     struct fp_buf reply;
     fp_buf_init(&reply, FP_MCP_REPLY_MAX);
-    const bool fine =
-        fp_mcp_answer(request->body, server->settings.readers, client_of(connection), &reply);
+    /* A client that does not say its version has this one (2025-11-25, Streamable HTTP). */
+    const char *version = header_of(connection, "MCP-Protocol-Version");
+    struct fp_mcp_session session = {
+        .has_batches = version == NULL || strcmp(version, FP_MCP_BATCH_VERSION) == 0,
+    };
+    const bool fine = fp_mcp_answer(&session, request->body, server->settings.readers,
+                                    client_of(connection), &reply);
     const enum MHD_Result queued = fine ? fp_response_message(connection, &reply) : MHD_NO;
     fp_buf_release(&reply);
     return queued;

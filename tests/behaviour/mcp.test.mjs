@@ -207,6 +207,24 @@ test('messages that no client should send get errors, and what follows gets answ
   assert.equal(replies[14].result.isError, false);
 });
 
+test('batches are answered where the version has them, and refused with the reason where it has not', async () => {
+  const call = (/** @type {any} */ id, /** @type {string} */ method, params = {}) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
+  const notification = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+  const batch = `[${notification}, ${call(2, 'ping')}, 7, ${notification}, ${call('3', 'tools/call', { name: 'sites' })}, ${notification}, ${call(4, 'initialize')}, ${call(5, 'none')}]`;
+  const { code, replies } = await talk([
+    call(1, 'initialize', { protocolVersion: '2025-03-26' }), batch, `[${notification}]`, '[]', `[${[...Array(21)].map((_, i) => call(i, 'ping')).join()}]`, `[${[...Array(20)].map((_, i) => call(i, 'tools/list')).join()}]`,
+    call(6, 'initialize', { protocolVersion: '2025-06-18' }), batch, call(7, 'ping'),
+  ], database);
+  assert.equal(code, 0);
+  const [, answers, empty, tooMany, lists, , refused, last] = replies;
+  assert.deepEqual(answers.map((/** @type {any} */ { id, error }) => [id, error?.code]), [[2, undefined], [null, -32600], ['3', undefined], [4, -32600], [5, -32601]]);
+  assert.equal(answers[2].result.isError, false);
+  assert.deepEqual([empty, tooMany, refused].map(({ id, error: { code: number, message } }) => [id, number, message]), [
+    [null, -32600, 'the batch is empty'], [null, -32600, 'the batch has more than 20 messages'], [null, -32600, 'this version of the protocol has no batches: send one message at a time']]);
+  assert.deepEqual(lists.map((/** @type {any} */ { result }) => result.tools.length), Array(20).fill(tools.length));
+  assert.equal(last.id, 7);
+});
+
 test('a database that is away, or a role that can write, is said to the model', async () => {
   const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'sites' } });
   const away = await talk([call], ['--database', 'host=/nonexistent dbname=fleetprof']);
@@ -242,6 +260,9 @@ test('serve --mcp gives the same answers over HTTP, and none to pages of other s
     assert.equal((await post(json, 'x'.repeat(300_000))).status, 413);
     const other = await post({}, '', 'GET');
     assert.deepEqual([other.status, other.headers.allow], [405, 'POST']);
+    const batch = `[${message}]`;
+    assert.deepEqual(JSON.parse((await post(json, batch)).body), [{ jsonrpc: '2.0', id: 1, result: {} }]);
+    assert.equal(JSON.parse((await post({ ...json, 'mcp-protocol-version': '2025-06-18' }, batch)).body).error.code, -32600);
     const notification = await post(json, JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
     assert.deepEqual([notification.status, notification.body], [202, '']);
     assert.equal((await send(`${report.url}/api/v1/sites`, { headers: json, body: message })).status, 405);
