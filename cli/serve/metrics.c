@@ -96,15 +96,29 @@ static bool take_budget(void *context, const PGresult *row)
     return !writing->parts[BURN].failed;
 }
 
-/* Appends the metrics, which have room for less than all of them together. */
-static void join(const struct vitals_writing *writing, struct fp_buf *out)
+/* Appends the metrics, and frees each as soon as it is there. */
+static void join(struct vitals_writing *writing, struct fp_buf *out)
 {
     for (int i = 0; i < METRICS; i++) {
         fp_buf_addf(out, "# HELP %s %s\n# TYPE %s gauge\n", metrics[i].name, metrics[i].help,
                     metrics[i].name);
         fp_buf_add(out, writing->parts[i].data, writing->parts[i].len);
         out->failed = out->failed || writing->parts[i].failed;
+        out->starved = out->starved || writing->parts[i].starved;
+        fp_buf_release(&writing->parts[i]);
     }
+}
+
+/* Says why not all metrics are there: a part of them would look like all. */
+static void explain_failure(const struct fp_buf *out, struct fp_trouble *trouble)
+{
+    if (out->starved) {
+        fp_trouble_memory(trouble);
+        return;
+    }
+    fp_trouble_set(trouble, 500, "The metrics are longer than %d bytes.", FP_METRICS_MAX);
+    fp_trouble_hint(trouble, "The names of routes are too long: `sites[].routes' of the "
+                             "configuration shortens them.");
 }
 
 enum fp_reader_result fp_metrics_write(struct fp_readers *readers, int client_fd,
@@ -112,7 +126,7 @@ enum fp_reader_result fp_metrics_write(struct fp_readers *readers, int client_fd
 {
     struct vitals_writing writing;
     for (int i = 0; i < METRICS; i++)
-        fp_buf_init(&writing.parts[i], FP_METRICS_MAX / (METRICS + 1));
+        fp_buf_init(&writing.parts[i], FP_METRICS_MAX);
     const struct fp_reader_query queries[] = {
         {.statement = statement, .take = take, .context = &writing, .client_fd = client_fd},
         {.statement = budgets_statement,
@@ -128,7 +142,7 @@ enum fp_reader_result fp_metrics_write(struct fp_readers *readers, int client_fd
     for (int i = 0; i < METRICS; i++)
         fp_buf_release(&writing.parts[i]);
     if (result == FP_READER_FINE && out->failed) {
-        fp_trouble_memory(trouble);
+        explain_failure(out, trouble);
         result = FP_READER_TROUBLE;
     }
     return result;

@@ -9,7 +9,8 @@
 #include "cli/serve/reader.h"
 #include "collector/base/buf.h"
 
-enum { FP_METRICS_MAX = 16 * 1024 * 1024 };
+/* Bytes: what 100 sites have with 50 routes of about a kilobyte each. */
+enum { FP_METRICS_MAX = 64 * 1024 * 1024 };
 
 /*
  * Asks, and appends the metrics: per site those of the routes with the most values. client_fd as in

@@ -8,6 +8,7 @@ import { startReport } from './serve_tool.mjs';
 import { binDir, run, startStack, temporaryDir } from './stack.mjs';
 
 const dir = temporaryDir('metrics');
+const sites = 20;
 /** @type {import('./stack.mjs').Stack} */
 let stack;
 /** @type {import('./serve_tool.mjs').Report} */
@@ -30,7 +31,7 @@ async function importAll(site, uploads) {
 }
 
 before(async () => {
-  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }, { name: 'many', key: 'pk_many' }] } });
+  stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }, { name: 'many', key: 'pk_many' }, ...[...Array(sites)].map((_, i) => ({ name: `site${i}`, key: `pk_site${i}` }))] } });
   await importAll('shop', [100, 200, 300, 900].map((inp) => upload('/cart', inp)));
   await importAll('many', [...Array(60)].flatMap((_, i) => [...Array(i < 50 ? 2 : 1)].map((__, j) => upload(`/${i}"} 1\\e{`, 40 + j))));
   report = await startReport(stack.postgres.conninfo('fleetprof_reader'));
@@ -72,6 +73,18 @@ test('/metrics has the 50 routes of a site with the most values, and their names
   const values = readMetrics(await (await report.get('/metrics')).text());
   const routes = [...values.keys()].map((key) => /^fleetprof_vital_p75_seconds\{site="many",route="\/(\d+)\\"\} 1\\\\e\{",vital="INP"\}$/.exec(key)?.[1]).filter(Boolean);
   assert.deepEqual(routes.map(Number).sort((a, b) => a - b), [...Array(50).keys()]);
+});
+
+test('/metrics has all routes of many sites, however long their names are', async () => {
+  const long = [...Array(50)].map((_, i) => `/${i}${'龘'.repeat(190)}`);
+  for (let i = 0; i < sites; i++) await importAll(`site${i}`, long.map((route) => ({ ...upload(route, 100), vitals: ['LCP', 'FCP', 'TTFB', 'INP', 'CLS'].map((name) => ({ name, value: 0.25 })) })));
+  const response = await report.get('/metrics');
+  const text = await response.text();
+  assert.equal(response.status, 200, text.slice(0, 500));
+  const values = readMetrics(text);
+  for (let i = 0; i < sites; i++)
+    for (const route of long) assert.equal(values.get(`fleetprof_vital_values{site="site${i}",route="${route}",vital="INP"}`), 1);
+  assert.ok(Buffer.byteLength(text) > 5_000_000, `${text.length} characters`);
 });
 
 test('/metrics is as closed as the API', async () => {
