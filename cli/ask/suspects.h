@@ -13,9 +13,9 @@ struct fp_suspects; /* a repository, and the commits of both releases */
 
 /*
  * Finds the commits that releases are of: a tag, a branch or a hash of the release's name, or of
- * the name after a v. *suspects: NULL if there are none, which a notice says. Prints an error
- * and returns false if the directory is not in a git repository. The caller calls
- * fp_suspects_close.
+ * the name after a v; a number is not a part of a hash. *suspects: NULL if there are none, which a
+ * notice says. Prints an error and returns false if the directory is not in a git repository. The
+ * caller calls fp_suspects_close.
  */
 bool fp_suspects_open(const char *directory, const char *before, const char *after,
                       struct fp_suspects **suspects) FP_MUST_CHECK;
@@ -25,7 +25,7 @@ void fp_suspects_close(struct fp_suspects *suspects);
 struct fp_suspects_lines {
     const char *source; /* a stranger's path, below the top of the repository */
     const char *first;
-    const char *last;
+    const char *last; /* if the source does not show where the function ends */
 };
 
 /* Returns the last three commits that touched the lines, "1a2b3c4 Author: subject; …"; "" if there

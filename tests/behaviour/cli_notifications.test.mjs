@@ -277,6 +277,53 @@ test('suspects are the commits that touched the lines of the function between th
   assert.match(finding.suspects, /^[0-9a-f]{7} Eve \(b\): touch it `\|<!channel>$/);
 });
 
+test('a function ends behind those inside it, and a commit in any encoding is named', async () => {
+  const repo = await makeRepository('begin', 'before');
+  const file = path.join(repo, source);
+  const git = (/** @type {string[]} */ ...args) => runOrThrow(['git', '-C', repo, '-c', 'user.name=Eve', '-c', 'user.email=eve@shop.example', ...args]);
+  const commit = async (/** @type {string[]} */ text, /** @type {Buffer | string} */ message) => {
+    fs.writeFileSync(file, text.join('\n'));
+    const written = path.join(temporaryDir('message'), 'message');
+    fs.writeFileSync(written, message);
+    await git('commit', '-qam', 'x');
+    await git('commit', '-q', '--amend', '-F', written);
+  };
+  // The function tables say that one begins on line 12, and another on line 20.
+  const code = [...Array(11).fill(''), 'export async function slow(', '  list,', ') {', '  work();', '', '  if (list) {', '    more();', '  }', '  return list.map(function inner() {', '    return 1;',
+    '  });', '  // rest', '}', '', 'function next() {', '  work();', '}'];
+  const change = (/** @type {number} */ line, /** @type {string} */ to) => code.map((old, i) => i + 1 === line ? to : old);
+  await commit(code, 'code');
+  await git('tag', '1');
+  await commit(change(27, '  rest();'), 'behind it');
+  await commit(code, 'behind it');
+  await commit(change(23, '  slow();'), Buffer.from('Pr\xfcfe alle', 'latin1'));
+  await git('tag', '2');
+  const { findings: [{ suspects }] } = JSON.parse(await told('json', '--repository', repo));
+  assert.match(suspects, /^[0-9a-f]{7} Eve: Prüfe alle$/);
+  for (const format of ['slack', 'teams', 'markdown', 'alertmanager']) assert.match(await told(format, '--repository', repo), /Prüfe alle/, format);
+});
+
+test('a release that is a number is not the beginning of a hash', async () => {
+  const repo = await makeRepository('1', 'another');
+  const git = (/** @type {string[]} */ ...args) => run(['git', '-C', repo, '-c', 'user.name=Eve', '-c', 'user.email=eve@shop.example', ...args]);
+  let number = '';
+  for (let i = 0; !/^\d{4}$/.test(number); i++) {
+    await git('commit', '-q', '--amend', '-m', `try ${i}`);
+    number = (await git('rev-parse', 'HEAD')).stdout.slice(0, 4);
+  }
+  await fleet.postgres.execute(`update fleetprof_data.segment set release = '${number}' where release = '2'`);
+  try {
+    const args = ['--format', 'markdown', '--repository', repo];
+    assert.match((await regressions(...args)).stderr, new RegExp(`no commit of release "${number}"`));
+    await git('tag', number);
+    const tagged = await regressions(...args);
+    assert.deepEqual([tagged.code, tagged.stderr], [0, '']);
+    assert.match(tagged.stdout, /suspects: <code>/);
+  } finally {
+    await fleet.postgres.execute(`update fleetprof_data.segment set release = '2' where release = '${number}'`);
+  }
+});
+
 test('a repository without the releases suspects nobody, and says so', async () => {
   const repo = await makeRepository('1', 'another');
   const { code, stdout, stderr } = await regressions('--format', 'markdown', '--repository', repo);
@@ -358,6 +405,10 @@ test('a finding that the next release does not have is resolved once', async (t)
   for (const { code, stderr } of await Promise.all([regressions(...args), regressions(...args)])) assert.equal(code, 0, stderr);
   const [[posted], ...later] = hook.posts;
   for (const post of later) validate('alertmanager', post);
+  const days = (/** @type {{ endsAt: string }} */ { endsAt }) => (Date.parse(endsAt) - Date.now()) / (24 * 3_600_000);
+  assert.ok(days(posted) > 60, 'a run resolves it, however rare runs are');
+  const [printed] = JSON.parse(await told('alertmanager', '2'));
+  assert.ok(days(printed) < 2, 'nothing resolves what is printed');
   const ended = later.flat().filter(({ endsAt }) => new Date(endsAt) <= new Date());
   assert.deepEqual(ended.map(({ labels }) => labels), [posted.labels], JSON.stringify(later));
 });
