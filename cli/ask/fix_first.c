@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fleetprof fix-first: what would improve a vital most, for people and for where they are told.
+ * fleetprof fix-first: what would improve a vital most, for people and for the services they use.
  */
 #include "cli/ask/analysis.h"
 #include "cli/ask/gains.h"

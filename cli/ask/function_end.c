@@ -5,7 +5,7 @@
 #include "cli/ask/function_end.h"
 
 /* A line without the blanks around it. */
-struct line {
+struct code_line {
     const char *text;
     size_t len;
     size_t indent;
@@ -17,7 +17,7 @@ static bool is_blank(char c)
 }
 
 /* Reads a line and moves past it. False at the end of the text. */
-static bool read_line(const char **at, struct line *line)
+static bool read_line(const char **at, struct code_line *line)
 {
     if (**at == '\0')
         return false;
@@ -37,7 +37,7 @@ static bool read_line(const char **at, struct line *line)
 }
 
 /* True if what was begun goes on behind the line, as after ") {". */
-static bool goes_on(const struct line *line)
+static bool goes_on(const struct code_line *line)
 {
     const char last = line->text[line->len - 1];
     return strchr("{([", last) != NULL ||
@@ -46,8 +46,8 @@ static bool goes_on(const struct line *line)
 
 unsigned fp_function_end(const char *text, unsigned first)
 {
-    struct line begin;
-    struct line line;
+    struct code_line begin = {0};
+    struct code_line line;
     unsigned number = 0;
     while (number < first)
         if (read_line(&text, &begin))

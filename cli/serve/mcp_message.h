@@ -14,7 +14,7 @@ enum { FP_MCP_MESSAGE_MAX = 256 * 1024, FP_MCP_REPLY_MAX = 1024 * 1024 };
 /* The one version of the protocol with batches: messages in a list. */
 #define FP_MCP_BATCH_VERSION "2025-03-26"
 
-/* What a client and the server agreed on. One thread. */
+/* The agreement of a client and the server. One thread. */
 struct fp_mcp_session {
     bool has_batches;
 };
