@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** tools/deps with Debian's own apt, a repository of two versions and a list of what is installed: it upgrades what is needed alone. */
+/**
+ * tools/deps with Debian's own apt, a repository and a list of what is installed, both made up: it upgrades what is needed alone,
+ * and changes nothing before the answer.
+ */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,22 +15,58 @@ const hasApt = fs.existsSync('/usr/bin/apt-get');
 /** @param {string} name @param {number} version @param {string} [more] */
 const entry = (name, version, more = '') => `Package: ${name}\nSource: manager\nVersion: ${version}\nArchitecture: all\nMaintainer: Nobody <nobody@example.org>\nDescription: made up\n${more}`;
 
-test('an upgrade that a package needs does not upgrade what comes from the same source', { skip: !hasApt }, async () => {
+/** @param {string} name @param {string} [more] */
+const listed = (name, more = '') => entry(name, 2, `${more}Filename: ./${name}.deb\nSize: 1\nSHA256: ${'0'.repeat(64)}\n`);
+
+/** Makes folders for apt and dpkg. @param {string[]} offered @param {string[]} installed */
+function folders(offered, installed) {
   const dir = temporaryDir('apt');
-  for (const name of ['lists/partial', 'cache/archives/partial', 'log', 'repository', 'parts']) fs.mkdirSync(path.join(dir, name), { recursive: true });
+  for (const name of ['lists/partial', 'cache/archives/partial', 'log', 'repository', 'parts', 'dpkg/updates', 'dpkg/info']) fs.mkdirSync(path.join(dir, name), { recursive: true });
   fs.chmodSync(dir, 0o755);
-  const listed = (/** @type {string} */ name, /** @type {string} */ more = '') => entry(name, 2, `${more}Filename: ./${name}.deb\nSize: 1\nSHA256: ${'0'.repeat(64)}\n`);
-  fs.writeFileSync(path.join(dir, 'repository/Packages'), [listed('manager'), listed('manager-library'), listed('manager-headers', 'Depends: manager-library (= 2)\n')].join('\n'));
-  fs.writeFileSync(path.join(dir, 'status'), ['manager', 'manager-library'].map((name) => entry(name, 1, 'Status: install ok installed\n')).join('\n'));
+  fs.writeFileSync(path.join(dir, 'repository/Packages'), offered.join('\n'));
+  fs.writeFileSync(path.join(dir, 'dpkg/status'), installed.join('\n'));
   fs.writeFileSync(path.join(dir, 'sources.list'), `deb [trusted=yes] file:${dir}/repository ./\n`);
   fs.writeFileSync(path.join(dir, 'apt.conf'), `
-    Dir::State "${dir}"; Dir::State::lists "${dir}/lists"; Dir::State::status "${dir}/status"; Dir::Cache "${dir}/cache"; Dir::Log "${dir}/log";
+    Dir::State "${dir}"; Dir::State::lists "${dir}/lists"; Dir::State::status "${dir}/dpkg/status"; Dir::Cache "${dir}/cache"; Dir::Log "${dir}/log";
     Dir::Etc::sourcelist "${dir}/sources.list"; Dir::Etc::sourceparts "${dir}/parts"; Dir::Etc::preferencesparts "${dir}/parts"; APT::Sandbox::User "root";
     Acquire::Languages "none";\n`);
-  const env = { APT_CONFIG: path.join(dir, 'apt.conf'), LC_ALL: 'C' };
-  const updated = await run(['apt-get', '-q', 'update'], { env });
-  assert.equal(updated.code, 0, updated.stderr);
+  return { dir, env: { APT_CONFIG: path.join(dir, 'apt.conf'), DPKG_ADMINDIR: path.join(dir, 'dpkg'), LC_ALL: 'C' } };
+}
+
+/** @param {NodeJS.ProcessEnv} env */
+async function update(env) {
+  const { code, stderr } = await run(['apt-get', '-q', 'update'], { env });
+  assert.equal(code, 0, stderr);
+}
+
+test('an upgrade that a package needs does not upgrade what comes from the same source', { skip: !hasApt }, async () => {
+  const { env } = folders([listed('manager'), listed('manager-library'), listed('manager-headers', 'Depends: manager-library (= 2)\n')],
+    ['manager', 'manager-library'].map((name) => entry(name, 1, 'Status: install ok installed\n')));
+  await update(env);
   const { code, stdout, stderr } = await run([path.join(repository, 'tools/deps'), 'plan', 'manager-headers'], { env });
   assert.equal(code, 0, stderr);
   assert.deepEqual([...stdout.matchAll(/^Inst (\S+)/gm)].map(([, name]) => name).sort(), ['manager-headers', 'manager-library'], stdout);
+});
+
+test('before the answer nothing is downloaded, and no source of apt is added', { skip: !hasApt && 'no apt' }, async () => {
+  const changed = () => ['/etc/apt/sources.list.d', '/etc/apt/preferences.d'].flatMap((folder) => fs.readdirSync(folder).map((name) => `${name} ${fs.statSync(path.join(folder, name)).mtimeMs}`));
+  /** Answers no. @param {ReturnType<typeof folders>} made */
+  const refuse = async ({ dir, env }) => {
+    const before = [changed(), fs.readdirSync(path.join(dir, 'lists'))];
+    const { code, stdout } = await run(['bash', '-c', 'echo n | script -qec "$0 ask $1" /dev/null', path.join(repository, 'tools/deps'), path.join(dir, 'apt.log')], { env: { ...env, FLEETPROF_YES: '' } });
+    assert.equal(code, 2, stdout);
+    assert.match(stdout, /Refresh apt's lists and install them\? \[Y\/n\] [^]*tools\/deps: nothing was installed\r\n$/);
+    assert.deepEqual([changed(), fs.readdirSync(path.join(dir, 'lists'))], before, stdout);
+    assert.equal(fs.existsSync(path.join(dir, 'apt.log')), false, stdout);
+    return stdout;
+  };
+  const unlisted = await refuse(folders([], []));
+  const needed = /^fleetprof needs these packages of Debian, and those that they depend on: (gcc .*)\.\r\nIt needs libyyjson-dev of Debian 13, and adds /m.exec(unlisted)?.[1].split(' ');
+  assert.ok(needed, unlisted);
+
+  const known = folders([...needed.map((name) => listed(name, name === 'curl' ? 'Depends: manager (= 2)\n' : '')), listed('manager'), listed('libyyjson-dev')],
+    [entry('manager', 1, 'Status: install ok installed\n')]);
+  await update(known.env);
+  const planned = await refuse(known);
+  assert.match(planned, new RegExp(`^fleetprof needs ${needed.length + 1} more packages of Debian \\(.* to download\\)\\.\r\nThey need newer versions of 1 that are installed: manager\\.\r\nRefresh`, 'm'));
 });

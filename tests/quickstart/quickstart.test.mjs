@@ -179,6 +179,20 @@ test('quickstart explains itself', async () => {
   assert.equal(unknown.stderr, help.stdout);
 });
 
+test('options count in any order, and a second answer is refused', async () => {
+  const folder = temporaryDir('options');
+  fs.copyFileSync(path.join(repository, 'quickstart'), path.join(folder, 'quickstart'));
+  fs.mkdirSync(path.join(folder, 'tools'));
+  fs.writeFileSync(path.join(folder, 'tools/deps'), '#!/bin/sh\necho "yes: $FLEETPROF_YES" >&2\nexit 3\n', { mode: 0o755 });
+  const start = async (/** @type {string[]} */ ...options) => {
+    const { code, stderr } = await run(['bash', path.join(folder, 'quickstart'), ...options], { env: { FLEETPROF_YES: '' } });
+    return [code, /^yes: .*$/m.exec(stderr)?.[0]];
+  };
+  for (const options of [['--once', '--yes'], ['--yes', '--once'], ['--build-only', '--yes'], ['--yes']]) assert.deepEqual(await start(...options), [3, 'yes: yes'], options.join(' '));
+  assert.deepEqual(await start('--once'), [3, 'yes: ']);
+  assert.deepEqual(await start('--once', '--build-only'), [2, undefined]);
+});
+
 test('a folder whose path would break the build is refused at once', async () => {
   for (const name of ['my tree', 'a&b', "it's", '$HOME', 'a;b']) {
     const folder = path.join(temporaryDir('paths'), name);
