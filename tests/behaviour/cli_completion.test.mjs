@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Completion in bash: it knows what the program's own help lists. tests/packages also tries zsh's. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { dimensions } from '../../tools/filters.mjs';
 import { envelope, send } from './collector_client.mjs';
-import { binDir, repository, run, startStack, waitFor } from './stack.mjs';
+import { binDir, repository, run, startStack, temporaryDir, waitFor } from './stack.mjs';
 
 /**
  * @param {string[]} words the last one is completed
@@ -62,10 +64,10 @@ test('completes formats', async () => {
 test('completes values of filters from the database', async (t) => {
   const stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop' }, { name: 'blog', key: 'pk_blog' }] } });
   t.after(() => stack.stop());
-  for (const [key, release, route] of [['shop', '2.1 beta', '/50%'], ['shop', '2.0', '/product/:id'], ['shop', '2.0', '/a'], ['blog', '7', '/'], ['blog', '7', '/b']]) {
+  for (const [key, release, route] of [['shop', '2.1 beta', '/50%'], ['shop', '2.0', '/product/:id'], ['shop', '2.0', '/a'], ['blog', '7', '/'], ['blog', '7', '/b'], ['blog', 'app@7:1', '/']]) {
     assert.equal((await send(`${stack.collector.url}/v1/ingest/pk_${key}`, { body: envelope({ release, page: { url: 'https://shop.example/', route } }) })).status, 204);
   }
-  await waitFor(async () => (await stack.sql('select from fleetprof.upload_log')).length === 5, { what: 'all uploads' });
+  await waitFor(async () => (await stack.sql('select from fleetprof.upload_log')).length === 6, { what: 'all uploads' });
   const database = ['-d', stack.postgres.conninfo('fleetprof_reader')];
   /** On a busy machine, the second that completion waits may not suffice. @param {string[]} words @returns {Promise<string[]>} */
   const completeValues = async (...words) => {
@@ -78,9 +80,44 @@ test('completes values of filters from the database', async (t) => {
   assert.deepEqual(await completeValues('top', ...database, '--site', '=', 'shop', '--release', ''), ['2.0', '2.1\\ beta']);
   assert.deepEqual(await completeValues('top', ...database, '--site', 'shop', '--route', '='), ['/50\\\\%', '/a', '/product/:id']);
   assert.deepEqual(await completeValues('compare', ...database, '--site', 'shop', '--before-release', '2.1'), ['2.1\\ beta']);
-  assert.deepEqual(await completeValues('top', ...database, '-s', 'blog', '-r', ''), ['7']);
+  assert.deepEqual(await completeValues('top', ...database, '-s', 'blog', '-r', ''), ['7', 'app@7:1']);
   assert.deepEqual((await completeValues('top', ...database, '-s', '')).sort(), ['blog', 'shop']);
-  assert.deepEqual(await completeValues('compare', ...database, '--site', 'blog', ''), ['7']);
+  assert.deepEqual(await completeValues('compare', ...database, '--site', 'blog', ''), ['7', 'app@7:1']);
   assert.deepEqual(await completeValues('compare', ...database, '--site', 'blog', '--js'), ['--json']);
   assert.deepEqual(await complete('top', ...database, '--device', 'x'), [], 'no such device');
+
+  const lines = {
+    'top --site=shop --route=/product/:': ['top', '--site=shop', '--route=/product/:id'],
+    'top --site shop --route /prod': ['top', '--site', 'shop', '--route', '/product/:id'],
+    'top --site shop --route /product/:i': ['top', '--site', 'shop', '--route', '/product/:id'],
+    'top --site blog -r app@': ['top', '--site', 'blog', '-r', 'app@7:1'],
+    'compare --site blog app@7': ['compare', '--site', 'blog', 'app@7:1'],
+    'top --until "2026-05-01 14:00" --since 10:00 --site sh': ['top', '--until', '2026-05-01 14:00', '--since', '10:00', '--site', 'shop'],
+    'callers Cart::add --calle': ['callers', 'Cart::add', '--callees'],
+  };
+  for (const [line, wanted] of Object.entries(lines)) {
+    /** @type {string[]} */ let found = [];
+    await waitFor(async () => { found = await typed(line, stack.postgres.conninfo('fleetprof_reader')); return found.join() === wanted.join(); }, { what: wanted.join(' ') })
+      .catch(() => assert.deepEqual(found, wanted));
+  }
 });
+
+/**
+ * Types a line, a tab and Return in a bash that people use.
+ * @param {string} line @param {string} database @returns {Promise<string[]>} the arguments of the program that it started
+ */
+async function typed(line, database) {
+  const dir = temporaryDir('typed');
+  const real = path.join(binDir, 'fleetprof');
+  fs.writeFileSync(path.join(dir, 'fleetprof'), `#!/bin/sh
+case "$1" in help | complete) exec '${real}' "$@" ;; esac
+printf '%s\\n' "$@" >'${dir}/arguments'
+`, { mode: 0o755 });
+  const rc = path.join(dir, 'rc');
+  fs.writeFileSync(rc, `HISTFILE=\nPATH='${dir}':$PATH FLEETPROF_DATABASE='${database}'\nexport FLEETPROF_DATABASE\n. '${repository}/cli/completion/bash/fleetprof'\n`);
+  const shell = spawn('script', ['-qec', `bash --noprofile --rcfile '${rc}' -i`, '/dev/null'], { env: { ...process.env, TERM: 'dumb', INPUTRC: '/dev/null' }, stdio: ['pipe', 'ignore', 'ignore'] });
+  const ended = new Promise((resolve) => { shell.once('close', resolve); });
+  shell.stdin.write(`fleetprof ${line}\t\nexit\n`);
+  await ended;
+  return fs.existsSync(path.join(dir, 'arguments')) ? fs.readFileSync(path.join(dir, 'arguments'), 'utf8').trimEnd().split('\n') : [];
+}
