@@ -270,6 +270,14 @@ static bool explain_period(const struct fp_filters *filters, PGconn *connection)
     return together || hint_at_latest(filters, connection);
 }
 
+bool fp_empty_answer_explain_site(const struct fp_filters *filters, PGconn *connection,
+                                  bool *is_unknown)
+{
+    const enum finding found = explain_site(filters, connection);
+    *is_unknown = found == FOUND_REASON;
+    return found != COULD_NOT_ASK;
+}
+
 bool fp_empty_answer_explain(const struct fp_filters *filters, const char *measure,
                              PGconn *connection)
 {

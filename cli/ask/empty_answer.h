@@ -17,4 +17,8 @@
 bool fp_empty_answer_explain(const struct fp_filters *filters, const char *measure,
                              PGconn *connection) FP_MUST_CHECK;
 
+/* Does so if the site is unknown; *is_unknown says whether it is. */
+bool fp_empty_answer_explain_site(const struct fp_filters *filters, PGconn *connection,
+                                  bool *is_unknown) FP_MUST_CHECK;
+
 #endif

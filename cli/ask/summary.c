@@ -71,6 +71,8 @@ static const struct {
     {"slower", "▲ "}, {"faster", "✓ "}, {"no change seen", "✓ "}, {"fine", "✓ "}, {"wrong", "! "},
 };
 
+enum { PART_INDENT = 2, SIGN_COLUMNS = 2 };
+
 static const char *sign_of(const char *part, const char *verdict)
 {
     if (strcmp(part, "release") != 0 && strcmp(part, "need") != 0)
@@ -89,6 +91,14 @@ static const char *heading_of(const char *part)
     return NULL;
 }
 
+static void print_heading(const char *heading, bool follows)
+{
+    if (follows)
+        (void)putchar('\n');
+    fp_terminal_write_words(stdout, heading, 0);
+    (void)putchar('\n');
+}
+
 /* Prints the rows of an answer: part, verdict, sentence. */
 static void print_sentences(const PGresult *answer)
 {
@@ -97,23 +107,28 @@ static void print_sentences(const PGresult *answer)
         const char *part = PQgetvalue(answer, i, 0);
         const char *heading = strcmp(part, before) != 0 ? heading_of(part) : NULL;
         if (heading != NULL)
-            (void)printf("%s%s\n", i > 0 ? "\n" : "", heading);
-        (void)printf("%s%s", strcmp(part, "release") == 0 ? "" : "  ",
-                     sign_of(part, PQgetvalue(answer, i, 1)));
-        fp_terminal_write_line(stdout, fp_str_of(PQgetvalue(answer, i, 2)));
+            print_heading(heading, i > 0);
+        const char *sign = sign_of(part, PQgetvalue(answer, i, 1));
+        const size_t indent = strcmp(part, "release") == 0 ? 0 : PART_INDENT;
+        (void)printf("%*s%s", (int)indent, "", sign);
+        fp_terminal_write_words(stdout, PQgetvalue(answer, i, 2),
+                                indent + (sign[0] != '\0' ? SIGN_COLUMNS : 0));
         (void)printf("\n");
         before = part;
     }
 }
 
-static bool print_site(const struct fp_analysis *analysis)
+/* True if an answer says something of page loads, not only to those who run the site. */
+static bool has_page_loads(const PGresult *answer)
 {
-    if (analysis->form != FP_FORM_PEOPLE) {
-        const struct fp_analysis_question question = {
-            .function = "overview", .columns = columns, .column_count = FP_COUNT(columns)};
-        size_t rows;
-        return fp_analysis_print(analysis, &question, &rows);
-    }
+    for (int i = 0; i < PQntuples(answer); i++)
+        if (strcmp(PQgetvalue(answer, i, 0), "need") != 0)
+            return true;
+    return false;
+}
+
+static bool print_for_people(const struct fp_analysis *analysis)
+{
     struct fp_sql_query query;
     fp_analysis_query(analysis, "part, verdict, sentence", "overview", &query);
     PGresult *answer = fp_sql_run(analysis->connection, &query);
@@ -121,8 +136,31 @@ static bool print_site(const struct fp_analysis *analysis)
     if (answer == NULL)
         return false;
     print_sentences(answer);
+    const bool fine = has_page_loads(answer) ||
+                      fp_empty_answer_explain(&analysis->filters, NULL, analysis->connection);
     PQclear(answer);
-    return true;
+    return fine;
+}
+
+/* Asks of known sites only: what the overview says of the needs of others would be made up. */
+static bool print_site(const struct fp_analysis *analysis)
+{
+    bool is_unknown;
+    if (!fp_empty_answer_explain_site(&analysis->filters, analysis->connection, &is_unknown))
+        return false;
+    if (is_unknown) {
+        struct fp_grid nothing;
+        fp_grid_init(&nothing, columns, FP_COUNT(columns));
+        fp_grid_print(&nothing, analysis->form);
+        fp_grid_release(&nothing);
+        return true;
+    }
+    if (analysis->form == FP_FORM_PEOPLE)
+        return print_for_people(analysis);
+    const struct fp_analysis_question question = {
+        .function = "overview", .columns = columns, .column_count = FP_COUNT(columns)};
+    size_t rows;
+    return fp_analysis_print(analysis, &question, &rows);
 }
 
 /* ---- several sites ---- */

@@ -220,6 +220,13 @@ void fp_findings_print(const struct fp_findings *findings, bool json)
     fp_grid_release(&grid);
 }
 
+static void print_kind(enum fp_finding_id id)
+{
+    const int begin = printf("%-24s%-7s", kinds[id].name, word_of(id));
+    fp_terminal_write_words(stdout, fp_finding_text(id)->what, (size_t)begin);
+    (void)putchar('\n');
+}
+
 void fp_findings_list(bool json)
 {
     struct fp_grid grid;
@@ -228,7 +235,7 @@ void fp_findings_list(bool json)
         if (json)
             add_row(&grid, &(struct fp_finding){.id = id});
         else
-            (void)printf("%-24s%-7s%s\n", kinds[id].name, word_of(id), fp_finding_text(id)->what);
+            print_kind(id);
     }
     if (json)
         fp_grid_print(&grid, FP_FORM_JSON);

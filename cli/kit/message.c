@@ -4,6 +4,8 @@
  */
 #include "cli/kit/message.h"
 
+#include "cli/kit/terminal.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,17 +78,31 @@ char *fp_message_make_plain(char *text)
     return text;
 }
 
+/* Writes a line, wrapped between words on a terminal. What begins with a space or has a tab stays:
+ * it is laid out already. */
+static void put_line(const char *line)
+{
+    if (isatty(STDERR_FILENO) != 1 || line[0] == ' ' || strchr(line, '\t') != NULL)
+        (void)fputs(line, stderr);
+    else
+        fp_terminal_write_words(stderr, line, 0);
+    (void)putc('\n', stderr);
+}
+
 static void write_message(const char *prefix, const char *format, va_list args) FP_PRINTF(2, 0);
 static void write_message(const char *prefix, const char *format, va_list args)
 {
     char text[TEXT_SIZE]; /* not from malloc: it may have to say that memory ran out */
-    text[0] = '\0';
-    (void)vsnprintf(text, sizeof(text), format, args);
+    const size_t begin = (size_t)snprintf(text, sizeof(text), "%s", prefix);
+    (void)vsnprintf(text + begin, sizeof(text) - begin, format, args);
     size_t len = strlen(text);
     while (len > 0 && text[len - 1] == '\n')
         text[--len] = '\0';
     replace_controls(text);
-    (void)fprintf(stderr, "%s%s%s\n", is_live() ? ERASE_REST : "", prefix, text);
+    (void)fputs(is_live() ? ERASE_REST : "", stderr);
+    char *rest = text;
+    for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n"))
+        put_line(line);
 }
 
 /* Cuts a text to what one line of the terminal holds. Characters beyond ASCII may be wide. */

@@ -164,6 +164,18 @@ test('notes are wrapped between words on a terminal', async () => {
   assert.match(notes.join(' '), /^1 page load in the hours from .* 25\.0 % of 40\.0 ms of profiled time belongs to no visible stack/);
 });
 
+test('sentences and reasons are wrapped between words on a terminal, and whole in a pipe', async () => {
+  for (const args of [['summary', '--site', 'shop'], ['summary', '--site', 'shpo'], ['top', '--site', 'shop', '--release', 'none of these'], ['doctor', '--list']]) {
+    const { stdout, stderr } = await fleetprof(...args);
+    const piped = (stdout + stderr).split('\n');
+    assert.ok(piped.some((line) => [...line].length > 64), args.join(' '));
+    const { stdout: shown } = await run(['script', '-qec', `stty cols 64; '${program}' ${args.map((arg) => `'${arg}'`).join(' ')}`, '/dev/null'], { env: { ...env, TERM: 'dumb' } });
+    for (const line of shown.split('\r\n')) assert.ok([...line].length <= 64, line);
+    const words = (/** @type {string} */ text) => text.replaceAll(/\s+/g, ' ').trim();
+    assert.equal(words(shown), words(piped.join('\n')));
+  }
+});
+
 test('a mistyped name gets the nearest one', async () => {
   for (const [args, meant] of /** @type {[string[], string][]} */ ([[['callers', 'outre'], 'outer'], [['trend', 'outr'], 'outer'], [['top', '--site', 'shpo'], 'shop'], [['top', '--route', '/cartt'], '/cart']])) {
     const { code, stderr } = await run([program, ...args, ...args.includes('--site') ? [] : ['--site', 'shop']], { env });

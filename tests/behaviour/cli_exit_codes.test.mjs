@@ -133,6 +133,20 @@ test('each command ends with 0, 1 and 2 as the manual says', async () => {
     assert.equal(/[Ee]xit code 1\b|exit with 1\b|\| 1 \|/.test(textOf(command)), '1' in codes, `docs/cli.md, ${command}`);
 });
 
+test('each question about an unknown site says so, and which there are', async () => {
+  const tried = await examples();
+  let asked = 0;
+  for (const { name, help } of await everyCommand()) {
+    const args = tried[name][0];
+    if (!help.includes('--site=') || !args?.some((arg) => arg.includes('user=fleetprof_reader'))) continue;
+    const { stdout, stderr } = await run([program, ...name.split(' '), ...args, '--site', 'shpo'], { env: { FLEETPROF_DATABASE: '' } });
+    asked++;
+    assert.match(stderr, /nothing was counted for a site named "shpo"\n.*Did you mean "shop"\?\n.*Give --site NAME: shop\./, `${name}: ${stdout}${stderr}`);
+    assert.equal(stdout, '', name);
+  }
+  assert.ok(asked > 25, `${asked} questions`);
+});
+
 test('serve ends with 0 when a signal ends it', async () => {
   const address = `127.0.0.1:${await freePort()}`;
   const server = startProcess('serve', [program, 'serve', '--listen', address, '--database', stack.postgres.conninfo('fleetprof_reader')]);

@@ -7,6 +7,7 @@
 
 #include "cli/kit/memory.c"
 #include "cli/kit/message.c"
+#include "cli/kit/terminal_words.c"
 #include "cli/serve/pack.c"
 
 #define FRAMES(keys)                                                                               \
