@@ -4,7 +4,7 @@ import { ask, isSaved, question } from '../api.js';
 import { verdictBadge } from '../changes.js';
 import { columnsOf } from '../columns.js';
 import { duration, number, time, visible } from '../format.js';
-import { h } from '../h.js';
+import { button, h } from '../h.js';
 import { tableView } from '../parts.js';
 import { literal } from '../state.js';
 import { ratingOf, valueText } from './vitals.js';
@@ -13,8 +13,8 @@ import { ratingOf, valueText } from './vitals.js';
 
 /** Uploads count by the hour. */
 const dayAndMore = 26 * 3_600_000;
-/** Sites that are judged: each takes a question. */
-const mostJudged = 30;
+/** Each site takes a question; after this long, none begins. */
+const judgedForMs = 30_000;
 const mostAtOnce = 2;
 const judgedBy = ['LCP', 'INP', 'CLS'];
 
@@ -35,6 +35,9 @@ export const sites = {
       cells.set(key, made);
       return made;
     };
+    /** Sites not judged yet. */
+    let left = isSaved() ? [] : [...rows];
+    const note = h('p', { class: 'note' });
     const shown = tableView(main, page, state, {
       name: 'sites', caption: 'Sites', rows, sort: '-worst', search: ['site'],
       empty: 'The database has no uploads yet. When a collector has counted the first one, its site is here; fleetprof doctor finds out why none comes.',
@@ -51,16 +54,15 @@ export const sites = {
             Date.now() - Date.parse(row.last_hour) > dayAndMore ? h('strong', { class: 'warning' }, ' nothing for a day') : null) },
         }),
       ],
-      after: rows.length > 1 ? h('div', null, h('p', null, h('a', { href: page.link({ site: '%', view: 'overview' }) }, 'All sites together')),
-        rows.length > mostJudged ? h('p', { class: 'note' }, `Only the first ${mostJudged} sites are judged; the overview of each judges the others.`) : null) : null,
+      after: rows.length > 1 ? h('div', null, h('p', null, h('a', { href: page.link({ site: '%', view: 'overview' }) }, 'All sites together')), note) : null,
     });
 
-    /** Asks for what one site's row says; a cell whose question fails stays empty. @param {Row} row */
+    /** Asks for what one site's row says; a cell whose question fails stays empty. @param {Row} row @returns {Promise<boolean>} true if it was judged */
     async function judge(row) {
       const { site } = row;
       const asked = question('overview_of_sites', { site, view: 'overview', item: '', params: {} }, { site: undefined, of_site: literal(site) });
       const found = await ask(asked, signal).then((answer) => answer.rows[0], () => null);
-      if (signal.aborted || !found) return;
+      if (signal.aborted || !found) return false;
       for (const [name, p75] of Object.entries({ LCP: found.lcp_ms, INP: found.inp_ms, CLS: found.cls })) {
         if (p75 === null) continue;
         row[name] = name === 'CLS' ? 1000 * p75 : p75;
@@ -72,13 +74,18 @@ export const sites = {
       row.slower = found.verdict === 'slower' ? 1 : 0;
       if (row.slower > 0) cell(row, 'slower').append(h('a', { href: page.link({ site, view: 'compare' }) }, verdictBadge('slower'), ` ${visible(found.sentence)}`));
       row.worst = found.worst;
+      return true;
     }
     async function judgeAll() {
-      const waiting = isSaved() ? [] : rows.slice(0, mostJudged);
+      const [waiting, end] = [left, Date.now() + judgedForMs];
+      /** @type {Row[]} */ const failed = [];
       const next = async () => {
-        for (let row = waiting.shift(); row; row = waiting.shift()) await judge(row);
+        for (let row; Date.now() < end && (row = waiting.shift());) if (!await judge(row)) failed.push(row);
       };
+      note.replaceChildren();
       await Promise.all(Array.from({ length: mostAtOnce }, next));
+      left = [...waiting, ...failed];
+      if (left.length > 0) note.append(`${left.length} of ${rows.length} sites are not judged. `, button('Judge them', judgeAll));
       if (!signal.aborted && !main.contains(document.activeElement)) shown.update(page.state);
     }
     return { ...shown, settled: judgeAll() };

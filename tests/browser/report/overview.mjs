@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { waitFor } from '../../behaviour/stack.mjs';
 import { arrived, complaints, open, origin, page, period, ready, sql, text } from './page.mjs';
 
 /** Returns a part of the overview. @param {string} title */
@@ -104,6 +105,49 @@ test('sites come worst first, and one site needs no list', async () => {
   await open('/');
   await arrived('/shop');
   assert.equal(await text('h1'), 'shop Overview');
+});
+
+test('all sites are judged; those for which time or the database does not suffice are counted, and a button goes on', async () => {
+  await page.route('**/api/v1/sites', async (route) => {
+    const body = await (await route.fetch()).json();
+    const at = body.columns.findIndex((/** @type {{ name: string }} */ { name }) => name === 'site');
+    const [shop] = body.rows.filter((/** @type {any[]} */ row) => row[at] === 'shop');
+    await route.fulfill({ json: { ...body, rows: Array.from({ length: 40 }, (_, number) => shop.map((/** @type {any} */ cell, /** @type {number} */ i) => (i === at ? `shop${number}` : cell))) } });
+  });
+  await page.addInitScript(() => { // the clock stands, but for the hour below
+    const begin = Date.now();
+    Date.now = () => begin;
+  });
+  let [fails, late, asked] = [true, Infinity, 0];
+  /** @type {Promise<void> | undefined} */ let later;
+  /** The answer about shop, which each of them gets. @type {string | undefined} */
+  let answer;
+  await page.route('**/api/v1/overview_of_sites?**', async (route) => {
+    asked++;
+    if (asked === late) later = page.evaluate(() => { const begin = Date.now() + 3_600_000; Date.now = () => begin; });
+    await later;
+    const url = new URL(route.request().url());
+    const isLast = url.searchParams.get('of_site') === 'shop39';
+    url.searchParams.set('of_site', 'shop');
+    answer ??= await (await route.fetch({ url: url.href })).text();
+    await route.fulfill(fails && isLast ? { status: 503, contentType: 'application/problem+json', json: { title: 'The query took too long' } } : { contentType: 'application/json', body: answer });
+  });
+  const note = () => text('main p.note');
+  const judged = () => page.locator('main td a.rated[href*="LCP"]').count();
+  await open('/');
+  assert.match(await note(), /^1 of 40 sites are not judged\./);
+  assert.equal(await judged(), 39);
+  fails = false;
+  await page.getByRole('button', { name: 'Judge them' }).click();
+  await waitFor(async () => await judged() === 40, { what: 'the last site' });
+  assert.equal(await note(), '');
+
+  [late, asked] = [11, 0];
+  await open('/');
+  const left = 40 - await judged();
+  assert.ok(left === 28 || left === 29, `${left} are left`);
+  assert.match(await note(), new RegExp(`^${left} of 40 sites are not judged\\.`));
+  assert.deepEqual(complaints.splice(0).filter((line) => !/503/.test(line)), []);
 });
 
 test('a slow question holds up no other part, and one that fails says so in its place', async () => {
