@@ -164,8 +164,9 @@ test('two checkouts that start at the same time take ports of their own', async 
     fs.copyFileSync(path.join(repository, 'quickstart'), path.join(dir, 'quickstart'));
     fs.mkdirSync(path.join(dir, 'tools'));
     for (const done of ['deps', 'build']) fs.writeFileSync(path.join(dir, 'tools', done), '#!/bin/sh\n', { mode: 0o755 });
-    const { code, stderr } = await run([path.join(dir, 'quickstart'), '--once']);
+    const { code, stdout, stderr } = await run([path.join(dir, 'quickstart'), '--once']);
     assert.equal(code, 0, stderr);
+    assert.match(stdout, /^Site "shop" is made up; its release 2\.3\.0 made sortReviews slower: [^]*\(tests\/data, site "samples"\):\n\nFUNCTION/m);
   };
   await Promise.all([start(), start()]);
 });
