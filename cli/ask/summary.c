@@ -118,12 +118,14 @@ static void print_sentences(const PGresult *answer)
     }
 }
 
-/* True if an answer says something of page loads, not only to those who run the site. */
+/* True if page loads match: these parts are about them. */
 static bool has_page_loads(const PGresult *answer)
 {
+    static const char *const about[] = {"vital", "scripts"};
     for (int i = 0; i < PQntuples(answer); i++)
-        if (strcmp(PQgetvalue(answer, i, 0), "need") != 0)
-            return true;
+        for (size_t part = 0; part < FP_COUNT(about); part++)
+            if (strcmp(PQgetvalue(answer, i, 0), about[part]) == 0)
+                return true;
     return false;
 }
 

@@ -225,6 +225,9 @@ test('an empty answer says why, and what there is', async () => {
       for (const part of said) assert.match(stderr, part);
     }
   }
+  const glance = await fleetprof('summary', '--site', 'shop', '--route', '/nope');
+  assert.match(glance.stderr, /^fleetprof: nothing was counted for the route "\/nope" of site "shop"\n.*hint: Routes, most used first: \/cart\./, glance.stdout);
+  assert.equal((await fleetprof('summary', '--site', 'shop')).stderr, '');
   const { stderr } = await fleetprof('top', '--measure', 'nope');
   assert.match(stderr, /nothing was counted for the measure "nope" of site "shop"\n.*hint: Measures, most used first: render\.\n/);
   assert.match(stderr, latest);

@@ -114,7 +114,7 @@ test('all sites are judged; those for which time or the database does not suffic
     const [shop] = body.rows.filter((/** @type {any[]} */ row) => row[at] === 'shop');
     await route.fulfill({ json: { ...body, rows: Array.from({ length: 40 }, (_, number) => shop.map((/** @type {any} */ cell, /** @type {number} */ i) => (i === at ? `shop${number}` : cell))) } });
   });
-  await page.addInitScript(() => { // the clock stands, but for the hour below
+  await page.addInitScript(() => { // the clock stands, except for the hour below
     const begin = Date.now();
     Date.now = () => begin;
   });
