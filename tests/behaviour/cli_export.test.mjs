@@ -450,7 +450,7 @@ test('long work says on a terminal what it is at, and nowhere else', async () =>
   assert.equal(await onTerminal(`export --format speedscope --site one -o ${out}`), 'reading stacks\x1b[K\rwriting 5 stacks\x1b[K\r\x1b[K');
   assert.equal(await onTerminal(`export --format folded --site one -o ${out}`), 'reading stacks\x1b[K\r\x1b[K\x1b[K');
   assert.equal(await onTerminal(`export --format speedscope --site one -o ${out}`, 'dumb'), '');
-  assert.match(await onTerminal(`report --site one -o ${out}`), /^question 1: flamegraph_columns\x1b\[K\rquestion 2: hotspots\x1b\[K\r[^]*\x1b\[Kfleetprof: \S*\/terminal: \d+ KiB\n$/);
+  assert.match(await onTerminal(`report --site one -o ${out}`), /^question 1: flamegraph_columns\x1b\[K\rquestion 2: hotspots\x1b\[K\r[^]*\x1b\[Kfleetprof: \S*\/terminal:\s\d+\sKiB\n$/);
   const long = file(`long-${'é'.repeat(60)}.json`, hostileUpload);
   const lines = await onTerminal(`import --no-wait -c ${stack.collector.file} --site one ${path.join(dir, 'one.json')} ${path.basename(long)}`);
   assert.match(lines, /^file 1 of 2: reading \S+\x1b\[K\rfile 1 of 2: sending 0\.0 MiB of \S+\x1b\[K\r\x1b\[K/);

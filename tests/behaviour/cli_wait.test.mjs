@@ -116,7 +116,7 @@ test('on a terminal waiting is the default, and --no-wait turns it off', async (
   assert.deepEqual([hurried.code, hurried.stdout], [0, 'imported 1 of 1 files\r\n']);
   assert.ok(performance.now() - began < 20_000, 'not the 30 s of a wait');
   const { stdout } = await onTerminal('--url', `${stuck.url}/v1/ingest/pk_stuck`);
-  assert.match(stdout, /the uploads are counted at the collector's next flush; name the database \(--database\) to wait for it/);
+  assert.match(stdout.replaceAll('\r\n', ' '), /the uploads are counted at the collector's next flush; name the database \(--database\) to wait for it/);
 });
 
 test('an upload that is not counted in time is said to be safe, and is not an error', async () => {
