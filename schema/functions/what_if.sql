@@ -70,8 +70,97 @@ return coalesce(fleetprof_data.vital_good_us(waited_good_us.vital), 1000000);
 comment on function fleetprof_data.waited_good_us is
     'Returns vital_good_us; of a response or a measure one second, up to which a visitor''s flow of thought is said to stay.';
 
+create or replace function fleetprof_data.may_rates_differ(selected fleetprof_data.selection)
+returns boolean
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return (
+        select count(distinct rate_ppm) <> 1 or count(distinct site) < cardinality(may_rates_differ.selected.sites)
+        from segment
+        where segment_id = any(may_rates_differ.selected.segment_ids) and rate_ppm > 0);
+end
+$$;
+
+comment on function fleetprof_data.may_rates_differ is
+    'False if all verified rates of profiling are the same, and each selected site has one.';
+
+create or replace function fleetprof_data.profiled_weights(selected fleetprof_data.selection, vital text)
+returns table (group_id bigint, weight double precision)
+language plpgsql stable parallel safe rows 1000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    waited constant text := waited_kind(profiled_weights.vital);
+    -- How many profiled values of a route weigh as much as what its verified rate says.
+    prior constant double precision := 2;
+begin
+    -- Citus has no plan for the join below if nothing is selected.
+    if (profiled_weights.selected).segment_ids is null then
+        return;
+    end if;
+    return query
+    with part as materialized (
+        select
+            part_id,
+            coalesce(segment.site, cohort.site) as site,
+            coalesce(segment.route, cohort.route) as route,
+            coalesce(sum(count) filter (where kind <> 'vital_profiled'), 0)::double precision as every,
+            coalesce(sum(count) filter (where kind = 'vital_profiled'), 0)::double precision as profiled
+        from (
+            select group_id as part_id, timing_id, sum(count) as count
+            from (
+                select group_id, unnest(timing_id) as timing_id, unnest(count) as count
+                from timing_bin_packed
+                where is_selected(profiled_weights.selected, sealed, group_id, bucket, span)
+            ) as entry
+            group by group_id, timing_id
+        ) as sums
+        join timing using (timing_id)
+        left join segment on segment_id = part_id
+        left join cohort on cohort.group_id = part_id
+        where kind in (waited::timing_kind, 'vital_profiled')
+            and (name = profiled_weights.vital or kind = 'response')
+            and (waited <> 'vital' or navigation not in ('soft', 'back-forward-cache'))
+        group by 1, 2, 3
+    ),
+    rate as materialized (
+        select site, route, avg(1e6::double precision / rate_ppm) as inverse
+        from segment
+        where segment_id = any((profiled_weights.selected).segment_ids) and rate_ppm > 0
+        group by site, route
+    ),
+    stratum as materialized (
+        select
+            site, route, every, profiled,
+            coalesce(inverse, sum(profiled * inverse) over () / nullif(sum(profiled) filter (where inverse is not null) over (), 0), 1) as inverse
+        from (select site, route, sum(every) as every, sum(profiled) as profiled from part group by site, route) as part
+        left join rate using (site, route)
+    ),
+    weight as materialized (
+        select site, route, profiled, (every + prior * inverse * undelivered) / (profiled + prior) as weight
+        from stratum
+        cross join (select sum(every) / nullif(sum(profiled * inverse), 0) as undelivered from stratum) as whole
+    ),
+    -- So that weighted values are as many as there would have to be of equal weight (Kish's effective size).
+    scale as materialized (
+        select sum(profiled * weight) / nullif(sum(profiled * weight ^ 2), 0) as factor from weight
+    )
+    select part_id, weight * factor
+    from part
+    join weight using (site, route)
+    cross join scale;
+end
+$$;
+
+comment on function fleetprof_data.profiled_weights is
+    'Returns how much a profiled value of a vital, response or measure of each selected group counts, where rates of profiling differ by site and route: in proportion to all values per profiled one there; of few, to what the verified rate there says, or the average. Weights of profiled values add up to the effective number of values.';
+
 create or replace function fleetprof_data.without_bins(selected fleetprof_data.selection, vital text)
-returns table (kind text, name text, histogram smallint, bin smallint, count double precision)
+returns table (kind text, name text, histogram smallint, bin smallint, count double precision, weight double precision)
 language plpgsql stable parallel safe rows 10000
 set search_path = fleetprof_data, pg_temp
 set enable_sort = off
@@ -79,10 +168,17 @@ as $$
 #variable_conflict use_column
 declare
     waited constant text := waited_kind(without_bins.vital);
+    group_ids bigint[];
+    weights double precision[];
 begin
     -- Citus has no plan for the join below if nothing is selected.
     if (without_bins.selected).segment_ids is null then
         return;
+    end if;
+    if may_rates_differ(without_bins.selected) then
+        select array_agg(group_id), array_agg(weight)
+        into group_ids, weights
+        from profiled_weights(without_bins.selected, without_bins.vital);
     end if;
     return query
     select
@@ -90,12 +186,14 @@ begin
         case kind when 'vital_without' then function else '' end,
         (bin / 2048)::smallint,
         (bin % 2048)::smallint,
-        sum(count)::double precision
+        sum(count)::double precision,
+        sum(weight)
     from (
-        select timing_id, bin, sum(count) as count
+        select timing_id, bin, sum(count) as count, sum(count * weight) as weight
         from (
-            select unnest(timing_id) as timing_id, unnest(bin) as bin, unnest(count) as count
+            select coalesce(weight, 1) as weight, unnest(timing_id) as timing_id, unnest(bin) as bin, unnest(count) as count
             from timing_bin_packed
+            left join unnest(group_ids, weights) as part (group_id, weight) using (group_id)
             where is_selected(without_bins.selected, sealed, group_id, bucket, span)
         ) as entry
         group by timing_id, bin
@@ -111,7 +209,7 @@ end
 $$;
 
 comment on function fleetprof_data.without_bins is
-    'Returns histograms of a vital of page loads, of responses, or of a measure: of all (kind (all)), of profiled ones ((profiled)), and by kind and name of what ran those that it made longer: histogram 0 as they are, 1 without it, 2 with half of it.';
+    'Returns histograms of a vital of page loads, of responses, or of a measure: of all (kind (all)), of profiled ones ((profiled)), and by kind and name of what ran those that it made longer: histogram 0 as they are, 1 without it, 2 with half of it. weight: of profiled ones, their count by profiled_weights.';
 
 create or replace function fleetprof_data.vital_gains(
     selected fleetprof_data.selection,
@@ -142,20 +240,22 @@ declare
 begin
     return query
     with counted as materialized (
-        select * from without_bins(vital_gains.selected, vital_gains.vital)
+        select kind, name, histogram, bin, count as loads, case kind when '(all)' then count else weight end as count
+        from without_bins(vital_gains.selected, vital_gains.vital)
     ),
     -- Once per bin, because it takes powers.
     value as materialized (
         select bin, bin_middle_us(bin) as value_us from counted group by bin
     ),
     entry as materialized (
-        select kind, name, histogram, bin, value_us, count from counted join value using (bin)
+        select kind, name, histogram, bin, value_us, loads, count from counted join value using (bin)
     ),
     profiled as materialized (
-        select bin, value_us, count from entry where kind = '(profiled)'
+        select bin, value_us, loads, count from entry where kind = '(profiled)'
     ),
     whole as materialized (
         select
+            (select sum(loads) from profiled) as loads,
             (select sum(count) from profiled) as profiled,
             min(value_us) filter (where up_to >= share * binned) as p75_us
         from (
@@ -184,9 +284,9 @@ begin
         group by 1
     ),
     thing as materialized (
-        select kind, name, histogram, bin, value_us, sum(count) as count
+        select kind, name, histogram, bin, value_us, sum(loads) as loads, sum(count) as count
         from (
-            select kind, coalesce(shown_id::text, entry.name) as name, histogram, bin, value_us, count
+            select kind, coalesce(shown_id::text, entry.name) as name, histogram, bin, value_us, loads, count
             from entry
             left join merged on kind = 'function' and merged.name = entry.name
             where kind not in ('(all)', '(profiled)')
@@ -201,7 +301,7 @@ begin
             select
                 kind,
                 name,
-                sum(count) filter (where histogram = 0) as loads,
+                sum(loads) filter (where histogram = 0) as loads,
                 sum(case histogram when 0 then count when 1 then -count end * value_us) as longer_us,
                 sum(case histogram when 0 then count when 1 then -count end) filter (where value_us > poor_us) as less_poor
             from thing
@@ -241,7 +341,8 @@ begin
                 sum(count) over (partition by number, kept order by bin) / whole.profiled as up_to
             from histogram
             cross join whole
-            where count <> 0
+            -- Not what rounding leaves.
+            where abs(count) > 1e-9 * whole.profiled
         ) as sums
         group by number, kept
     ),
@@ -293,7 +394,8 @@ begin
         select
             number,
             shared.kept,
-            greatest(0, now_us - changed_us) as gain_us,
+            -- Profiled page loads may be slower than all.
+            least(p75_us, greatest(0, now_us - changed_us)) as gain_us,
             sqrt(greatest(0,
                 share * (1 - share) * (now.spread_us ^ 2 + changed.spread_us ^ 2)
                 - 2 * now.spread_us * changed.spread_us * (shared.count / whole.profiled - share ^ 2))
@@ -310,12 +412,12 @@ begin
         frames_of.frame_ids,
         whole.p75_us,
         gone.gain_us,
-        case when whole.profiled >= least_profiled_loads() then gone.error_us end,
+        case when whole.loads >= least_profiled_loads() then gone.error_us end,
         half.gain_us,
-        case when whole.profiled >= least_profiled_loads() then half.error_us end,
+        case when whole.loads >= least_profiled_loads() then half.error_us end,
         case when poor_us is not null then coalesce(candidate.less_poor, 0) / whole.profiled end,
         candidate.loads::bigint,
-        whole.profiled::bigint
+        whole.loads::bigint
     from candidate
     cross join whole
     left join frames_of on candidate.kind = 'function' and frames_of.name = candidate.name
@@ -325,7 +427,7 @@ end
 $$;
 
 comment on function fleetprof_data.vital_gains is
-    'Returns of what ran in page loads how much less the 75th percentile of a vital would be at most without it, and with half of it, with standard errors (null for few profiled page loads): functions by the frame that stands for them. The percentile of all page loads changes as that of profiled ones does.';
+    'Returns of what ran in page loads how much less the 75th percentile of a vital would be at most without it, and with half of it, with standard errors (null for few profiled page loads): functions by the frame that stands for them. The percentile of all page loads changes as that of profiled ones does, which are weighted by profiled_weights.';
 
 create or replace function fleetprof_data.named_gains(
     given  fleetprof_data.filters,
@@ -364,6 +466,9 @@ declare
     selected selection := select_segments(named_gains.given);
     own text[] := own_hosts(selected);
 begin
+    if may_rates_differ(selected) then
+        selected := select_segments(kept_apart(named_gains.given, 'route'));
+    end if;
     return query
     with gain as materialized (
         select asked as vital, gains.*
@@ -493,11 +598,11 @@ comment on function fleetprof.what_if is
 
 revoke execute on function
     fleetprof_data.least_profiled_loads, fleetprof_data.share_spread_us, fleetprof_data.vital_good_us,
-    fleetprof_data.vital_poor_us, fleetprof_data.waited_kind, fleetprof_data.waited_good_us, fleetprof_data.without_bins, fleetprof_data.vital_gains, fleetprof_data.named_gains,
-    fleetprof.what_if
+    fleetprof_data.vital_poor_us, fleetprof_data.waited_kind, fleetprof_data.waited_good_us, fleetprof_data.may_rates_differ, fleetprof_data.profiled_weights,
+    fleetprof_data.without_bins, fleetprof_data.vital_gains, fleetprof_data.named_gains, fleetprof.what_if
 from public;
 grant execute on function
     fleetprof_data.least_profiled_loads, fleetprof_data.share_spread_us, fleetprof_data.vital_good_us,
-    fleetprof_data.vital_poor_us, fleetprof_data.waited_kind, fleetprof_data.waited_good_us, fleetprof_data.without_bins, fleetprof_data.vital_gains, fleetprof_data.named_gains,
-    fleetprof.what_if
+    fleetprof_data.vital_poor_us, fleetprof_data.waited_kind, fleetprof_data.waited_good_us, fleetprof_data.may_rates_differ, fleetprof_data.profiled_weights,
+    fleetprof_data.without_bins, fleetprof_data.vital_gains, fleetprof_data.named_gains, fleetprof.what_if
 to fleetprof_reader;

@@ -3,8 +3,14 @@
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
 
-insert into segment (segment_id, route) values (1, '/cart'), (2, '/help'), (3, '/search');
+-- All at one rate.
+insert into segment (segment_id, route, rate_ppm) values (1, '/cart', 10000), (2, '/help', 10000), (3, '/search', 10000);
 insert into segment (segment_id, site) values (4, 'few'), (5, 'builds'), (6, 'soft'), (7, 'own');
+insert into segment (segment_id, site, route, rate_ppm) values
+    (8, 'slow', '/', 500000),
+    (10, 'rates', '/fast', 900000), (11, 'rates', '/slow', 100000), (12, 'rates', '/rare', 100000),
+    (20, 'flat', '/fast', 500000), (21, 'flat', '/slow', 500000);
+insert into segment (segment_id, site, route) values (9, 'slow', '/'), (13, 'rates', '/fast'), (14, 'rates', '/slow'), (22, 'flat', '/slow');
 insert into frame_name values
     ('sort', 'sort', 'https://shop.example/app.js', 10, 1, 'function'),
     ('load 1', 'load', 'https://shop.example/app-0a1b2c3d.js', 10, 1, 'function'),
@@ -28,7 +34,17 @@ insert into visit values
     (4, 60, true, 600, 'function', 'sort', 100, 350),
     (5, 100, true, 100, null, null, null, null),
     (5, 50, true, 600, 'function', 'load 1', 100, 350),
-    (5, 50, true, 600, 'function', 'load 2', 100, 350);
+    (5, 50, true, 600, 'function', 'load 2', 100, 350),
+    (8, 200, true, 900, 'host', 'tag.example', 40, 80),
+    (9, 1800, false, 100, null, null, null, null),
+    (10, 900, true, 100, 'host', 'tag.example', 40, 80),
+    (13, 100, false, 100, null, null, null, null),
+    (11, 98, true, 600, 'host', 'chat.example', 100, 350),
+    (14, 902, false, 600, null, null, null, null),
+    (12, 2, true, 600, 'host', 'chat.example', 100, 350),
+    (20, 900, true, 100, 'host', 'tag.example', 40, 80),
+    (21, 100, true, 600, 'host', 'chat.example', 100, 350),
+    (22, 900, false, 600, null, null, null, null);
 -- Responses and measures.
 insert into visit values
     (7, 100, true, 1000, 'host', 'tag.example', 400, 700, '(response)'),
@@ -73,7 +89,7 @@ set function = pg_temp.id(site, function)::text
 from (select distinct site from pg_temp.segment) as own
 where kind = 'vital_without' and source = 'function' and timing_id = pg_temp.id(site, 'vital_without' || name || source || function);
 
-select plan(22);
+select plan(27);
 
 select results_eq(
     $$ select kind, name, resource, line, round(p75_ms::numeric, -1), round(p75_gone_ms::numeric, -1), round(p75_halved_ms::numeric, -1), loads, profiled_loads
@@ -96,6 +112,32 @@ select results_eq(
     'few page loads say nothing of the interval');
 select is_empty($$ select * from fix_first('few', '2026-01-05Z', '2026-01-06Z') $$, 'nor what is first');
 select results_eq(
+    $$ select name, round(p75_ms::numeric), gain_ms = p75_ms, gain_low <= p75_ms, gain_high = p75_ms, p75_gone_ms from what_if('INP', 'slow', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values ('tag.example', 99::numeric, true, true, true, 0::float8) $$,
+    'a gain is not more than what there is');
+select results_eq(
+    $$ select name, round(p75_ms::numeric, -1), round(gain_ms::numeric, -1), round(less_poor_share::numeric, 2), loads, profiled_loads
+       from what_if('INP', 'rates', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values ('chat.example', 600::numeric, 500::numeric, 0.50, 100::bigint, 1000::bigint), ('tag.example', 600, 0, 0.00, 900, 1000) $$,
+    'a route that is profiled nine times as seldom counts as much per page load');
+select results_eq(
+    $$ select site, round(sum(weight)::numeric, -1)
+       from (values ('rates'), ('flat')) as asked (site)
+       cross join fleetprof_data.without_bins(fleetprof_data.select_segments(row(site, '2026-01-05Z', '2026-01-06Z', null, null), true), 'INP')
+       where kind = '(profiled)'
+       group by site
+       order by site $$,
+    $$ values ('flat', 1000::numeric), ('rates', 360) $$,
+    'and is worth fewer page loads of equal weight');
+select results_eq(
+    $$ select rank, name, routes, round(gain_ms::numeric, -1) from fix_first('rates', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values (1, 'chat.example', '/slow, /rare', 500::numeric) $$,
+    'so it does for what is first');
+select results_eq(
+    $$ select name, round(gain_ms::numeric, -1), round(less_poor_share::numeric, 2) from what_if('INP', 'flat', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values ('tag.example', 60::numeric, 0.00), ('chat.example', 0, 0.10) $$,
+    'where all are profiled at one rate, each counts the same');
+select results_eq(
     $$ select name, loads, profiled_loads from what_if('INP', 'builds', '2026-01-05Z', '2026-01-06Z') $$,
     $$ values ('load', 100::bigint, 200::bigint) $$,
     'a function of two builds is one');
@@ -110,7 +152,7 @@ select results_eq(
     'fix_first: what surely gains, with the routes that have it most');
 select results_eq(
     $$ select rank, vital, gain_ms from fix_first('%', '2026-01-05Z', '2026-01-06Z', top => 1) $$,
-    $$ select 1, 'INP', gain_ms from fix_first('%', '2026-01-05Z', '2026-01-06Z') limit 1 $$,
+    $$ select 1, vital, gain_ms from fix_first('%', '2026-01-05Z', '2026-01-06Z') limit 1 $$,
     'only the first rows');
 insert into fleetprof_data.original_function
 select resource_id, line, column_number, null, 'src/sort.ts', 1, 1, '', false from fleetprof_data.frame where frame_id = pg_temp.id('shop', 'sort');

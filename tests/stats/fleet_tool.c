@@ -25,7 +25,9 @@
  *     truth                                      of all page loads since then, by route: how many,
  *                                                how many profiled, and self time by function
  *     visits SITE DAY LOADS PROFILED [NAME=VALUE …] draws page loads into the database, of which
- *                                                the first are profiled; names as in visits.c
+ *                                                the first are profiled, or, of several routes,
+ *                                                those that a server draws at their rates; names
+ *                                                as in visits.c
  *     gains LOADS [NAME=VALUE …]                 draws page loads: p75 of their vital as it is,
  *                                                without the function `target`, with half of it
  */
@@ -313,15 +315,19 @@ struct arriving {
     int64_t received_us;
     const struct visits_world *world;
     const struct visit *visit;
+    double share; /* of such page loads that is profiled; 0: not drawn */
 };
 
-/* Folds and counts a part after the earlier one, if any. */
+/* Folds and counts a part after the earlier one, if any. Profiled ones have page tokens. */
 static void count_part(struct tool *tool, const struct arriving *arriving,
                        const struct visit_part *part, const struct fp_part *earlier,
                        struct fp_part *remembered)
 {
     const struct fp_part *const list[] = {earlier};
+    const bool has_rate = part->has_trace && arriving->world->tokens > 0;
     const struct fp_fold_context context = {.site = fp_str_of(arriving->site),
+                                            .rate_ppm =
+                                                has_rate ? (uint32_t)(1e6 * arriving->share) : 0,
                                             .received_us = arriving->received_us,
                                             .body_bytes = 1000,
                                             .measures = 100,
@@ -337,12 +343,12 @@ static void count_part(struct tool *tool, const struct arriving *arriving,
         die("an upload was not counted in its hour");
 }
 
-static void count_visit(struct tool *tool, const struct arriving *arriving, bool is_profiled)
+static void count_visit(struct tool *tool, const struct arriving *arriving, bool has_trace)
 {
     struct fp_part remembered;
-    const bool is_apart = is_profiled && arriving->world->apart > 0;
+    const bool is_apart = has_trace && arriving->world->apart > 0;
     if (!is_apart) {
-        const struct visit_part whole = {true, is_profiled, 0};
+        const struct visit_part whole = {true, has_trace, 0};
         count_part(tool, arriving, &whole, NULL, NULL);
         return;
     }
@@ -351,6 +357,15 @@ static void count_visit(struct tool *tool, const struct arriving *arriving, bool
     const struct visit_part second = {trace_first, !trace_first, !trace_first};
     count_part(tool, arriving, &first, NULL, &remembered);
     count_part(tool, arriving, &second, &remembered, NULL);
+}
+
+/* True for the first ones; of several routes for those that a server draws. */
+static bool is_profiled(struct tool *tool, const struct arriving *arriving, long number,
+                        const long *of)
+{
+    if (arriving->world->routes <= 1)
+        return number < of[1];
+    return fleet_uniform(&tool->fleet) < arriving->share;
 }
 
 static void visits(struct tool *tool, char *arguments)
@@ -365,15 +380,16 @@ static void visits(struct tool *tool, char *arguments)
     if (profiled == NULL)
         die("visits SITE DAY LOADS PROFILED …");
     read_world(&rest, &world);
+    const long of[] = {strtol(loads, NULL, 10), strtol(profiled, NULL, 10)};
     begin_window(tool);
-    for (long i = 0; i < strtol(loads, NULL, 10); i++) {
+    for (long i = 0; i < of[0]; i++) {
         const int64_t hour = i % FLEET_HOURS;
-        const struct arriving arriving = {
-            site, strtoll(day, NULL, 10) * FP_US_PER_DAY + hour * FP_US_PER_HOUR + FP_US_PER_S,
-            &world, &visit};
         fp_arena_clear(&tool->arena);
         visits_draw(&tool->fleet, &world, &visit);
-        count_visit(tool, &arriving, i < strtol(profiled, NULL, 10));
+        const struct arriving arriving = {
+            site, strtoll(day, NULL, 10) * FP_US_PER_DAY + hour * FP_US_PER_HOUR + FP_US_PER_S,
+            &world, &visit, visits_profiled_share(&world, &visit, (double)of[1] / (double)of[0])};
+        count_visit(tool, &arriving, is_profiled(tool, &arriving, i, of));
         if (fp_rollup_is_full(&tool->rollup)) {
             end_window(tool);
             begin_window(tool);

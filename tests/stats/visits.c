@@ -11,7 +11,8 @@
 enum {
     INTERVAL_US = 10000,
     GAP_US = 200000, /* between two waits */
-    SENT_MS = 40,    /* shorter interactions are not sent */
+    BESIDE_MAX_MS = GAP_US / 2000,
+    SENT_MS = 40, /* shorter interactions are not sent */
     ROUND_MS = 8,
     OTHERS = 12, /* functions of which all else consists */
     DEPTH_MAX = 40,
@@ -27,7 +28,10 @@ struct visits_world visits_ordinary_world(void)
                                  .sigma = 0.5,
                                  .base_ms = 80,
                                  .machines = 0.5,
-                                 .depth = 2};
+                                 .depth = 2,
+                                 .routes = 1,
+                                 .odd_slow = 1,
+                                 .odd_rare = 1};
 }
 
 double *visits_option(struct visits_world *world, const char *name)
@@ -53,6 +57,13 @@ double *visits_option(struct visits_world *world, const char *name)
         {"package", &world->package},
         {"host", &world->host},
         {"marker", &world->marker},
+        {"beside", &world->beside},
+        {"routes", &world->routes},
+        {"odd", &world->odd},
+        {"odd_slow", &world->odd_slow},
+        {"odd_rare", &world->odd_rare},
+        {"odd_only", &world->odd_only},
+        {"tokens", &world->tokens},
     };
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
         if (strcmp(name, options[i].name) == 0)
@@ -80,17 +91,48 @@ static struct visit_wait draw_wait(struct fleet *fleet, const struct visits_worl
         wait.own_ms = fmin(10000, speed * draw_own_ms(fleet, world));
         wait.base_ms *= 1 + world->with_work;
     }
+    if (world->beside > 0) {
+        wait.beside_ms = fmin(BESIDE_MAX_MS, wait.own_ms);
+        wait.own_ms = 0;
+    }
     wait.base_ms = fmin(10000, wait.base_ms);
     wait.before_ms = fleet_uniform(fleet) * wait.base_ms;
     return wait;
 }
 
+static bool is_odd(const struct visit *visit)
+{
+    return visit->route % 2 > 0;
+}
+
+/* Draws the route: of each group, the first ones have most visits. */
+static void draw_route(struct fleet *fleet, const struct visits_world *world, struct visit *visit)
+{
+    visit->route = 0;
+    visit->is_rival = false;
+    if (world->routes <= 1)
+        return;
+    visit->route = fleet_uniform(fleet) < world->odd;
+    visit->is_rival = is_odd(visit) != (world->odd_only > 0);
+    visit->route += 2 * (unsigned)(world->routes / 2 * pow(fleet_uniform(fleet), 3));
+}
+
+double visits_profiled_share(const struct visits_world *world, const struct visit *visit,
+                             double profiled)
+{
+    const double share = profiled / (1 - world->odd + world->odd / world->odd_rare);
+    return is_odd(visit) ? share / world->odd_rare : share;
+}
+
 void visits_draw(struct fleet *fleet, const struct visits_world *world, struct visit *visit)
 {
+    draw_route(fleet, world, visit);
     double speed = exp(world->machines * normal(fleet));
     const bool is_heavy = world->kinds == 0 || fleet_uniform(fleet) < world->kinds;
     if (world->kinds > 0 && is_heavy)
         speed *= 2;
+    if (is_odd(visit))
+        speed *= world->odd_slow;
     visit->count = 1;
     if (world->interactions > 1)
         visit->count += (unsigned)(fleet_uniform(fleet) * (2 * world->interactions - 1));
@@ -117,9 +159,10 @@ static int compare_ms(const void *a, const void *b)
 static double vital_ms(const struct visits_world *world, const struct visit *visit, double share)
 {
     enum { OF_RANK = 50 };
+    const double kept = visit->is_rival ? 1 : share;
     double values[VISIT_WAITS_MAX];
     for (unsigned i = 0; i < visit->count; i++)
-        values[i] = rounded(world, visit->waits[i].base_ms + share * visit->waits[i].own_ms);
+        values[i] = rounded(world, visit->waits[i].base_ms + kept * visit->waits[i].own_ms);
     qsort(values, visit->count, sizeof(*values), compare_ms);
     return values[visit->count / OF_RANK < visit->count ? visit->count / OF_RANK : 0];
 }
@@ -127,12 +170,13 @@ static double vital_ms(const struct visits_world *world, const struct visit *vis
 unsigned visits_list_ms(const struct visits_world *world, const struct visit *visit, double share,
                         double *values_ms)
 {
+    const double kept = visit->is_rival ? 1 : share;
     if (world->values == 0) {
         values_ms[0] = vital_ms(world, visit, share);
         return 1;
     }
     for (unsigned i = 0; i < visit->count; i++)
-        values_ms[i] = rounded(world, visit->waits[i].base_ms + share * visit->waits[i].own_ms);
+        values_ms[i] = rounded(world, visit->waits[i].base_ms + kept * visit->waits[i].own_ms);
     return visit->count;
 }
 
@@ -148,9 +192,10 @@ static void *need(void *memory)
 }
 
 /* Names the functions: those below all others, then those of all else, then the one. */
-static void fill_tables(const struct visits_world *world, struct fp_arena *arena,
-                        struct fp_profile *profile)
+static void fill_tables(const struct visits_world *world, const struct visit *visit,
+                        struct fp_arena *arena, struct fp_profile *profile)
 {
+    const struct fp_str own = visit->is_rival ? FP_STR("rival") : FP_STR("target");
     static const struct fp_str script = {"https://shop.example/app.js", 27};
     static const struct fp_str package = {"https://shop.example/node_modules/target/a.js", 45};
     static const struct fp_str host = {"https://target/a.js", 19};
@@ -167,9 +212,10 @@ static void fill_tables(const struct visits_world *world, struct fp_arena *arena
     profile->frame_count = profile->stack_count = count;
     for (uint32_t i = 0; i < count; i++) {
         char *name = need(fp_arena_alloc(arena, NAME_LEN));
-        const int len = snprintf(name, NAME_LEN, "%s%u", i + 1 == count ? "target" : "other", i);
-        profile->frames[i] = (struct fp_profile_frame){
-            {name, i + 1 == count ? 6 : (size_t)len}, i + 1 == count ? last : 0, (int32_t)i + 1, 1};
+        const size_t len = (size_t)snprintf(name, NAME_LEN, "other%u", i);
+        const bool is_own = i + 1 == count;
+        profile->frames[i] = (struct fp_profile_frame){is_own ? own : (struct fp_str){name, len},
+                                                       is_own ? last : 0, (int32_t)i + 1, 1};
         const uint32_t parent = i < depth ? i : depth;
         profile->stacks[i] = (struct fp_profile_stack){i, parent > 0 ? parent - 1 : FP_INDEX_NONE};
     }
@@ -189,6 +235,10 @@ static struct placed place(const struct visit_wait *wait, int64_t start_us)
     placed.own_start_us = start_us + (int64_t)(wait->before_ms * 1000);
     placed.own_end_us = placed.own_start_us + (int64_t)(wait->own_ms * 1000);
     placed.end_us = start_us + (int64_t)((wait->base_ms + wait->own_ms) * 1000);
+    if (wait->beside_ms > 0) {
+        placed.own_start_us = placed.end_us;
+        placed.own_end_us = placed.end_us + (int64_t)(wait->beside_ms * 1000);
+    }
     return placed;
 }
 
@@ -197,10 +247,10 @@ static uint32_t stack_at(const struct fp_profile *profile, const struct placed *
                          unsigned wait, int64_t time_us)
 {
     enum { TURN_US = 40000 };
-    if (time_us < placed->start_us || time_us >= placed->end_us)
-        return FP_INDEX_NONE;
     if (time_us >= placed->own_start_us && time_us < placed->own_end_us)
         return profile->stack_count - 1;
+    if (time_us < placed->start_us || time_us >= placed->end_us)
+        return FP_INDEX_NONE;
     const uint32_t turn = (uint32_t)((time_us - placed->start_us) / TURN_US) + wait;
     return profile->stack_count - 1 - OTHERS + turn % OTHERS;
 }
@@ -223,7 +273,7 @@ static void fill_trace(struct fleet *fleet, const struct visits_world *world,
 {
     int64_t start_us = world->interactions < 0 ? 0 : GAP_US;
     int64_t time_us = (int64_t)(fleet_uniform(fleet) * (double)INTERVAL_US);
-    fill_tables(world, arena, profile);
+    fill_tables(world, visit, arena, profile);
     profile->has_trace = true;
     profile->samples = need(fp_arena_alloc(arena, SAMPLES_MAX * sizeof(*profile->samples)));
     for (unsigned i = 0; i < visit->count; i++) {
@@ -332,6 +382,15 @@ static void fill_waits(const struct visits_world *world, const struct visit *vis
         fill_measures(world, visit, arena, profile);
 }
 
+static struct fp_str route_of(const struct visit *visit, struct fp_arena *arena)
+{
+    enum { ROUTE_LEN = 16 };
+    char *route = need(fp_arena_alloc(arena, ROUTE_LEN));
+    const int len = visit->route > 0 ? snprintf(route, ROUTE_LEN, "/route%u", visit->route)
+                                     : snprintf(route, ROUTE_LEN, "/");
+    return (struct fp_str){route, (size_t)len};
+}
+
 void visits_fill(struct fleet *fleet, const struct visits_world *world, const struct visit *visit,
                  const struct visit_part *part, struct fp_arena *arena, struct fp_profile *profile)
 {
@@ -343,7 +402,7 @@ void visits_fill(struct fleet *fleet, const struct visits_world *world, const st
                                    .load = visit->load,
                                    .part = part->number,
                                    .has_page_route = true,
-                                   .page_route = FP_STR("/"),
+                                   .page_route = route_of(visit, arena),
                                    .page_url = FP_STR("https://shop.example/"),
                                    .said.thread = FP_STR("window"),
                                    .release = FP_STR("1")};

@@ -29,18 +29,28 @@ struct visits_world {
     double package;   /* 1: the function is a script of a package; all that it is of: target */
     double host;      /* 1: of a host of its own */
     double marker;    /* 1: not a function, but style */
+    double beside;    /* 1: the function runs after the waits and costs nothing */
+    double routes;    /* how many; every second is of a group of its own, the odd ones */
+    double odd;       /* share of the visits that are of the odd ones */
+    double odd_slow;  /* how many times as slow those are */
+    double odd_rare;  /* how many times as seldom they are profiled */
+    double tokens;    /* 1: page tokens say the rates */
+    double odd_only;  /* 1: the function runs there and another one elsewhere; 0: the other way */
 };
 
 /* A wait of the visitor. */
 struct visit_wait {
     double base_ms;
     double own_ms;    /* the function's */
+    double beside_ms; /* the same, after the wait */
     double before_ms; /* of the rest, what is before it */
 };
 
 struct visit {
     struct visit_wait waits[VISIT_WAITS_MAX];
     unsigned count;
+    unsigned route;
+    bool is_rival; /* what ran is another function */
     struct fp_uuid load;
 };
 
@@ -49,6 +59,10 @@ struct visits_world visits_ordinary_world(void);
 
 /* Finds an option of the world by its name; NULL: it has none of this name. */
 double *visits_option(struct visits_world *world, const char *name);
+
+/* Returns which share of the visits like this one is profiled, if this many of all are. */
+double visits_profiled_share(const struct visits_world *world, const struct visit *visit,
+                             double profiled);
 
 void visits_draw(struct fleet *fleet, const struct visits_world *world, struct visit *visit);
 
