@@ -122,6 +122,12 @@ export class Fleet {
     return (await this.client.query("select * from fleetprof.what_if($1, $2, now() - interval '10 days', top => null)", [vital, `site${this.sites}`])).rows;
   }
 
+  /** Returns the rows of fix_first. @returns {Promise<any[]>} */
+  async fixFirst() {
+    await this.connected;
+    return (await this.client.query("select * from fleetprof.fix_first($1, now() - interval '10 days', top => null)", [`site${this.sites}`])).rows;
+  }
+
   /** From the next side on, only some page loads are profiled. @param {number[]} even by route, in even hours @param {number[]} [odd] @returns {Promise<void>} */
   async rates(even, odd = even) {
     await this.#send(`rates ${[...even, ...odd].map((rate) => Math.round(rate * 1e6)).join(' ')}`);

@@ -8,6 +8,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { Fleet } from './fleet.mjs';
+import { fewestByChance } from './worlds.mjs';
 
 const isLong = Boolean(process.env.FLEETPROF_LONG);
 const runs = Number(process.env.FLEETPROF_STATS_RUNS ?? (isLong ? 20 : 2));
@@ -93,6 +94,41 @@ for (const [name, world] of Object.entries(worlds)) {
     assert.ok(Math.abs(halfBias) <= most(now - half), `${halfBias} ms of ${now - half}`);
   });
 }
+
+/**
+ * A function that costs visitors nothing, or only those far below p75.
+ * @type {Record<string, import('./fleet.mjs').Side>}
+ */
+const nothings = {
+  'beside the waits': { beside: 1 },
+  'after each of ten interactions': { beside: 1, presence: 1, interactions: 10 },
+  'too short for the sampler': { presence: 1, mean_ms: 0.2 },
+  'on a fast route': { routes: 2, odd: 0.5, odd_slow: 8, odd_only: 0 },
+  'on a fast route that is profiled ten times as often': { routes: 2, odd: 0.5, odd_slow: 8, odd_rare: 10, odd_only: 0 },
+};
+
+test('what_if and fix_first name nothing that costs nothing', async (t) => {
+  const each = Math.max(20, runs);
+  let wrong = 0;
+  for (const [name, world] of Object.entries(nothings)) {
+    await fleet.site(7);
+    const [now, gone] = await fleet.gains(400_000, world);
+    let gained = 0;
+    let ranked = 0;
+    for (let run = 0; run < each; run += 1) {
+      await fleet.site(20_261_129 + run);
+      await fleet.visits(2000, 800, world);
+      const row = (await fleet.whatIf('INP')).find((one) => one.name === 'target');
+      gained += Number(row !== undefined && row.gain_low > now - gone);
+      ranked += Number((await fleet.fixFirst()).some((one) => one.name === 'target' && one.gain_low > now - gone));
+    }
+    wrong += Math.max(gained, ranked);
+    t.diagnostic(`${name}: a gain of ${(now - gone).toFixed(2)} of ${now.toFixed(0)} ms; in ${each} fleets ${gained} intervals are above it, ${ranked} are ranked`);
+  }
+  // One interval of 40 is above the truth by chance; one of ten would be too many, and is found.
+  const all = each * Object.keys(nothings).length;
+  assert.ok(wrong < fewestByChance(all, 0.1), `${wrong} of ${all}`);
+});
 
 test('intervals of gains hold the truth: all worlds', (t) => {
   t.diagnostic(`${total.held} of ${total.all}`);

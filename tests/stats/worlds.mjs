@@ -31,6 +31,19 @@ export function mostByChance(all, rate) {
   return count;
 }
 
+/** The fewest of `all` that chance makes of a true rate, except in one of 20 cases. @param {number} all @param {number} rate */
+export function fewestByChance(all, rate) {
+  let term = (1 - rate) ** all;
+  let sum = term;
+  let count = 0;
+  while (sum < 0.05 && count < all) {
+    term *= (all - count) / (count + 1) * (rate / (1 - rate));
+    count += 1;
+    sum += term;
+  }
+  return count;
+}
+
 export const ordinary = {
   uploads: 500, timings: 2, vitals: 3, day_curve: 0.8,
   route0: 0.5, route1: 0.3, route2: 0.2, route3: 0, route4: 0, route5: 0,
