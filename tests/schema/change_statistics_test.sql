@@ -3,7 +3,7 @@
 \ir fixture.inc
 set local search_path = pgtap, fleetprof_data, pg_catalog;
 
-select plan(4);
+select plan(12);
 
 create function pg_temp.common(changes double precision[], errors double precision[]) returns numeric
 language sql
@@ -19,6 +19,11 @@ select is(
         array(select 0.3 + ((number + seed) % 15) * 0.1 from generate_series(1, 30) as number))),
     '{15.5}', 'rounding does not choose one of the two')
 from generate_series(0, 29) as seed;
+
+select is(round(t_of_z(1.96, df)::numeric, 2), t, format('95 %% of t with %s degrees of freedom', df))
+from (values (3, 3.22), (11, 2.20), (35, 2.03), (1000, 1.96)) as known (df, t);
+select ok(abs(p_of_t(t_of_z(1.96, df), df) - 0.05) < 0.0001, format('p_of_t is its inverse, %s', df)) from unnest('{3,11,35}'::integer[]) as df;
+select is(t_of_z(1.96, 0), 'Infinity', 'no degree of freedom says nothing');
 
 select * from finish();
 rollback;
