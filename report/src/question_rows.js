@@ -158,9 +158,9 @@ export const columns = /** @type {{
     drawn_value: '#Drawn',
     change: '%',
     change_low: '%',
-    other_count: '+Values not drawn',
-    drawn_count: '+Values drawn',
-    loads_for_1_percent: '+Values needed',
+    other_count: '+Loads not drawn',
+    drawn_count: '+Loads drawn',
+    loads_for_1_percent: '+Loads needed',
   },
   interactions: {
     count: '+',
