@@ -280,8 +280,12 @@ static void check_questions(struct machine *machine)
                                         .may_change_role = true};
     const int64_t end_us = fp_clock_monotonic_us() + DATABASE_TIMEOUT_S * FP_US_PER_S;
     PGconn *connection = fp_status_connect(&reader, end_us);
-    if (connection != NULL)
+    if (connection != NULL) {
         fp_trial_ask(connection, "database", machine->config, end_us, machine->findings);
+        fp_trial_ask_cost(connection, machine->config,
+                          fp_clock_monotonic_us() + DATABASE_TIMEOUT_S * FP_US_PER_S,
+                          machine->findings);
+    }
     PQfinish(connection);
     fp_status_forget_database(&reader);
     free(reader.conninfo);

@@ -108,7 +108,9 @@
     X(COLLECTOR_STOPPED, "collector-stopped", WRONG)                                               \
     X(COLLECTOR_NOT_READY, "collector-not-ready", WRONG)                                           \
     X(COLLECTOR_DATABASE, "collector-database", WRONG)                                             \
-    X(BACKLOG, "backlog", WRONG)
+    X(BACKLOG, "backlog", WRONG)                                                                   \
+    X(PROFILING_COST, "profiling-cost", NOTE)                                                      \
+    X(PROFILING_COSTLY, "profiling-costly", WRONG)
 
 #define FP_FINDINGS_OF_COLLECTORS(X)                                                               \
     X(ADMIN_NOT_COLLECTOR, "admin-not-collector", WRONG)                                           \

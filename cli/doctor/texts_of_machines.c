@@ -128,6 +128,23 @@ const struct fp_finding_text fp_texts_of_machines[FP_TEXTS_OF_MACHINES] = {
             .why = "Numbers are late, and the spool fills.",
             .fix = "docs/operations.md#flushes-fail; is the database slow or away?",
         },
+    TEXT(PROFILING_COST) =
+        {
+            .what = "What profiling costs visitors is known.",
+            .why = "Page loads that the server drew to be profiled were compared with those that "
+                   "it did not, whether or not a profile came.",
+            .fix = "fleetprof profiling-cost --site SITE --since 7d has all figures, and how many "
+                   "page loads a narrower interval needs (docs/cli.md#profiling-cost).",
+        },
+    TEXT(PROFILING_COSTLY) =
+        {
+            .what = "Profiling costs visitors more than 1 %.",
+            .why = "Page loads that the server drew to be profiled are slower than those that it "
+                   "did not, beyond chance.",
+            .fix = "Lower the sample rate, and raise the agent's data-sample-interval. "
+                   "fleetprof profiling-cost --site SITE --since 7d has all figures "
+                   "(docs/cli.md#profiling-cost).",
+        },
     TEXT(ADMIN_NOT_COLLECTOR) =
         {
             .what = "Something else answers at the address of the admin listener.",

@@ -24,6 +24,11 @@
 void fp_trial_ask(PGconn *connection, const char *where, const struct fp_config *config,
                   int64_t end_us, struct fp_findings *findings);
 
+/* Reports what profiling costs the visitors of each site of the configuration, if that can be said:
+ * asks as fleetprof_reader about seven days. Leaves out the sites for which there is no time. */
+void fp_trial_ask_cost(PGconn *connection, const struct fp_config *config, int64_t end_us,
+                       struct fp_findings *findings);
+
 /* The known state of the collector that listens at the configured address. */
 enum fp_trial_collector {
     FP_TRIAL_UNKNOWN,

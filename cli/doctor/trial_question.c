@@ -69,6 +69,17 @@ static const char unknown_zones[] =
     "known as materialized (select name from pg_timezone_names where exists (select from given)) "
     "select site, zone from given where zone not in (select name from known) order by site, zone";
 
+/* As the report shows it: what is judged of 75th percentiles and means; is the cost sure to be
+ * above 1 %? */
+static const char costs[] =
+    "select string_agg(format('%s, %s: %s, 95 %% between %s and %s: %s', name, "
+    "coalesce('p' || percentile, 'mean'), to_char(100 * change, 'FMSG999990.0 %'), "
+    "to_char(100 * change_low, 'FMSG999990.0 %'), to_char(100 * change_high, 'FMSG999990.0 %'), "
+    "verdict), '; '), bool_or(verdict = 'slower' and change_low > 0.01) "
+    "from fleetprof.profiling_cost($1, since => now() - interval '7 days') "
+    "where percentile is distinct from 50 and change_low is not null "
+    "and verdict in ('slower', 'faster', 'no change seen')";
+
 struct trial {
     PGconn *connection;
     const char *where;
@@ -79,6 +90,7 @@ struct trial {
     bool is_member;        /* `role` may become the reader */
     bool is_over;          /* the connection is unusable, or time is up */
     bool is_limit_by_role; /* the time limit is the role's, not ours */
+    bool may_run_out;      /* no answer in time is not news */
 };
 
 static PGresult *ask(struct trial *trial, const char *text, const char *value)
@@ -126,6 +138,10 @@ static void report(struct trial *trial, const char *name, const PGresult *answer
     const char *message = PQresultErrorField(answer, PG_DIAG_MESSAGE_PRIMARY);
     const char *sqlstate = PQresultErrorField(answer, PG_DIAG_SQLSTATE);
     const char *role = trial->is_member ? "fleetprof_reader" : trial->role;
+    if (trial->may_run_out && (sqlstate == NULL || strcmp(sqlstate, "57014") == 0)) {
+        trial->is_over = true;
+        return;
+    }
     if (message != NULL && fp_failure_is_statement_pooler(message))
         fp_finding_add(trial->findings, FP_FINDING_DATABASE_POOLER, trial->where, "%.300s",
                        message);
@@ -290,4 +306,35 @@ void fp_trial_ask(PGconn *connection, const char *where, const struct fp_config 
         PQclear(try_question(&trial, questions[i].name, questions[i].text, NULL));
     if (may_ask && !trial.is_over)
         find_unknown_zones(&trial);
+}
+
+static void find_cost(struct trial *trial, const char *site)
+{
+    PGresult *answer = try_question(trial, "fleetprof.profiling_cost", costs, site);
+    if (PQntuples(answer) == 1 && !PQgetisnull(answer, 0, 0)) {
+        char *where = fp_memory_print("site %s, seven days", site);
+        fp_finding_add(trial->findings,
+                       is_true(answer, 1) ? FP_FINDING_PROFILING_COSTLY : FP_FINDING_PROFILING_COST,
+                       where, "%s", PQgetvalue(answer, 0, 0));
+        free(where);
+    }
+    PQclear(answer);
+}
+
+void fp_trial_ask_cost(PGconn *connection, const struct fp_config *config, int64_t end_us,
+                       struct fp_findings *findings)
+{
+    struct trial trial = {
+        .connection = connection,
+        .where = "database",
+        .config = config,
+        .end_us = end_us,
+        .findings = findings,
+        .role = PQuser(connection),
+        .may_run_out = true,
+    };
+    const struct fp_rules *rules = config->rules;
+    const bool may_ask = look(&trial);
+    for (size_t i = 0; may_ask && !trial.is_over && i < rules->site_count; i++)
+        find_cost(&trial, rules->sites[i].name.ptr);
 }

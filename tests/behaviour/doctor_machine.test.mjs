@@ -213,3 +213,42 @@ test('a collector that cannot write, whose uploads wait, and whose spool is full
   assert.deepEqual(ids(await examine(away.file)), ['backlog', 'collector-database', 'collector-not-ready', 'database-unreachable']);
   await away.stop();
 });
+
+test('what profiling costs visitors: a note, and wrong if it is surely above 1 %', async () => {
+  const sites = [{ name: 'fair', key: 'pk_fair' }, { name: 'costly', key: 'pk_costly' }, { name: 'young', key: 'pk_young' }];
+  const asked = await startCollector({ config: { database: postgres.conninfo('fleetprof_writer'), sites } });
+  for (let i = 0; i < 30; i += 1) {
+    for (const { name, key } of sites) {
+      for (const drawn of [false, true]) {
+        const value = (100 + 10 * i) * (drawn && name === 'costly' ? 1.5 : 1);
+        const reply = await send(`${asked.url}/v1/ingest/${key}`, { body: envelope({ trace: undefined, drawn, vitals: [{ name: 'INP', value, navigationType: 'navigate' }] }) });
+        assert.equal(reply.status, 204, reply.body);
+      }
+    }
+  }
+  await waitFor(async () => (await postgres.sql(`select sum(number)::int as count from fleetprof_data.timing_recent cross join unnest(count) as number`))[0].count >= 180, { what: 'all page loads in SQL' });
+  // The same page loads in each of the 23 hours before, but on the young site.
+  await postgres.execute(`do $$ declare kind text; begin
+    perform fleetprof_data.make_partitions(array[(now() at time zone 'UTC')::date - 1]);
+    foreach kind in array '{timing,timing_bin}'::text[] loop
+      execute format('insert into fleetprof_data.%1$s_recent
+        select (jsonb_populate_record(row, jsonb_build_object(''bucket'', bucket - hour * interval ''1 hour''))).*
+        from fleetprof_data.%1$s_recent as row join fleetprof_data.segment on segment_id = group_id cross join generate_series(1, 23) as hour
+        where site in (''fair'', ''costly'')', kind);
+    end loop;
+    insert into fleetprof_data.unsealed select site, bucket - hour * interval '1 hour', spool_id, position, entries
+    from fleetprof_data.unsealed cross join generate_series(1, 23) as hour where site in ('fair', 'costly')
+    on conflict do nothing;
+  end $$`);
+  const found = await examine(asked.file);
+  assert.deepEqual(found.map(({ id, severity, where }) => [id, severity, where]), [
+    ['profiling-costly', 'wrong', 'site costly, seven days'], ['profiling-cost', 'note', 'site fair, seven days']]);
+  const [{ seen: costly }, { seen: fair }] = found;
+  assert.match(costly, /^INP, p75: \+[45]\d\.\d %, 95 % between \+[34]\d\.\d % and \+[56]\d\.\d %: slower$/);
+  assert.match(fair, /^INP, p75: [+-]0\.0 %, 95 % between -\d+\.\d % and \+\d+\.\d %: no change seen$/);
+  // It is what the report and the command line have.
+  const [{ change }] = await postgres.sql(`select change from fleetprof.profiling_cost('costly', since => now() - interval '7 days') where name = 'INP' and percentile = 75`);
+  assert.ok(costly.includes(`+${(100 * change).toFixed(1)} %`), `${costly}: ${change}`);
+  assert.deepEqual(ids(await examine(asked.file, ['--ignore', 'profiling-costly'])), ['profiling-cost']);
+  await asked.stop();
+});
