@@ -141,6 +141,7 @@ returns table (
 )
 language plpgsql stable parallel safe rows 10
 set search_path = fleetprof_data, pg_temp
+set enable_sort = off
 set enable_nestloop = off
 set work_mem = '64MB'
 as $$
@@ -193,32 +194,33 @@ begin
     end if;
 
     return query
-    with entry as materialized (
-        select is_after as is_drawn, segment_id, bucket, number, bin, count
-        from timing_histograms((drawn_timings.other_side).segment_hours, (drawn_timings.drawn_side).segment_hours, ids, numbers)
+    with member as materialized (
+        select segment_id, traffic = 'repeated' as is_repeated, dense_rank() over (order by
+            site,
+            -- {{each stratum: $name,}}
+            os, release) as number
+        from segment
+        where segment_id = any((drawn_timings.other_side).segment_hours.segment_ids || (drawn_timings.drawn_side).segment_hours.segment_ids)
+    ),
+    -- The rate may change with a release or with the day, and all else as well.
+    value as materialized (
+        select
+            is_after as is_drawn, member.number * 100000 + extract(epoch from bucket)::bigint / 86400 as stratum, is_repeated, bucket,
+            entry.number, bin, count
+        from timing_histograms(
+            (drawn_timings.other_side).segment_hours, (drawn_timings.drawn_side).segment_hours, ids, numbers) as entry
+        join member using (segment_id)
         where count <> 0
+    ),
+    daily as materialized (
+        select is_drawn, stratum, is_repeated, number, bin, sum(count) as count
+        from value
+        group by is_drawn, stratum, is_repeated, number, bin
     ),
     -- Repeated page loads come from one client.
     mostly as materialized (
-        select 2 * sum(count) filter (where traffic = 'repeated') > sum(count) as repeated
-        from entry
-        join segment using (segment_id)
-    ),
-    -- The rate may change with a release or with the day, and all else as well.
-    member as materialized (
-        select segment_id, day, dense_rank() over (order by
-            site,
-            -- {{each stratum: $name,}}
-            os, release, day) as stratum
-        from (select distinct segment_id, date_bin('24 hours', bucket, 'epoch') as day from entry) as part
-        join segment using (segment_id)
-        where traffic <> 'repeated' or (select repeated from mostly)
-    ),
-    value as materialized (
-        select is_drawn, stratum, bucket, number, bin, sum(count) as count
-        from entry
-        join member on member.segment_id = entry.segment_id and member.day = date_bin('24 hours', entry.bucket, 'epoch')
-        group by is_drawn, stratum, bucket, number, bin
+        select 2 * sum(count) filter (where is_repeated) > sum(count) as repeated
+        from daily
     ),
     layer as materialized (
         select
@@ -230,7 +232,8 @@ begin
             select
                 number, stratum, coalesce(sum(count) filter (where not is_drawn), 0) as other_count,
                 coalesce(sum(count) filter (where is_drawn), 0) as drawn_count
-            from value
+            from daily
+            where not is_repeated or (select repeated from mostly)
             group by number, stratum
         ) as counted
     ),
@@ -249,7 +252,7 @@ begin
                     coalesce(sum(weight * count / other_count) filter (where not is_drawn), 0) as other_part,
                     coalesce(sum(weight * count / drawn_count) filter (where is_drawn), 0) as drawn_part,
                     sum(weight * count / (other_count + drawn_count)) as part
-                from value
+                from daily
                 join layer using (number, stratum)
                 where is_common
                 group by number, bin
@@ -269,16 +272,27 @@ begin
     ),
     -- Hours (or days, where hours are gone).
     block as materialized (
-        select
-            number, percentile, stratum, bucket, coalesce(sum(count) filter (where not is_drawn), 0) as other_count,
-            coalesce(sum(count) filter (where is_drawn), 0) as drawn_count,
-            coalesce(sum(count) filter (where not is_drawn and bin <= cut_bin), 0) as other_below,
-            coalesce(sum(count) filter (where is_drawn and bin <= cut_bin), 0) as drawn_below
-        from value
-        join layer using (number, stratum)
-        join cut using (number)
-        where is_common
-        group by number, percentile, stratum, bucket
+        select number, percentile, stratum, bucket, other_count, drawn_count, other_below, drawn_below
+        from (
+            select
+                number, stratum, bucket, coalesce(sum(count) filter (where not is_drawn), 0) as other_count,
+                coalesce(sum(count) filter (where is_drawn), 0) as drawn_count,
+                coalesce(sum(count) filter (where not is_drawn and bin <= median), 0) as other_median,
+                coalesce(sum(count) filter (where is_drawn and bin <= median), 0) as drawn_median,
+                coalesce(sum(count) filter (where not is_drawn and bin <= quartile), 0) as other_quartile,
+                coalesce(sum(count) filter (where is_drawn and bin <= quartile), 0) as drawn_quartile
+            from value
+            join layer using (number, stratum)
+            join (
+                select number, max(cut_bin) filter (where percentile = 50) as median, max(cut_bin) filter (where percentile = 75) as quartile
+                from cut
+                group by number
+            ) as cut using (number)
+            where is_common
+            group by number, stratum, bucket
+        ) as counted
+        cross join lateral (values (50, other_median, drawn_median), (75, other_quartile, drawn_quartile))
+            as below (percentile, other_below, drawn_below)
     ),
     part as materialized (
         select
@@ -337,9 +351,10 @@ begin
         select
             coalesce(sum(hours) filter (where not is_drawn), 0) as other, coalesce(sum(hours) filter (where is_drawn), 0) as drawn
         from (
-            select distinct is_drawn, bucket, case when bucket < hours_from then 24 else 1 end as hours
+            select is_drawn, bucket, case when bucket < min(hours_from) then 24 else 1 end as hours
             from value
             cross join horizon
+            group by is_drawn, bucket
         ) as block
     ),
     counted as (
