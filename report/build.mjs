@@ -65,9 +65,16 @@ const unseen = /^(generated_|is_|function_key$|seen_share$)/;
 const sources = ['src', 'src/views'].flatMap((folder) => fs.readdirSync(path.join(room, folder)).filter((name) => /(?<!_rows)\.js$/.test(name))
   .map((name) => fs.readFileSync(path.join(room, folder, name), 'utf8')));
 
-/** True if a file that names the question also has the column as a member of an object, as `columnsOf` takes it. @param {string} question @param {string} column */
-const isUsed = (question, column) => explained.includes(question)
-  || sources.some((text) => text.includes(`'${question}'`) && new RegExp(`\\b${column}(?:: |,)`).test(text));
+/** True if a file names the question. @param {string} question */
+const asks = (question) => sources.some((text) => text.includes(`'${question}'`));
+
+/**
+ * True if a file that names the question also has the column as a member of an object, as `columnsOf` takes it, or of an
+ * explained question, in a list.
+ * @param {string} question @param {string} column
+ */
+const isUsed = (question, column) => sources.some((text) => text.includes(`'${question}'`)
+  && new RegExp(explained.includes(question) ? `'${column}'|\\b${column}: {` : `\\b${column}(?:: |,)`).test(text));
 
 /** Questions whose rows a view shows as a table. */
 const shown = ['sites', 'hotspots', 'timings', 'callers', 'function_by', 'cost_by', 'vitals', 'vital_parts', 'vital_elements', 'ttfb_parts', 'profiling_cost', 'interactions', 'waits', 'long_frames', 'third_parties',
@@ -78,14 +85,14 @@ const explained = ['coverage'];
 
 /** Returns the meanings of a question's columns, without Markdown. @param {string} name */
 function meaningsOf(name) {
-  return questionOf(name).gives.flatMap(({ names, meaning }) => names.map((each) => `    ${each}: ${quoted(meaning.replace(/`|\[|\]\([^)]*\)/g, ''))},\n`)).join('');
+  return questionOf(name).gives.flatMap(({ names, meaning }) => names.filter((each) => isUsed(name, each)).map((each) => `    ${each}: ${quoted(meaning.replace(/`|\[|\]\([^)]*\)/g, ''))},\n`)).join('');
 }
 
 /** Its copy of schema/questions: the filters that each question takes, and the headings of its columns. */
 const questionRows = `// SPDX-License-Identifier: Apache-2.0
-/** Served questions of schema/questions, and the filters that they take, if not those of samples. Made by report/build.mjs. @type {Record<string, string>} */
+/** Questions of schema/questions that the page asks, and the filters that they take, if not those of samples. Made by report/build.mjs. @type {Record<string, string>} */
 export const filterSets = {
-${questions.flatMap(({ serves, takes }) => takes.flatMap((row) => (serves && 'filters' in row && row.filters !== 'filters of samples' ? [`  ${serves.route}: ${quoted(row.filters.replace(/^dimensions/, 'filters'))},`] : []))).join('\n')}
+${questions.flatMap(({ serves, takes }) => takes.flatMap((row) => (serves && asks(serves.route) && 'filters' in row && row.filters !== 'filters of samples' ? [`  ${serves.route}: ${quoted(row.filters.replace(/^dimensions/, 'filters'))},`] : []))).join('\n')}
 };
 
 /** Columns of the questions that views show as tables, as columns.js reads them: texts that their names label are in the type only. Made by report/build.mjs. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Served questions of schema/questions, and the filters that they take, if not those of samples. Made by report/build.mjs. @type {Record<string, string>} */
+/** Questions of schema/questions that the page asks, and the filters that they take, if not those of samples. Made by report/build.mjs. @type {Record<string, string>} */
 export const filterSets = {
   timings: 'filters',
   left_out: 'filters',
@@ -14,30 +14,22 @@ export const filterSets = {
   compare_summary: 'filters of each side',
   compare_costs: 'filters of each side',
   change_parts: 'filters of each side',
-  regressions: 'filters of both sides',
   compare_timings: 'filters of each side',
   compare_vitals: 'filters of each side and vitals',
   vitals: 'filters and vitals',
   vitals_by: 'filters and vitals',
   vital_parts: 'filters and vitals',
-  vital_parts_by: 'filters and vitals',
   vital_elements: 'filters and vitals',
   vital_hotspots: 'filters of samples and vitals',
   ttfb_parts: 'filters',
-  ttfb_parts_by: 'filters',
   interactions: 'filters and vitals',
   interactions_by: 'filters and vitals',
   waits: 'filters',
   long_frames: 'filters',
-  blind_time: 'filters',
-  what_if: 'filters',
   fix_first: 'filters',
-  budgets: 'filters and vitals',
   profiling_cost: 'filters and vitals',
   third_parties: 'filters',
-  chunks: 'filters',
   coverage: 'filters',
-  rates: 'filters',
   overview: 'filters',
   values: 'filters',
   summary: 'filters',
@@ -68,7 +60,7 @@ export const columns = /** @type {{
  * change_parts: Record<'part' | 'ms' | 'share', string | undefined>,
  * compare_timings: Record<'name' | 'kind' | 'percentile' | 'before_ms' | 'after_ms' | 'change' | 'change_low' | 'own_low' | 'smallest_visible' | 'verdict' | 'before_count' | 'after_count' | 'common_change', string | undefined>,
  * compare_vitals: Record<'name' | 'unit' | 'percentile' | 'before_value' | 'after_value' | 'change' | 'change_low' | 'own_low' | 'smallest_visible' | 'verdict' | 'before_count' | 'after_count' | 'common_change', string | undefined>,
- * coverage: Record<'loads' | 'profiled' | 'no_policy' | 'unsupported' | 'quota' | 'disabled' | 'not_sampled' | 'overload' | 'sampled' | 'delivered' | 'estimated_loads', string | undefined>,
+ * coverage: Record<'loads' | 'profiled' | 'no_policy' | 'unsupported' | 'quota' | 'disabled' | 'not_sampled', string | undefined>,
  * sessions: Record<'site' | 'route' | 'release' | 'browser' | 'os' | 'device' | 'frame' | 'session_id' | 'format' | 'page_url' | 'received' | 'part' | 'timelines' | 'events' | 'content_bytes', string | undefined>,
  * }} */ ({
   sites: {
@@ -255,10 +247,6 @@ export const columns = /** @type {{
     quota: '+',
     disabled: '+',
     not_sampled: '+',
-    overload: '+',
-    sampled: '+',
-    delivered: '+',
-    estimated_loads: '#',
   },
   sessions: {
     session_id: 'Session',
@@ -281,10 +269,5 @@ export const meanings = {
     quota: 'the browser or the agent\'s own limit refused another profile',
     disabled: 'the page turned profiling off',
     not_sampled: 'the server did not sample the page load; agents say so only if asked',
-    overload: 'of profiled, page loads whose profile ends early, because the agent took too much of a busy device',
-    sampled: 'page loads whose token proves that the server sampled them',
-    delivered: 'of these, those with a trace',
-    estimated_loads: 'all page loads, sampled or not, that sampled stands for: each counts as 1 / its rate',
-    seen_share: 'of the time that profiles watched, the share in which the browser looked; filter by device to see where it is low',
   },
 };

@@ -9,7 +9,6 @@ import { moment } from './state.js';
 /** @typedef {import('./state.js').State} State */
 
 const mostAtOnce = 2;
-const [width, height] = [96, 20];
 const daysFrom = 3 * 86_400_000;
 
 /** Returns hours for a short period, else days. @param {State} state */
@@ -21,14 +20,14 @@ function stepOf({ params }) {
 
 /**
  * Returns the picture of a trend from 0, with a line where each release begins.
- * @param {[number, number][]} points times and values @param {import('./api.js').Row[]} releases @param {(value: number) => string} write
+ * @param {[number, number][]} points times and values @param {import('./api.js').Row[]} releases @param {(value: number) => string} write @param {string} step
  */
-export function miniature(points, releases, write) {
+export function miniature(points, releases, write, step) {
   const [first, last] = [points[0], points[points.length - 1]];
-  if (!first || first === last) return '';
+  if (!first) return '';
   const most = Math.max(...points.map(([, value]) => value), Number.MIN_VALUE);
   const begun = releases.map(({ rollout_began: at }) => Date.parse(at)).filter((at) => at > first[0] && at < last[0]);
-  const canvas = h('canvas', { role: 'img', 'aria-label': `From ${write(first[1])} to ${write(last[1])}, at most ${write(most)}${begun.length > 0 ? `; ${counted(begun.length, 'release')} began` : ''}` });
+  const canvas = h('canvas', { role: 'img', 'aria-label': `From ${write(first[1])} to ${write(last[1])}, at most ${write(most)}${begun.length > 0 ? `; ${counted(begun.length, 'release')} began` : ''}, in ${counted(points.length, step)}` });
   const draw = () => {
     const [wide, tall] = [canvas.clientWidth, canvas.clientHeight];
     const ratio = window.devicePixelRatio || 1;
@@ -36,7 +35,7 @@ export function miniature(points, releases, write) {
     canvas.height = tall * ratio;
     const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
     const colour = (/** @type {string} */ name) => getComputedStyle(canvas).getPropertyValue(name).trim();
-    const x = (/** @type {number} */ at) => 2 + ((at - first[0]) / (last[0] - first[0])) * (wide - 5);
+    const x = (/** @type {number} */ at) => 2 + ((at - first[0]) / (last[0] - first[0] || 1)) * (wide - 5);
     const y = (/** @type {number} */ value) => tall - 2 - (value / most) * (tall - 4);
     pen.scale(ratio, ratio);
     pen.fillStyle = colour('--quiet');
@@ -49,32 +48,6 @@ export function miniature(points, releases, write) {
   };
   new ResizeObserver(() => keepDrawn(canvas, draw)).observe(canvas);
   return canvas;
-}
-
-/**
- * Puts the picture of a trend into a cell; returns what draws it.
- * @param {HTMLElement} cell @param {import('./api.js').Row[]} rows of trend @param {string} step
- */
-function picture(cell, rows, step) {
-  const points = rows.map(({ bucket, value_ms: value }) => ({ at: Date.parse(bucket), value: value ?? 0 }));
-  const [first, last] = [points[0], points[points.length - 1]];
-  const most = Math.max(...points.map(({ value }) => value), Number.MIN_VALUE);
-  const x = (/** @type {number} */ at) => 2 + ((at - first.at) / (last.at - first.at || 1)) * (width - 5);
-  const y = (/** @type {number} */ value) => height - 2 - (value / most) * (height - 4);
-  const canvas = h('canvas', { role: 'img', 'aria-label': `From ${number(first.value)} to ${number(last.value)} ms per page load, at most ${number(most)}, in ${counted(rows.length, step)}` });
-  cell.replaceChildren(canvas);
-  return () => {
-    const ratio = window.devicePixelRatio || 1;
-    canvas.width = width * ratio;
-    canvas.height = height * ratio;
-    const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
-    pen.scale(ratio, ratio);
-    pen.strokeStyle = pen.fillStyle = getComputedStyle(cell).getPropertyValue('--accent').trim();
-    pen.lineWidth = 1.5;
-    for (const { at, value } of points) pen.lineTo(x(at), y(value));
-    pen.stroke();
-    pen.fillRect(x(last.at) - 2, y(last.value) - 2, 4, 4);
-  };
 }
 
 /**
@@ -92,8 +65,8 @@ export function sparkColumn(state, by, keyOf) {
   const waiting = new Set();
   /** @type {Map<HTMLElement, AbortController>} */
   const running = new Map();
-  /** The function that draws a cell, once its answer is there. @type {WeakMap<HTMLElement, () => void>} */
-  const drawn = new WeakMap();
+  /** Cells with their answer. @type {WeakSet<HTMLElement>} */
+  const drawn = new WeakSet();
 
   /** @param {HTMLElement} cell */
   async function fill(cell) {
@@ -101,8 +74,8 @@ export function sparkColumn(state, by, keyOf) {
     running.set(cell, abort);
     try {
       const { rows } = await ask(question('trend', state, { by, key: cell.dataset.key ?? '', step }), abort.signal, false);
-      drawn.set(cell, rows.length > 0 ? picture(cell, rows, step) : () => {});
-      keepDrawn(cell, /** @type {() => void} */ (drawn.get(cell)));
+      drawn.add(cell);
+      cell.replaceChildren(miniature(rows.map(({ bucket, value_ms: value }) => [Date.parse(bucket), value ?? 0]), [], (value) => `${number(value)} ms per page load`, step));
     } catch {
       if (!abort.signal.aborted) inView.unobserve(cell); // the table is right without it
     }
@@ -119,9 +92,7 @@ export function sparkColumn(state, by, keyOf) {
   const inView = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
       const cell = /** @type {HTMLElement} */ (target);
-      const draw = drawn.get(cell);
-      if (draw && isIntersecting) keepDrawn(cell, draw); // colours may have changed
-      else if (isIntersecting && !running.has(cell)) waiting.add(cell);
+      if (isIntersecting && !drawn.has(cell) && !running.has(cell)) waiting.add(cell);
       if (isIntersecting) continue;
       waiting.delete(cell);
       running.get(cell)?.abort();

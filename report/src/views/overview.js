@@ -186,7 +186,7 @@ export const overview = {
         const since = h('span', { class: 'since' });
         fill(trend, [trendOf(state, row.name)], async () => {
           const [{ rows: points }, marks] = await Promise.all([answerOf(`trend ${row.name}`, trendOf(state, row.name)), one('marks').catch(() => ({ rows: [] }))]);
-          return [miniature(points.map(({ bucket, value_ms: at }) => [Date.parse(bucket), at ?? 0]), marks.rows, (at) => valueText(row.name, at))];
+          return [miniature(points.map(({ bucket, value_ms: at }) => [Date.parse(bucket), at ?? 0]), marks.rows, (at) => valueText(row.name, at), 'hour')];
         });
         fill(since, [], async () => {
           const change = (await side('felt').catch(() => null))?.rows.find(({ percentile, name }) => percentile === 75 && name === row.name);
@@ -206,7 +206,7 @@ export const overview = {
       const busy = sum(rows, 'profiled_ms') - sum(rows, 'unattributed_ms');
       const marks = await one('marks').catch(() => ({ rows: [] }));
       return [h('strong', null, `${number(busy / loads)} ms`), h('span', { class: 'rated' }, 'per page load'),
-        h('span', { class: 'mini' }, miniature(rows.filter((row) => row.loads > 0).map((row) => [Date.parse(row.bucket), (row.profiled_ms - row.unattributed_ms) / row.loads]), marks.rows, (at) => `${number(at)} ms per page load`))];
+        h('span', { class: 'mini' }, miniature(rows.filter((row) => row.loads > 0).map((row) => [Date.parse(row.bucket), (row.profiled_ms - row.unattributed_ms) / row.loads]), marks.rows, (at) => `${number(at)} ms per page load`, 'hour'))];
     }, scripts);
 
     // The question for vitals without something takes longest.
