@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Charts on a canvas: the strip of page loads with its releases, a trend with its interval, a histogram. */
-import { change as signed, clock, count, counted, duration, number, sinceWhen, stepTime, time, visible, zone as clockZone } from './format.js';
+import { change as signed, clock, count, counted, duration, number, sinceWhen, stepTime, time, visible, zone } from './format.js';
 import { h } from './h.js';
 
 /**
@@ -50,7 +50,7 @@ export function stepOf(wide, n) {
 }
 
 /** @param {Record<string, string>} attributes @param {Chart} chart */
-function plot(attributes, { height, x: [first, last], most, ticks, zone, draw, at, choose, write = number }) {
+function plot(attributes, { height, x: [first, last], most, ticks, zone: clockZone, draw, at, choose, write = number }) {
   const canvas = h('canvas', null);
   const box = h('div', { role: 'img', ...attributes }, canvas);
   let width = 0;
@@ -82,9 +82,9 @@ function plot(attributes, { height, x: [first, last], most, ticks, zone, draw, a
     for (let i = 0; i * step <= most; i += 1) {
       line(gutter, y(i * step), width - gutter - 8, 1);
       // Where the zone is written, there is no room for 0.
-      if (i > 0 || !zone) context.fillText(write === number && step % 1 === 0 ? count(i * step) : write(i * step), gutter - 6, y(i * step));
+      if (i > 0 || !clockZone) context.fillText(write === number && step % 1 === 0 ? count(i * step) : write(i * step), gutter - 6, y(i * step));
     }
-    if (zone) context.fillText(zone.replace(/.*\//, '').slice(0, 8), gutter - 6, height - below / 2);
+    if (clockZone) context.fillText(clockZone.replace(/.*\//, '').slice(0, 8), gutter - 6, height - below / 2);
     context.textAlign = 'center';
     for (const [place, label] of ticks((width - gutter) / 70)) {
       line(x(place), above, 1, height - below - above);
@@ -121,15 +121,23 @@ function plot(attributes, { height, x: [first, last], most, ticks, zone, draw, a
 const hour = 3600;
 const steps = [hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, ...[1, 2, 7, 14, 28, 91, 182, 364].map((days) => days * 24 * hour)];
 
-/** Writes hours by the clock, and a day's first one as the day. @param {number} first seconds @param {number} last */
-const ticksOf = (first, last) => (/** @type {number} */ most) => {
-  const shift = Date.parse(`${time(first * 1000)}Z`) / 1000 - Math.floor(first / 60) * 60;
+/** Returns how many seconds the clock is ahead of UTC. @param {number} at seconds */
+const ahead = (at) => Date.parse(`${time(at * 1000)}Z`) / 1000 - Math.floor(at / 60) * 60;
+
+/** Writes hours by the clock, and a day's first one as the day. @param {number} first seconds @param {number} last @returns {Chart['ticks']} */
+export const ticksOf = (first, last) => (most) => {
+  const shift = ahead(first);
   const step = steps.find((each) => (last - first) / each <= most) ?? 728 * 24 * hour;
   /** @type {[number, string][]} */
   const ticks = [];
-  for (let at = Math.ceil((first + shift) / step) * step - shift; at <= last; at += step) {
+  let before = first - 1;
+  // In steps of the clock, which may jump in between: where it leaves out a time, the tick is at the jump.
+  for (let wall = Math.ceil((first + shift) / step) * step; wall - shift <= last + hour; wall += step) {
+    const guess = wall - shift, near = wall - ahead(guess);
+    const at = ahead(near) === ahead(guess) ? near : Math.max(near, guess);
     const text = time(at * 1000);
-    ticks.push([at, text.endsWith('00:00') ? text.slice(5, 10) : text.slice(11)]);
+    if (at <= before || at > last) continue;
+    ticks.push([before = at, step % (24 * hour) === 0 || text.endsWith('00:00') ? text.slice(5, 10) : text.slice(11)]);
   }
   return ticks;
 };
@@ -197,7 +205,7 @@ export function strip(hours, releases, choose, sides = []) {
   return plot({ class: 'strip', 'aria-label': `Page loads by hour: ${count(hours.reduce((sum, { loads }) => sum + (loads ?? 0), 0))} from ${time(first * 1000)} to ${clock((last + hour) * 1000)}, at most ${count(most)} in ${step > hour ? `${step / hour} hours` : 'an hour'}. Releases: ${
     marks.map(({ name, at }) => `${visible(name, 40)} from ${time(at * 1000)}`).join('; ') || 'none'}.${
     sides.length > 0 ? ` Compared: ${sides.map((side) => side.map(time).join(' – ')).join(' and ')}.` : ''}` }, {
-    height: 52, x: shown, most: most * 1.15, ticks: ticksOf(...shown), zone: clockZone, ...choose ? { choose: (from, to) => choose(new Date(whole(from)), new Date(whole(to) + hour * 1000)) } : {},
+    height: 52, x: shown, most: most * 1.15, ticks: ticksOf(...shown), zone, ...choose ? { choose: (from, to) => choose(new Date(whole(from)), new Date(whole(to) + hour * 1000)) } : {},
     at(at) {
       const { row } = by.get(whole(at) / 1000) ?? {};
       return row?.hours > 1 ? `${new Date(row?.bucket).toISOString().slice(0, 10)} UTC: ${counted(row?.loads, 'page load')} in the day` : `${clock(whole(at))}: ${counted(row?.loads ?? 0, 'page load')}`;
@@ -234,19 +242,19 @@ function drawChange({ change, begins, begins_from: from, begins_until: until }, 
  * @param {Row[]} releases
  * @param {string} label
  * @param {(value: number) => string} [write] where values are not ms
- * @param {string} zone whose days the steps are
+ * @param {string} [days] the zone whose days the steps are; undefined: hours
  * @param {Row} [change] a row of change_point
  */
-export function trend(rows, releases, label, write, zone = 'UTC', change) {
+export function trend(rows, releases, label, write, days, change) {
   const places = rows.map(({ bucket }) => Date.parse(bucket) / 1000);
   const shown = /** @type {[number, number]} */ ([places[0] - hour / 2, places[places.length - 1] + hour / 2]);
   const known = rows.flatMap((row, i) => (row.value_ms === null || row.value_ms === undefined ? [] : [{ at: places[i], value: row.value_ms, low: row.low_ms ?? row.value_ms, high: row.high_ms ?? row.value_ms, isOpen: row.high_ms === null }]));
   const most = Math.max(0.001, ...known.flatMap(({ value, high }) => [value, high])) * 1.12;
-  return plot({ class: 'trend', 'aria-label': `${label}, from ${stepTime(rows[0]?.bucket, zone).join(' ')} to ${stepTime(rows[rows.length - 1]?.bucket, zone).join(' ')}.${change ? ` ${sinceWhen(change)}` : ''} The table below has the values.` }, {
-    height: 210, x: shown, most, ticks: zone === clockZone ? ticksOf(...shown) : dayTicks(places, zone), zone, ...write ? { write } : {},
+  return plot({ class: 'trend', 'aria-label': `${label}, from ${stepTime(rows[0]?.bucket, days).join(' ')} to ${stepTime(rows[rows.length - 1]?.bucket, days).join(' ')}.${change ? ` ${sinceWhen(change)}` : ''} The table below has the values.` }, {
+    height: 210, x: shown, most, ticks: days ? dayTicks(places, days) : ticksOf(...shown), zone: days ?? zone, ...write ? { write } : {},
     at: (x) => {
       const [near] = [...known].sort((a, b) => Math.abs(a.at - x) - Math.abs(b.at - x));
-      return near ? `${stepTime(near.at * 1000, zone).join(' ')}: ${(write ?? number)(near.value)}${write ? '' : ' ms'}, between ${(write ?? number)(near.low)} and ${near.isOpen ? '?' : (write ?? number)(near.high)}` : '';
+      return near ? `${stepTime(near.at * 1000, days).join(' ')}: ${(write ?? number)(near.value)}${write ? '' : ' ms'}, between ${(write ?? number)(near.low)} and ${near.isOpen ? '?' : (write ?? number)(near.high)}` : '';
     },
     draw(pen) {
       const { context, x, y, colour } = pen;

@@ -28,7 +28,7 @@ export function filterBar(state, go, taken, latest) {
   const since = params.since ?? '1d';
   const isOpen = takesReleaseHours(state);
   const isPlain = params.until === undefined && periods.some(([value]) => value === since);
-  const written = (/** @type {string} */ text) => (ago(text) === null ? time(moment(text, 0) ?? text) : `${text} ago`);
+  const written = (/** @type {string} */ text) => `${inZone(text)}${ago(text) === null ? '' : ' ago'}`;
   const end = params.until ? written(params.until) : 'now';
   const label = isOpen ? releaseHours : params.since === undefined ? (state.view === 'compare' ? `Until ${end}` : 'Last day')
     : params.until === undefined && ago(since) !== null ? `Last ${periods.find(([value]) => value === since)?.[1] ?? since}`
@@ -97,8 +97,11 @@ function popover(name, label, isOn, content, note, help) {
 /** A day, or a time without an offset. */
 const withoutOffset = /^(\d{4}-\d\d-\d\d)(?:[T ]([\d:.]+))?$/;
 
+/** Returns a time of an address by the clock of the shown zone, other texts unchanged. @param {string} [text] */
+export const inZone = (text = '') => (ago(text) === null ? time(moment(text, 0) ?? text) : text);
+
 /** Returns a time of the shown zone as addresses have it, other texts unchanged. @param {unknown} text */
-function typed(text) {
+export function typed(text) {
   const written = String(text).trim();
   const [, day, clock = '00:00'] = zone === 'UTC' ? [] : withoutOffset.exec(written) ?? [];
   const date = new Date(`${day}T${clock}`);
@@ -113,7 +116,7 @@ function periodPanel(state, go, isPlain, latest) {
   const [since, until] = [moment(params.since ?? '1d', now), moment(params.until ?? '0s', now)];
   const at = (/** @type {number} */ time) => new Date(time).toISOString();
   const input = (/** @type {string} */ name, /** @type {string} */ otherwise) => h('label', null, `${name} `,
-    h('input', { name, value: params[name] ?? '', placeholder: otherwise, autocomplete: 'off', spellcheck: false }));
+    h('input', { name, value: inZone(params[name]), placeholder: otherwise, autocomplete: 'off', spellcheck: false }));
   return h('div', null,
     h('div', { class: 'row' }, periods.map(([value, label]) => button(`Last ${label}`, () => go({ since: value === '1d' && !isCompare ? null : value, until: null }),
       { 'aria-pressed': String(isPlain && (params.since ?? '1d') === value) })),

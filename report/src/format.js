@@ -40,7 +40,7 @@ export function change(ratio) {
   if (/** @type {number} */ (ratio) >= 8.995) return `${whole.format(1 + /** @type {number} */ (ratio))} times`;
   const value = /** @type {number} */ (ratio) * 100;
   const digits = Math.abs(value) < 9.95 ? 1 : 0;
-  return `${value > 0 ? '+' : value < 0 ? '−' : '±'}${whole.format(0) && Math.abs(value).toFixed(digits)} %`;
+  return `${value > 0 ? '+' : value < 0 ? '−' : '±'}${Math.abs(value).toFixed(digits)} %`;
 }
 
 /** Returns a difference with its sign. @param {Maybe} value @param {(value: Maybe) => string} [write] */
@@ -83,7 +83,7 @@ export const clock = (when) => `${time(when)} ${zone}`;
 export function time(time) {
   if (time === null || time === undefined) return missing;
   const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? String(time) : zone === 'UTC' ? date.toISOString().slice(0, 16).replace('T', ' ') : localTime(date, zone);
+  return Number.isNaN(date.getTime()) ? String(time) : localTime(date, zone);
 }
 
 /** Returns a row of change_point as fleetprof trend says it. @param {Record<string, any>} row */
@@ -93,19 +93,17 @@ export function sinceWhen({ change, begins, begins_from: from, begins_until: unt
     release === null ? '' : `, release ${visible(release || '(none)', 80)} began ${time(began)}`}.`;
 }
 
-/** Returns a time to the minute by the clock of a zone. @param {string | number | Date} time @param {string} zone */
-function localTime(time, zone) {
-  const parts = new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-    .formatToParts(new Date(time));
-  const part = (/** @type {string} */ name) => parts.find(({ type }) => type === name)?.value;
-  return `${part('year')}-${part('month')}-${part('day')} ${part('hour')}:${part('minute')}`;
-}
+/** Clocks by zone. @type {Record<string, Intl.DateTimeFormat>} */
+const clocks = {};
 
-/** Returns the time zone of an answer of timezone_of: UTC without one, and where this browser does not know it. @param {{ rows: Record<string, any>[] } | undefined} answer */
+/** Returns a time to the minute by the clock of a zone, as Swedes write it. @param {string | number | Date} time @param {string} zone */
+const localTime = (time, zone) => (clocks[zone] ??= new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' })).format(new Date(time));
+
+/** Returns the time zone of an answer of timezone_of: UTC if it has none, or one that this browser does not know; undefined without an answer. @param {{ rows: Record<string, any>[] } | undefined} answer */
 export function zoneOf(answer) {
-  const site = answer?.rows[0]?.timezone_of ?? zone;
+  const site = answer && (answer.rows[0]?.timezone_of ?? 'UTC');
   try {
-    localTime(0, site);
+    if (site) localTime(0, site);
     return site;
   } catch {
     return 'UTC';
@@ -113,13 +111,14 @@ export function zoneOf(answer) {
 }
 
 /**
- * Returns when a step of a trend begins, and by which clock: the zone's, but where hours are gone a step is a UTC day.
- * @param {string | number} bucket @param {string} zone
+ * Returns when a step of a trend begins, and by which clock: of an hour the clock of all times; of a day the site's, but
+ * where hours are gone a step is a UTC day.
+ * @param {string | number} bucket @param {string} [days] the zone of days; undefined: steps are hours
  * @returns {[string, string]}
  */
-export function stepTime(bucket, zone) {
-  const [local, utc] = [zone, 'UTC'].map((each) => localTime(bucket, each));
-  return local.endsWith(' 00:00') || !utc.endsWith(' 00:00') ? [local, zone] : [utc, 'UTC'];
+export function stepTime(bucket, days) {
+  const [local, utc] = [days ?? zone, 'UTC'].map((each) => localTime(bucket, each));
+  return !days || local.endsWith(' 00:00') || !utc.endsWith(' 00:00') ? [local, days ?? zone] : [utc, 'UTC'];
 }
 
 /** Control characters, and those that turn the direction of the text after them. */

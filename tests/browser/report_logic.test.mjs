@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { test } from 'node:test';
 
 import * as webVitals from 'web-vitals';
@@ -585,7 +586,39 @@ test('the zone of a trend is UTC where it is not known', () => {
   assert.equal(answer('Asia/Kolkata'), 'Asia/Kolkata');
   assert.equal(answer('Mars/Olympus'), 'UTC', 'this browser has an older list of zones');
   assert.equal(text.zoneOf({ rows: [] }), 'UTC');
-  assert.equal(text.zoneOf(undefined), 'UTC');
+  assert.equal(text.zoneOf(undefined), undefined, 'hours are of the clock of all times');
+});
+
+/** Returns what an expression of the page's modules gives in another time zone. @param {string} zone @param {string} expression */
+async function inZone(zone, expression) {
+  const from = (/** @type {string} */ name) => JSON.stringify(pathToFileURL(path.join(repository, 'report/src', name)).href);
+  return JSON.parse(await runOrThrow([process.execPath, '--input-type=module', '--eval', `
+    const text = await import(${from('format.js')}), { ticksOf } = await import(${from('chart.js')});
+    const seconds = (time) => Date.parse(time) / 1000;
+    text.setZone(false);
+    console.log(JSON.stringify(${expression}));`], { env: { TZ: zone } }));
+}
+
+test('hours of a trend are all of one clock, the one of all times', async () => {
+  const hours = ['2026-10-24T23:00:00Z', '2026-10-25T00:00:00Z', '2026-10-25T01:00:00Z', '2026-10-25T02:00:00Z'];
+  for (const [zone, ...local] of [['Asia/Kolkata', '04:30', '05:30', '06:30', '07:30'], ['America/St_Johns', '20:30', '21:30', '22:30', '23:30'], ['Europe/Berlin', '01:00', '02:00', '02:00', '03:00']]) {
+    const [own, ...shown] = await inZone(zone, `[text.ownZone, ...${JSON.stringify(hours)}.map((bucket) => text.stepTime(bucket))]`);
+    assert.deepEqual(shown, local.map((clock) => [`2026-10-2${zone.startsWith('America') ? 4 : 5} ${clock}`, own]));
+  }
+});
+
+test('ticks are round times of the clock, also after it was put forward or back', async () => {
+  const ticks = (/** @type {string} */ zone, /** @type {string} */ from, /** @type {string} */ to, /** @type {number} */ most) => inZone(zone,
+    `ticksOf(seconds('${from}'), seconds('${to}'))(${most}).map(([at, label]) => [new Date(at * 1000).toISOString().slice(5, 16), label])`);
+  assert.deepEqual(await ticks('Europe/Berlin', '2026-10-24T10:00Z', '2026-10-26T00:00Z', 7), [['10-24T10:00', '12:00'], ['10-24T16:00', '18:00'], ['10-24T22:00', '10-25'],
+    ['10-25T05:00', '06:00'], ['10-25T11:00', '12:00'], ['10-25T17:00', '18:00'], ['10-25T23:00', '10-26']]);
+  assert.deepEqual(await ticks('Europe/Berlin', '2026-03-28T12:00Z', '2026-03-31T00:00Z', 3), [['03-28T23:00', '03-29'], ['03-29T22:00', '03-30'], ['03-30T22:00', '03-31']]);
+  assert.deepEqual(await ticks('Europe/Berlin', '2026-03-28T23:30Z', '2026-03-29T03:00Z', 9), [['03-29T00:00', '01:00'], ['03-29T01:00', '03:00'], ['03-29T02:00', '04:00'], ['03-29T03:00', '05:00']], 'no 02:00');
+  assert.deepEqual(await ticks('America/St_Johns', '2026-11-01T02:00Z', '2026-11-01T18:00Z', 6), [['11-01T02:30', '11-01'], ['11-01T06:30', '03:00'], ['11-01T09:30', '06:00'],
+    ['11-01T12:30', '09:00'], ['11-01T15:30', '12:00']]);
+  assert.deepEqual(await ticks('Asia/Kolkata', '2026-10-24T10:00Z', '2026-10-26T00:00Z', 4), [['10-24T18:30', '10-25'], ['10-25T06:30', '12:00'], ['10-25T18:30', '10-26']]);
+  assert.deepEqual(await ticks('America/Havana', '2026-03-07T00:00Z', '2026-03-10T00:00Z', 4), [['03-07T05:00', '03-07'], ['03-08T05:00', '03-08'], ['03-09T04:00', '03-09']], 'a day without midnight');
+  assert.deepEqual(await ticks('UTC', '2026-03-07T22:00Z', '2026-03-08T02:00Z', 4), [['03-07T22:00', '22:00'], ['03-07T23:00', '23:00'], ['03-08T00:00', '03-08'], ['03-08T01:00', '01:00'], ['03-08T02:00', '02:00']]);
 });
 
 test('what page loads left out is one sentence, or none', () => {

@@ -5,6 +5,7 @@ import { block } from '../block.js';
 import { inOrder, mostCompared, releasesOfSides, successors, verdictBadge } from '../changes.js';
 import { verdictLook } from '../colours.js';
 import { columnsOf } from '../columns.js';
+import { inZone, typed } from '../filters.js';
 import { change, count, counted, number, percent, signed, time, visible, zone } from '../format.js';
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
@@ -242,7 +243,7 @@ function chooser(releases, { params }, page) {
       value: release, selected: release === (params[name] ?? (params.before_since || apart ? anyRelease : latest[place])),
     }, visible(readable(release) || '(none)', 60)))));
   const period = (/** @type {string} */ name) => h('label', null, `before, ${name === 'before_since' ? 'from' : 'until'} `, h('input', {
-    name, id: `choose-${name}`, value: params[name] ?? '', placeholder: name === 'before_since' ? 'same hours' : '', autocomplete: 'off', spellcheck: false }));
+    name, id: `choose-${name}`, value: inZone(params[name]), placeholder: name === 'before_since' ? 'same hours' : '', autocomplete: 'off', spellcheck: false }));
   const value = (/** @type {'before' | 'after'} */ side) => h('label', null, `${side} value `, h('input', {
     name: `${side}_value`, id: `choose-${side}_value`, value: params[`${side}_${apart}`] ?? '', autocomplete: 'off', spellcheck: false }));
   return h('form', {
@@ -256,7 +257,7 @@ function chooser(releases, { params }, page) {
       const isUnchosen = dimension && both.every((side) => !isGiven(params, side));
       page.go(Object.fromEntries([...both.map((side) => [side, isUnchosen || given(side) === anyRelease ? null : given(side)]),
         ...both.flatMap((side) => [...apart ? [[`${side}_${apart}`, null]] : [], ...dimension ? [[`${side}_${dimension}`, given(`${side}_value`)]] : []]),
-        ...['before_since', 'before_until'].map((name) => [name, given(name).trim() || null])]));
+        ...['before_since', 'before_until'].map((name) => [name, typed(form.get(name))])]));
     },
   }, choice('before', 0), choice('after', 1), h('details', { class: 'other', open: Boolean(apart || params.before_since || params.before_until) }, h('summary', null, 'Other sides'), h('div', { class: 'row' },
   period('before_since'), period('before_until'), h('label', null, 'sides by ', h('select', { name: 'apart', id: 'choose-apart', title: 'A dimension whose values make the two sides' },

@@ -3,7 +3,7 @@
 import { question } from '../api.js';
 import { columnsOf } from '../columns.js';
 import { trend } from '../chart.js';
-import { count, number, percent, sinceWhen, stepTime, visible, zoneOf } from '../format.js';
+import { count, number, percent, sinceWhen, stepTime, visible, zone, zoneOf } from '../format.js';
 import { h } from '../h.js';
 import { facts, tableView, tabs, typicalLoad, valuesChart, withoutAgent, withoutMarker } from '../parts.js';
 import { table } from '../table.js';
@@ -54,17 +54,17 @@ export const trendAsks = (state, by) => ({
 /**
  * Returns the rows of a trend as a table.
  * @param {import('../api.js').Row[]} rows @param {string} label @param {(value: number) => string} [write] where values are not ms
- * @param {string} zone whose days the steps are
+ * @param {string} [days] the zone whose days the steps are; undefined: hours
  */
-const trendTable = (rows, label, write, zone = 'UTC') => h('details', null, h('summary', null, `Values of the trend (${rows.length})`),
+const trendTable = (rows, label, write, days) => h('details', null, h('summary', null, `Values of the trend (${rows.length})`),
   table({ caption: label, rows, most: 800, columns: [
-    { name: 'bucket', label: `From (${zone})`, cell: ({ bucket }) => stepTime(bucket, zone).filter((part) => part !== zone).join(' ') }, ...[['value_ms', write ? 'Value' : 'ms'], ['low_ms', 'At least'], ['high_ms', 'At most']].map(([name, title]) =>
+    { name: 'bucket', label: `From (${days ?? zone})`, cell: ({ bucket }) => stepTime(bucket, days).filter((part) => part !== (days ?? zone)).join(' ') }, ...[['value_ms', write ? 'Value' : 'ms'], ['low_ms', 'At least'], ['high_ms', 'At most']].map(([name, title]) =>
       /** @type {import('../table.js').Column} */ ({ name, label: title, kind: 'number', ...write ? { cell: (row) => (row[name] === null ? '' : write(row[name])) } : {} })),
     { name: 'uploads', label: 'Uploads', kind: 'count' }] }));
 
-/** Says that browsers measure a vital otherwise from a step on; null if they do not. @param {import('../api.js').Row} row @param {string} [zone] */
-const definitionChange = ({ bucket, definition_change: change }, zone = 'UTC') => (change
-  ? h('p', { class: 'since' }, `From ${stepTime(bucket, zone).join(' ')} on, most values have another definition. ${visible(change, 400)}.`) : null);
+/** Says that browsers measure a vital otherwise from a step on; null if they do not. @param {import('../api.js').Row} row @param {string} [days] */
+const definitionChange = ({ bucket, definition_change: change }, days) => (change
+  ? h('p', { class: 'since' }, `From ${stepTime(bucket, days).join(' ')} on, most values have another definition. ${visible(change, 400)}.`) : null);
 
 /**
  * Returns a trend with its releases and its change point, in words too, and its table.
@@ -72,10 +72,10 @@ const definitionChange = ({ bucket, definition_change: change }, zone = 'UTC') =
  * @param {Record<string, import('../api.js').Answer>} answers of trendAsks and releases
  * @param {{ heading: string, label: string, caption?: string, write?: (value: number) => string }} texts write: where values are not ms
  */
-export function trendSection(page, state, { trend: { rows }, zone, change, releases }, { heading, label, caption = 'Trend', write }) {
-  const [found] = change.rows;
-  return h('section', null, h('h3', null, heading), steps(page, state), trend(rows, releases.rows, label, write, zoneOf(zone), found),
-    found ? h('p', { class: 'since' }, sinceWhen(found)) : null, ...rows.map((row) => definitionChange(row, zoneOf(zone))), trendTable(rows, caption, write, zoneOf(zone)));
+export function trendSection(page, state, { trend: { rows }, zone: answer, change, releases }, { heading, label, caption = 'Trend', write }) {
+  const [found] = change.rows, days = zoneOf(answer);
+  return h('section', null, h('h3', null, heading), steps(page, state), trend(rows, releases.rows, label, write, days, found),
+    found ? h('p', { class: 'since' }, sinceWhen(found)) : null, ...rows.map((row) => definitionChange(row, days)), trendTable(rows, caption, write, days));
 }
 
 /** @param {import('../state.js').State} state */

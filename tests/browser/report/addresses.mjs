@@ -8,7 +8,7 @@ import { test } from 'node:test';
 
 import { temporaryDir, waitFor } from '../../behaviour/stack.mjs';
 import { hostileNames } from '../report_fleet.mjs';
-import { complaints, exported, newPage, open, origin, page, period, press, ready, screenRows, sql, text } from './page.mjs';
+import { arrived, complaints, exported, newPage, open, origin, page, period, press, ready, screenRows, sql, text } from './page.mjs';
 
 test('few uploads are called an anecdote', async () => {
   await open('/hostile/flame?since=2d');
@@ -179,6 +179,33 @@ test('times without an offset in an address are UTC in every time zone, and show
   await other.page.keyboard.press('l');
   await waitFor(async () => (await other.page.evaluate(() => navigator.clipboard.readText())).includes(`since=${encodeURIComponent(hour.replace(' ', 'T'))}%3A00.000Z`), { what: 'the copied time' });
   await other.page.context().close();
+});
+
+test('hours of a trend, its axis and times that are typed are of one clock', async () => {
+  const { page: local, complaints: heard } = await newPage({ timezoneId: 'Asia/Kolkata' });
+  await local.goto(`${origin}/shop/vital/INP?since=2d`);
+  await ready(local);
+  const hours = await local.locator('section:has(> [aria-label^="75th"]) tbody th').evaluateAll((all) => all.map(({ textContent }) => textContent ?? ''));
+  assert.ok(hours.length > 24);
+  assert.deepEqual(hours.filter((hour) => !/^\d{4}-\d\d-\d\d \d\d:30$/.test(hour)), []);
+  assert.match(await local.getAttribute('main .trend[aria-label^="75th"]', 'aria-label') ?? '', /from .* \d\d:30 Asia\/(Kolkata|Calcutta) to .* \d\d:30 Asia\/(Kolkata|Calcutta)\./);
+  await local.goto(`${origin}/shop/compare?before=2.2.9&after=2.3.0&since=2d`);
+  await ready(local);
+  await local.click('summary:has-text("Other sides")');
+  await local.fill('#choose-before_since', '2026-05-01 05:30');
+  await local.fill('#choose-before_until', '3d');
+  await local.press('#choose-before_until', 'Enter');
+  await arrived('/shop/compare?since=2d', local);
+  await local.waitForURL(/before_since=2026-05-01T00%3A00%3A00.000Z&before_until=3d/);
+  assert.deepEqual([await local.inputValue('#choose-before_since'), await local.inputValue('#choose-before_until')], ['2026-05-01 05:30', '3d']);
+  await local.goto(`${origin}/shop/functions?since=2026-05-01T00:00&until=2026-05-02T00:00Z`);
+  await ready(local);
+  await local.click('#filter-period');
+  assert.deepEqual([await local.inputValue('[name=since]'), await local.inputValue('[name=until]')], ['2026-05-01 05:30', '2026-05-02 05:30']);
+  await local.press('[name=until]', 'Enter');
+  await local.waitForURL(/since=2026-05-01T00%3A00%3A00.000Z&until=2026-05-02T00%3A00%3A00.000Z/);
+  assert.deepEqual(heard, []);
+  await local.context().close();
 });
 
 test('a copied link has absolute times', async () => {
