@@ -4,6 +4,7 @@ import { count, counted, number, place, shortPlace, visible, webAddress } from '
 import { isAnswered, isSaved } from './api.js';
 import { h } from './h.js';
 import { histogram } from './chart.js';
+import { dimensions, literal } from './state.js';
 import { table } from './table.js';
 
 /**
@@ -31,6 +32,21 @@ export function functionCell(page, row, key = row.function_key) {
   return h('span', { class: 'function' },
     key ? h('a', { href: page.link({ view: 'function', item: key }), title: name.length < 160 ? null : visible(row.function) }, name) : h('span', null, name),
     placeLink(row));
+}
+
+/** Groups that nothing can select, and what they are. @type {Record<string, string>} */
+export const special = {
+  '(unattributed)': 'idle, or invisible code', '(no script)': 'the browser', '(no host)': 'without an address',
+  '(no package)': 'own code', '(overflow)': 'beyond the ceiling', '(nobody)': 'without an owner', '(ignored)': 'ignored code', '(no source)': 'not in a function table',
+};
+
+/** Returns the name of a group of cost_by, as a link to its page loads, hosts or functions if a view can select them. @param {Page} page @param {string} by @param {string} name @param {boolean} [hasFunctions] */
+export function groupCell(page, by, name, hasFunctions = true) {
+  const isFilter = dimensions.includes(by) || by === 'marker';
+  const changes = special[name] || name === '' && !isFilter ? null : isFilter ? { view: 'flame', [by]: literal(name) }
+    : name === '(package)' ? { view: 'where', by: 'package' } : ['party', 'entity'].includes(by) || name === '(third party)' ? { view: 'where', by: 'host', q: by === 'owner' ? 'third' : name }
+      : hasFunctions ? { view: 'functions', q: name } : null;
+  return h(changes ? 'a' : 'span', { href: changes && page.link(changes) }, name === '' ? '(none)' : visible(name, 160));
 }
 
 /** @param {Page} page @returns {Column} */

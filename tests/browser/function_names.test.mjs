@@ -161,3 +161,38 @@ test('the report links a function to its source, and only to addresses of the we
     await server.stop();
   }
 });
+
+test('a function says who owns it, and an owner leads to the functions, as other groups do', async () => {
+  const file = path.join(temporaryDir('owners'), 'CODEOWNERS');
+  fs.writeFileSync(file, '/tests/names/apps/ @shop/web\n');
+  const set = await run([path.join(binDir, 'fleetprof'), 'owners', 'set', '--site', 'shop', file], { env: { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_writer') } });
+  assert.equal(set.code, 0, set.stderr);
+  const owned = (await stack.sql("select distinct function from fleetprof.hotspots('shop', top => null) where owner = '@shop/web'")).map((row) => row.function);
+  assert.ok(owned.includes('sortCart'), String(owned));
+  const [{ function_key: key }] = (await listed()).filter((row) => row.function === 'sortCart');
+  const port = await freePort();
+  const server = startProcess('fleetprof serve', [path.join(binDir, 'fleetprof'), 'serve', '--listen', `127.0.0.1:${port}`, '-d', stack.postgres.conninfo('fleetprof_reader')]);
+  try {
+    await waitFor(async () => (await fetch(`http://127.0.0.1:${port}/`)).ok, { what: 'fleetprof serve' });
+    const { page: tab, complaints } = await openTab(browser);
+    await tab.goto(`http://127.0.0.1:${port}/shop/function/${key}`);
+    await tab.waitForSelector('.facts dd:has-text("owner @shop/web")');
+    await tab.goto(`http://127.0.0.1:${port}/shop/where?by=owner`);
+    await tab.click('main tbody a:text-is("@shop/web")');
+    await tab.waitForSelector('main[data-ready^="/shop/functions"] tbody .function');
+    const names = await tab.locator('main tbody .function > :first-child').allInnerTexts();
+    assert.deepEqual([...new Set(names)].sort(), owned.map((name) => name || '(anonymous)').sort());
+    for (const [by, to] of [['entity', 'where?by=host&q='], ['party', 'where?by=host&q='], ['host', 'functions?q=']]) {
+      await tab.goto(`http://127.0.0.1:${port}/shop/where?by=${by}`);
+      const link = tab.locator('main tbody th a').first();
+      await link.waitFor();
+      assert.ok((await link.getAttribute('href'))?.startsWith(`/shop/${to}`), `${by}: ${await link.getAttribute('href')}`);
+      await link.click();
+      await tab.waitForSelector(`main[data-ready^="/shop/${to.split('?')[0]}"] tbody th`);
+    }
+    assert.deepEqual(complaints, []);
+    await tab.context().close();
+  } finally {
+    await server.stop();
+  }
+});

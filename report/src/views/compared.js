@@ -7,6 +7,7 @@ import { columnsOf } from '../columns.js';
 import { change, count, number, signed, visible } from '../format.js';
 import { h } from '../h.js';
 import { literal, ofLoads } from '../state.js';
+import { groupCell } from '../parts.js';
 import { table } from '../table.js';
 import { value, valueText } from './vitals.js';
 
@@ -120,8 +121,7 @@ export function listOf(by, rows, page) {
       columns: columnsOf('change_parts', { part: {}, ms: { label: 'ms per page load', kind: 'number' }, share: { label: 'Of the earlier side', kind: 'number', cell: (row) => change(row.share) } }),
       after: h('p', { class: 'note' }, 'The parts add up to (all). (code): what page loads that are alike in all dimensions differ by; a dimension: what its other mix makes.') };
   }
-  const label = (/** @type {Row} */ row) => (row.name === '' ? '(none)' : visible(row.name, 160));
   return { name, caption: `By ${by}`, rows: withMore(rows), exported: Object.keys(rows[0] ?? {}), search: ['name', 'verdict'], empty: 'The sides have no such group in common.', columns: [...columnsOf('compare_costs', {
-    verdict, name: { label: by, cell: (row) => (ofLoads.includes(by) ? h('a', { href: page.link({ [by]: literal(row.name), by: null }) }, label(row)) : h('span', null, label(row))) },
+    verdict, name: { label: by, cell: ({ name: group }) => (ofLoads.includes(by) ? h('a', { href: page.link({ [by]: literal(group), by: null }) }, group === '' ? '(none)' : visible(group, 160)) : groupCell(page, by, group)) },
     before_self_ms: {}, after_self_ms: {} }), moreMs, ...columnsOf('compare_costs', { own_change: ownChange, smallest_visible: couldHaveSeen, before_uploads: {}, after_uploads: {} })] };
 }

@@ -38,8 +38,11 @@ function definition(frames, frame, state) {
   return shown;
 }
 
-/** How many functions are asked for to find the name of one that is not in the graph. */
+/** How many functions are asked for to find one that is not among those with the most self time. */
 const mostSearched = 10_000;
+
+/** Returns the row of the view's function. @param {import('../api.js').Answer | undefined} answer of hotspots @param {import('../state.js').State} state */
+const rowOfKey = (answer, { item }) => answer?.rows.find(({ function_key: key }) => key === item);
 
 /** Returns the frames of a function in a graph. @param {Tree} tree @param {string} key */
 const placesOf = ({ frames }, key) => frames.function_key.flatMap((each, frame) => (each === key ? [frame] : []));
@@ -86,13 +89,7 @@ export const oneFunction = {
     'measures?': question('function_by', state, { by: 'measure', key: state.item }),
     'typical?': question('typical_load', state, { key: state.item }),
   }),
-  more(state, { tree, callees }) {
-    /** @type {Record<string, import('../api.js').Question>} */
-    const asks = {};
-    const isInGraph = placesOf(builtTree(tree), state.item).length > 0;
-    if (!isInGraph && callees.rows.length > 0) asks['listed?'] = question('hotspots', state, { top: mostSearched });
-    return asks;
-  },
+  more: (state, { ranked, callees }) => (callees.rows.length > 0 && !rowOfKey(ranked, state) ? { 'listed?': question('hotspots', state, { top: mostSearched }) } : /** @type {{}} */ ({})),
   mount(main, { tree: answer, callers, callees, hosts, parts, measures, listed, ranked, typical, ...answers }, page, first) {
     const whole = builtTree(answer);
     const places = placesOf(whole, first.item);
@@ -103,7 +100,7 @@ export const oneFunction = {
     }
     const group = places.length > 0 ? whole.group[places[0]] : -1;
     const sum = functionsOf(whole).find((each) => each.group === group);
-    const row = listed?.rows.find(({ function_key: key }) => key === first.item);
+    const row = rowOfKey(ranked, first) ?? rowOfKey(listed, first);
     const name = visible(places.length > 0 ? whole.frames.function[places[0]] : row?.function ?? 'a function of little time');
     const { parties } = partiesOf(whole, hosts.rows);
     const label = labelsOf(whole);
@@ -162,11 +159,12 @@ export const oneFunction = {
       const other = rank < 0 ? undefined : ranked.rows[rank + by];
       return other ? h('a', { class: 'button', title, href: page.link({ view: 'function', item: other.function_key }) }, `${sign} ${visible(other.function, 40)}`) : null;
     };
-    const loadShare = (ranked.rows[rank] ?? row)?.load_share;
+    const loadShare = row?.load_share;
+    const script = places.length > 0 ? whole.frames.resource[places[0]] : row?.resource;
     const box = h('div', null);
     const verdict = latestVerdict(page, first);
     const whose = /** @type {Parameters<typeof facts>[0]} */ ([
-        ['Whose', places.length > 0 ? [partyNames[parties[places[0]]], hostOf(whole.frames.resource[places[0]]), packageOf(whole.frames.resource[places[0]])].filter(Boolean).map((part) => visible(part, 120)).join(' · ') : 'not known'],
+        ['Whose', [partyNames[parties[places[0]]], hostOf(script), packageOf(script), row?.owner && `owner ${row.owner}`].filter(Boolean).map((part) => visible(part, 120)).join(' · ') || 'not known'],
         ...verdict ? [/** @type {[string, HTMLElement]} */ (['Latest release', verdict])] : [],
     ]);
     const rest = /** @type {Parameters<typeof facts>[0]} */ ([
@@ -174,7 +172,7 @@ export const oneFunction = {
           each.function_key ? h('a', { href: page.link({ view: 'function', item: each.function_key }) }, visible(each.function, 60)) : visible(each.function, 60), ` ${percent(each.share)}`]))],
         ['Samples', `${count(samples)}${samples !== undefined && samples < 50 ? ': an anecdote' : ''}`],
         ['Of all profiled time', totals.profiled_ms > 0 ? percent(total / 1000 / totals.profiled_ms) : 'not known'],
-        ['Where it is defined', h('span', { class: 'function' }, row ? placeLink(/** @type {any} */ (row)) : null, places.slice(0, mostPlaces).map((frame) => definition(whole.frames, frame, first)),
+        ['Where it is defined', h('span', { class: 'function' }, row && places.length === 0 ? placeLink(row) : null, places.slice(0, mostPlaces).map((frame) => definition(whole.frames, frame, first)),
         places.length > mostPlaces ? h('span', { class: 'note' }, `and ${places.length - mostPlaces} more places`) : null)],
     ]);
     /** Shows times per page load, or per page load that runs the function. @param {import('../state.js').State} state */

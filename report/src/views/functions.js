@@ -38,7 +38,7 @@ export const functions = {
   mount(main, { rows: { rows } }, page, state) {
     const changes = changeColumn(page, state);
     return tableView(main, page, state, {
-      name: 'functions', caption: 'Functions', rows, sort: '-self_ms_per_load', search: ['function', 'resource', 'generated_resource'], empty: nothing,
+      name: 'functions', caption: 'Functions', rows, sort: '-self_ms_per_load', search: ['function', 'resource', 'generated_resource', 'owner'], empty: nothing,
       columns: [...hotspotColumns(page), ...sparkColumn(state, 'function', (row) => row.function_key), ...changes.columns],
       after: h('div', null, rows.length > 0 ? changes.note : null,
         rows.length < top ? null : h('p', { class: 'note' }, `These are the ${count(top)} functions with the most self time. A filter shows others; the SQL takes a greater top.`)),

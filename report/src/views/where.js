@@ -2,22 +2,16 @@
 /** Where the time goes, by a property of scripts or page loads. */
 import { question } from '../api.js';
 import { columnsOf } from '../columns.js';
-import { size, visible } from '../format.js';
+import { size } from '../format.js';
 import { h } from '../h.js';
 import { labelOf } from '../label.js';
-import { nothing, sumPerLoad, tableView, tabs, withoutMarker } from '../parts.js';
+import { groupCell, nothing, special, sumPerLoad, tableView, tabs, withoutMarker } from '../parts.js';
 import { sparkColumn } from '../spark.js';
-import { dimensions, literal } from '../state.js';
+import { dimensions } from '../state.js';
 
 /** @typedef {import('../api.js').Row} Row */
 
 const groups = ['host', 'party', 'owner', 'entity', 'package', 'resource', 'source', 'marker', ...dimensions];
-/** Rows that nothing can select, and what they are. @type {Record<string, string>} */
-const special = {
-  '(unattributed)': 'idle, or invisible code', '(no script)': 'the browser', '(no host)': 'without an address',
-  '(no package)': 'own code', '(overflow)': 'beyond the ceiling',
-};
-
 /** The values of third_parties for a host, and their columns. @type {import('../table.js').Column[]} */
 const ofResponses = columnsOf('third_parties', {
   requests: { title: 'Responses of all types, scripts included' },
@@ -54,15 +48,11 @@ export const where = {
     /** @type {Row[]} */
     const rows = hosts ? withResponses(answer.rows, hosts.rows) : answer.rows;
     const hasResponses = rows.some(({ requests }) => typeof requests === 'number');
-    const canFilter = dimensions.includes(by) || by === 'marker';
-    /** Returns where a row leads; null if no view can select it. @param {Row} row */
-    const target = ({ name, samples }) => (special[name] || name === '' && !canFilter ? null : canFilter ? page.link({ view: 'flame', [by]: literal(name) })
-      : by === 'party' ? page.link({ by: 'host', q: name, sort: null }) : samples > 0 && ['host', 'resource', 'source', 'package'].includes(by) ? page.link({ view: 'functions', q: name }) : null);
     return tableView(main, page, state, {
       name: `where-${by}`, caption: `Time by ${by}`, rows, sort: '-self_ms', search: hosts ? ['name', 'party'] : ['name'], empty: nothing,
       before: tabs('Group by', groups.map((name) => [name, page.link({ by: name, sort: null, q: null }), name === by, question('cost_by', state, { by: name })])),
       columns: [
-        { name: 'name', label: labelOf(by), cell: (row) => h(target(row) ? 'a' : 'span', { href: target(row) }, row.name === '' ? '(none)' : visible(row.name, 160)) },
+        { name: 'name', label: labelOf(by), cell: ({ name, samples }) => groupCell(page, by, name, samples > 0) },
         ...hosts ? columnsOf('third_parties', { party: { cell: (/** @type {Row} */ { party }) => party ?? '–', title: 'First: hosts of the site’s pages, origins and first_party' } }) : [],
         ...columnsOf('cost_by', {
           self_ms: sumPerLoad(page, 'self_ms', 'Self ms/load'),
