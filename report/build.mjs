@@ -77,7 +77,7 @@ const isUsed = (question, column) => sources.some((text) => text.includes(`'${qu
   && new RegExp(explained.includes(question) ? `'${column}'|\\b${column}: {` : `\\b${column}(?:: |,)`).test(text));
 
 /** Questions whose rows a view shows as a table. */
-const shown = ['sites', 'hotspots', 'timings', 'callers', 'function_by', 'cost_by', 'vitals', 'vital_parts', 'vital_elements', 'ttfb_parts', 'profiling_cost', 'interactions', 'waits', 'long_frames', 'third_parties',
+const shown = ['sites', 'hotspots', 'timings', 'callers', 'function_by', 'cost_by', 'vitals', 'budgets', 'vital_parts', 'vital_elements', 'ttfb_parts', 'profiling_cost', 'interactions', 'waits', 'long_frames', 'third_parties',
   'compare_releases', 'compare_costs', 'change_parts', 'compare_timings', 'compare_vitals', 'coverage', 'sessions'];
 
 /** Questions whose one row is shown as a column, each name with its meaning. */

@@ -374,9 +374,9 @@ static bool save_vital_trends(struct saving *saving)
 static bool save_views(struct saving *saving)
 {
     static const char *const plain[] = {
-        "summary",    "releases",     "timings",       "left_out",      "vitals",
-        "coverage",   "interactions", "third_parties", "refusals",      "long_frames",
-        "ttfb_parts", "hangs",        "violations",    "profiling_cost"};
+        "summary",    "releases",     "timings",       "left_out",       "vitals",
+        "coverage",   "interactions", "third_parties", "refusals",       "long_frames",
+        "ttfb_parts", "hangs",        "violations",    "profiling_cost", "budgets"};
     /* Those that the view offers. */
     static const char *const groups[] = {
         "host",     "party",  "entity", "package",
@@ -387,7 +387,10 @@ static bool save_views(struct saving *saving)
     if (fine)
         read_functions(&saving->answer, &functions);
     fine = fine && save(saving, "fix_first", EXTRA({"top", "10"})) &&
-           save(saving, "overview", EXTRA({"of_part", "need"})) && save_finding(saving, &functions);
+           save(saving, "overview", EXTRA({"of_part", "need"})) &&
+           save(saving, "typical_load", EXTRA({"measure_name", "(interaction)"})) &&
+           save(saving, "typical_load", EXTRA({"measure_name", "(long frame)"})) &&
+           save_finding(saving, &functions);
     for (size_t i = 0; fine && i < FP_COUNT(plain); i++) {
         fine = save(saving, plain[i], EXTRA({NULL, NULL}));
         if (strcmp(plain[i], "summary") == 0)

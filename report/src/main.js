@@ -87,9 +87,10 @@ let totals = /** @type {Totals} */ (nothing);
 /** @type {AbortController | null} */
 let running = null;
 
-function read() {
+/** @param {string} [hash] of a saved file; '' is where it begins */
+function read(hash = location.hash) {
   if (!inHash) return parse(location.pathname + location.search);
-  const begin = location.hash.slice(1) || savedBegin;
+  const begin = hash.slice(1) || savedBegin;
   if (begin.startsWith('/')) return parse(begin);
   const first = firstSaved('compare_summary') ?? firstSaved('flamegraph_columns') ?? '/?';
   const { site = '', max_nodes: _, ...params } = Object.fromEntries(new URLSearchParams(first.split('?')[1]));
@@ -300,7 +301,7 @@ function frame(view) {
   savedNote.textContent = [`Saved${savedAt && ` ${clock(savedAt)}`} from ${site}`, ...Object.entries(state.params).filter(([name]) => !['theme', 'utc', 'sort', 'sel', 'root', 'q'].includes(name))
     .map(([name, value]) => `${name}: ${visible(value === '' ? '(none)' : readable(value), 60)}`)].join(' · ');
   nav.hidden = isSites();
-  nav.replaceChildren(...Object.entries(views).filter(([name, { key }]) => key && key !== 's' && isOffered(changed(state, { view: name }))).map(([name, { title: label }]) =>
+  nav.replaceChildren(...keyed().filter(([name]) => name !== 'sites').map(([name, { title: label }]) =>
     h('a', { href: page.link({ view: name }), 'aria-current': name === (view?.key ? state.view : view?.parent?.(state)) ? 'page' : null }, label)));
   manual.href = `/help/${pages[state.view] ?? 'report'}.html`;
   const here = /** @type {HTMLElement | null} */ (nav.querySelector('[aria-current]'));
@@ -317,6 +318,9 @@ function isOffered(of) {
   return view !== undefined && (of.view !== 'compare' || firstSaved('compare_summary') !== undefined)
     && Object.entries(view.asks(of)).every(([name, asked]) => name.endsWith('?') || isAnswered(asked));
 }
+
+/** Returns the views with a key. */
+const keyed = () => Object.entries(views).filter(([name, { key }]) => key && isOffered(changed(state, { view: name })));
 
 // A saved report has no links to what it lacks.
 if (inHash) {
@@ -519,9 +523,8 @@ function exportMenu() {
   return menu;
 }
 
-const keys = [
-  ['?', 'this list'], ['/', 'search'], ['g s', 'sites'],
-  ...Object.entries(views).filter(([, { key }]) => key && key !== 's').map(([, { key, title }]) => [`g ${key}`, title.toLowerCase()]),
+const keys = () => [
+  ['?', 'this list'], ['/', 'search'], ...keyed().map(([, { key, title }]) => [`g ${key}`, title.toLowerCase()]),
   ['[ and ]', 'the release before, the release after'], ['l', 'copy link'], ['q', 'show SQL'], ['d', 'light or dark'], ['u', 'ask again'],
   ['in the flame graph', ''],
   ['↑ ↓ ← →', 'caller, costliest callee, siblings'], ['Enter', 'zoom in'], ['Backspace, Escape', 'zoom out'], ['PageUp PageDown', 'scroll'],
@@ -531,7 +534,7 @@ const keys = [
 
 function showKeys() {
   const box = h('dialog', { 'aria-labelledby': 'dialog-title', onclose: () => box.remove() }, h('h2', { id: 'dialog-title' }, 'Keys'),
-    h('dl', { class: 'keys' }, keys.flatMap(([key, what]) => (what ? [h('dt', null, h('kbd', null, key)), h('dd', null, what)] : [h('dt', { class: 'part' }, key), h('dd', null)]))),
+    h('dl', { class: 'keys' }, keys().flatMap(([key, what]) => (what ? [h('dt', null, h('kbd', null, key)), h('dd', null, what)] : [h('dt', { class: 'part' }, key), h('dd', null)]))),
     h('form', { method: 'dialog' }, h('button', { type: 'submit' }, 'Close')));
   document.body.append(box);
   box.showModal();
@@ -581,7 +584,7 @@ document.addEventListener('keydown', (event) => {
   if (!afterG || !isOurs(event)) return;
   afterG = false;
   event.stopPropagation();
-  const view = Object.entries(views).find(([, { key }]) => key === event.key);
+  const view = keyed().find(([, { key }]) => key === event.key);
   if (view && (!isSites() || view[0] === 'sites')) {
     event.preventDefault();
     page.go(view[0] === 'sites' ? { view: 'sites', ...cleared() } : { view: view[0] });
@@ -601,7 +604,7 @@ document.addEventListener('click', (event) => {
   if (link.protocol === 'blob:' || link.rel.includes('noopener')) return;
   if (link.getAttribute('href')?.startsWith('#') && !inHash) return;
   event.preventDefault();
-  const next = inHash ? parse(link.hash.slice(1)) : parse(link.pathname + link.search);
+  const next = inHash ? read(link.hash) : parse(link.pathname + link.search);
   const isHere = format(next) === format(state); // then Back would seem to do nothing
   state = next;
   history[isHere ? 'replaceState' : 'pushState'](null, '', address(state));
@@ -618,7 +621,7 @@ append(document.body, [
   h('a', { class: 'skip', href: '#main' }, 'Skip to the view'),
   h('header', null,
     h('div', { class: 'top' },
-      h('a', { class: 'brand', href: inHash ? '#/' : '/' }, 'fleetprof'), sites, nav),
+      h('a', { class: 'brand', href: inHash ? '#' : '/' }, 'fleetprof'), sites, nav),
     savedNote, bar, over),
   h('section', { class: 'title', 'aria-label': 'View' }, heading, notice, asking,
       h('div', { class: 'actions', role: 'group', 'aria-label': 'Share' },

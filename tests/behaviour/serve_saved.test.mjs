@@ -85,7 +85,7 @@ test('the file has the answers under the addresses that the page asks, with time
     assert.equal(until - since, 2 * 3600 * 1000);
   }
   const names = addresses.map(({ pathname }) => pathname.replace('/api/v1/', ''));
-  assert.deepEqual([...new Set(names)].sort(), ['callees', 'callers', 'change_point', 'compare_releases', 'compare_vitals', 'cost_by', 'coverage', 'fix_first', 'flamegraph_columns', 'function_by', 'hangs', 'hotspots', 'interactions', 'left_out', 'long_frames', 'overview', 'profiling_cost', 'refusals',
+  assert.deepEqual([...new Set(names)].sort(), ['budgets', 'callees', 'callers', 'change_point', 'compare_releases', 'compare_vitals', 'cost_by', 'coverage', 'fix_first', 'flamegraph_columns', 'function_by', 'hangs', 'hotspots', 'interactions', 'left_out', 'long_frames', 'overview', 'profiling_cost', 'refusals',
     'releases', 'summary', 'third_parties', 'timings', 'trend', 'ttfb_parts', 'typical_load', 'violations', 'vitals']);
   const groups = addresses.filter(({ pathname }) => pathname.endsWith('/cost_by')).map(({ searchParams }) => searchParams.get('by'));
   assert.deepEqual(groups, ['host', 'party', 'entity', 'package', 'resource', 'source', 'marker', ...dimensions]);

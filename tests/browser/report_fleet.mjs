@@ -116,7 +116,7 @@ function hostileTrace() {
  */
 export async function startFleet({ perHour = 16, hostile = true, lab = hostile, sessions = false } = {}) {
   const stack = await startStack({ config: {
-    sites: [{ name: 'shop', key: 'pk_shop', routes: ['/product/:id', '/cart', '/search'] }, { name: 'hostile', key: 'pk_hostile' }, { name: 'quiet', key: 'pk_quiet' }, { name: 'bundled', key: 'pk_bundled' }, { name: 'lab', key: 'pk_lab' }, { name: 'stepped', key: 'pk_stepped' }, { name: 'kept', key: 'pk_kept', sample_keep: '100%' }],
+    sites: [{ name: 'shop', key: 'pk_shop', routes: ['/product/:id', '/cart', '/search'] }, { name: 'hostile', key: 'pk_hostile' }, { name: 'quiet', key: 'pk_quiet' }, { name: 'bundled', key: 'pk_bundled' }, { name: 'lab', key: 'pk_lab' }, { name: 'stepped', key: 'pk_stepped', ...sessions ? { performance_budgets: ['INP p75 <= 100ms', 'JS mean <= 10s'] } : {} }, { name: 'kept', key: 'pk_kept', sample_keep: '100%' }],
     ceilings: { routes: 10_000, releases: 10_000, segments: 100_000, frames: 100_000 },
   } });
   let sent = 0;

@@ -101,6 +101,8 @@ test('from a vital and from an interaction to a page load where it was poor', as
   await follow(row, 'where it was poor');
 
   await open('/shop/interactions');
+  await follow(await typical("'shop', measure_name => '(interaction)'"), 'with interactions');
+  await open('/shop/interactions');
   await page.locator('tbody a', { hasText: 'button.more-reviews' }).first().click();
   await arrived('/shop/timing/');
   const clicked = await typical("'shop', measure_name => '(interaction) pointer button.more-reviews'");
@@ -112,5 +114,7 @@ test('a site that keeps nothing says so', async () => {
   await open('/few/vital/INP');
   assert.match(await page.locator('p.typical').innerText(), /^A typical page load: none is kept, of \d+ page loads where it was poor$/);
   assert.equal(await page.locator('p.typical a').count(), 0);
+  await open('/few/long-frames');
+  assert.match(await page.locator('p.typical').innerText(), /^A typical page load: none is kept, of \d+ page loads with long frames$/);
   assert.deepEqual(complaints, []);
 });

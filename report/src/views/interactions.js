@@ -4,7 +4,7 @@ import { question } from '../api.js';
 import { columnsOf } from '../columns.js';
 import { number, visible } from '../format.js';
 import { h } from '../h.js';
-import { functionCell, placeLink, tableView, tabs } from '../parts.js';
+import { functionCell, placeLink, tableView, tabs, typicalLoad } from '../parts.js';
 import { dimensions, literal, ofVitals } from '../state.js';
 import { functions } from './functions.js';
 
@@ -18,12 +18,15 @@ const both = (page, isFrames) => tabs('What is shown', [['Interactions', page.li
 /** Returns the question for interactions, also by a dimension. @param {import('../state.js').State} state @param {string | undefined} by */
 const interactionsBy = (state, by) => (by ? question('interactions_by', state, { dimension: by }) : question('interactions', state));
 
+/** Asks for the typical page load of a window. @param {import('../state.js').State} state @param {string} name */
+const typicalOf = (state, name) => ({ 'typical?': question('typical_load', state, { measure_name: name }) });
+
 /** @type {import('../main.js').View} */
 export const interactions = {
   title: 'Interactions',
   key: 'i',
-  asks: (state) => ({ rows: interactionsBy(state, state.params.by) }),
-  mount: (main, { rows: { rows } }, page, state) => tableView(main, page, state, {
+  asks: (state) => ({ rows: interactionsBy(state, state.params.by), ...typicalOf(state, '(interaction)') }),
+  mount: (main, { rows: { rows }, typical }, page, state) => tableView(main, page, state, {
     name: 'interactions', caption: 'Interactions', rows, sort: '-total_ms', search: ['value', 'target', 'type'], empty: noVitals,
     before: h('div', null, both(page, false), tabs('By', ['', ...dimensions, ...ofVitals].map((by) => [by || 'all', page.link({ by: by || null }), by === (state.params.by ?? ''), interactionsBy(state, by)]))),
     columns: [...state.params.by ? [/** @type {import('../table.js').Column} */ ({ name: 'value', label: state.params.by, cell: ({ value }) => h('a', { href: page.link({ [state.params.by]: literal(value), by: null }) }, value === '' ? '(none)' : visible(value, 120)) })] : [], ...columnsOf('interactions', {
@@ -38,6 +41,7 @@ export const interactions = {
       response_p75_ms: { cell: ({ target, response_p75_ms: ms }) => (ms === null ? number(ms) : h('a', { href: page.link({ view: 'timing', item: `(response) ${target ?? ''}`.trim() }) }, number(ms))) },
       response_p98_ms: {},
     })],
+    after: typicalLoad(page, typical, 'with interactions'),
   }),
 };
 
@@ -56,8 +60,8 @@ function invoked({ function: name, script }, known, page) {
 export const longFrames = {
   title: 'Long frames',
   parent: () => 'interactions',
-  asks: (state) => ({ rows: question('long_frames', state), 'known?': functions.asks(state).rows }),
-  mount: (main, { rows: { rows }, known }, page, state) => tableView(main, page, state, {
+  asks: (state) => ({ rows: question('long_frames', state), 'known?': functions.asks(state).rows, ...typicalOf(state, '(long frame)') }),
+  mount: (main, { rows: { rows }, known, typical }, page, state) => tableView(main, page, state, {
     name: 'long-frames', caption: 'Long frames', rows, sort: '-blocking_ms', search: ['invoker', 'script', 'function'], before: both(page, true),
     empty: 'No page load of these filters sends long animation frames. They come from pages with the agent’s vitals build, in browsers that report them.',
     columns: columnsOf('long_frames', {
@@ -65,6 +69,6 @@ export const longFrames = {
       function: { cell: (row) => invoked(row, known.rows, page) },
       count: { label: 'Runs' }, total_ms: {}, p75_ms: {}, blocking_ms: { bar: true }, forced_layout_ms: {}, forced_style_ms: {}, forced_reflow_ms: {}, style_ms: {}, layout_ms: {},
     }),
-    after: h('p', null, h('a', { href: page.link({ view: 'timing', item: '(long frame)' }) }, 'All functions inside long frames, of profiled page loads')),
+    after: h('div', null, h('p', null, h('a', { href: page.link({ view: 'timing', item: '(long frame)' }) }, 'All functions inside long frames, of profiled page loads')), typicalLoad(page, typical, 'with long frames')),
   }),
 };

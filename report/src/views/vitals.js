@@ -59,15 +59,23 @@ const ttfbTable = ({ rows }) => (rows.length === 0 ? null : h('section', null,
     columns: columnsOf('ttfb_parts', { cache: { label: 'The server’s cache', cell: ({ cache }) => (cache === null ? '(none)' : visible(cache, 60)) },
       count: {}, p75_ms: {}, mean_ms: { bar: true }, server_ms: {}, network_ms: { title: 'The rest: server and network make the mean' }, server_share: {} }) })));
 
+/** Returns an amount of a budget, in its unit. @param {'value' | 'limit_value'} name @returns {Partial<import('../table.js').Column>} */
+const budgeted = (name) => ({ cell: ({ unit, [name]: amount }) => (amount === null ? '' : unit === 'ms' ? `${number(amount)} ms` : number(amount / 1000)) });
+
+/** Returns the table of performance budgets; null without any. @param {import('../api.js').Answer} answer @param {import('../main.js').Page} page */
+const budgetTable = ({ rows }, page) => (rows.length === 0 ? null : h('section', null, h('h3', null, 'Budgets'), table({ caption: 'Budgets', rows, columns: columnsOf('budgets', {
+  name: { cell: ({ name }) => h('a', { href: page.link(thresholds[name.split(' ')[0]] ? { view: 'vital', item: name.split(' ')[0] } : { view: 'flame' }) }, visible(name, 160)) },
+  value: budgeted('value'), limit_value: budgeted('limit_value'), verdict: { cell: ({ verdict }) => h('span', { class: verdict === 'over' ? 'wrong' : null }, verdict) }, count: {} }) })));
+
 /** @type {import('../main.js').View} */
 export const vitals = {
   title: 'Vitals',
   key: 'v',
-  asks: (state) => ({ rows: question('vitals', state), 'ttfb?': question('ttfb_parts', state) }),
-  mount: (main, { rows: { rows }, ttfb }, page, state) => tableView(main, page, state, {
+  asks: (state) => ({ rows: question('vitals', state), 'ttfb?': question('ttfb_parts', state), 'budgets?': question('budgets', state) }),
+  mount: (main, { rows: { rows }, ttfb, budgets }, page, state) => tableView(main, page, state, {
     name: 'vitals', caption: 'Vitals', rows, empty,
     columns: [...columnsOf('vitals', { name: { cell: ({ name }) => h('a', { href: page.link({ view: 'vital', item: name }) }, visible(name)) } }), ...columns()],
-    after: h('div', null, h('p', { class: 'note' }, 'From page loads of all browsers, profiled or not. Percentiles are at most 1.6 % off. The filter navigation shows soft navigations.'), ttfbTable(ttfb)),
+    after: h('div', null, h('p', { class: 'note' }, 'From page loads of all browsers, profiled or not. Percentiles are at most 1.6 % off. The filter navigation shows soft navigations.'), budgetTable(budgets, page), ttfbTable(ttfb)),
   }),
 };
 

@@ -150,6 +150,19 @@ test('all sites are judged; those for which time or the database does not suffic
   assert.deepEqual(complaints.splice(0).filter((line) => !/503/.test(line)), []);
 });
 
+test('what is said of budgets leads to the budgets, and each of them to what it limits', async () => {
+  await open('/stepped?since=7d');
+  await page.click('.needs a:has-text("budget exceeded")');
+  await arrived('/stepped/vitals?since=7d');
+  const rows = await sql("name, round(value::numeric)::int as value, verdict, count::int from fleetprof.budgets('stepped', since => now() - interval '7d')");
+  assert.deepEqual(rows.map(({ verdict }) => verdict), ['over', 'within']);
+  const table = page.locator('[aria-label=Budgets] tbody tr');
+  assert.deepEqual((await table.allInnerTexts()).map((line) => line.split(/\s*\t\s*/)), rows.map(({ name, value, verdict, count }, i) => [name, `${value} ms`, ['100 ms', '10,000 ms'][i], verdict, String(count)]));
+  await page.click('[aria-label=Budgets] a:has-text("INP")');
+  await arrived('/stepped/vital/INP?since=7d');
+  assert.deepEqual(complaints, []);
+});
+
 test('a slow question holds up no other part, and one that fails says so in its place', async () => {
   /** @type {(() => void) | undefined} */
   let answer;
