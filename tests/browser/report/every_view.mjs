@@ -57,11 +57,11 @@ test('hostile names are text on every view, and do nothing', async () => {
 const everyView = ['/', '/shop?since=2d', '/shop/flame?since=2d', '/shop/functions?since=2d', '/shop/compare?before=2.2.9&after=2.3.0', '/shop/timings?since=2d', '/shop/timing/respond?since=2d', '/shop/vitals?since=2d', '/shop/vital/INP?since=2d',
   '/shop/interactions?since=2d', '/shop/long-frames?since=2d', '/shop/where?since=2d', '/shop/coverage?since=2d'];
 
-for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
-  test(`axe finds nothing on any view, ${colorScheme}`, async () => {
+for (const [colorScheme, width] of /** @type {const} */ ([['light', 1280], ['dark', 1280], ['light', 390]])) {
+  test(`axe finds nothing on any view, ${colorScheme}, ${width} px wide`, async () => {
     await page.context().close();
     // The page's own policy would refuse axe's script.
-    await renewPage({ colorScheme, bypassCSP: true, reducedMotion: 'reduce' });
+    await renewPage({ colorScheme, bypassCSP: true, reducedMotion: 'reduce', viewport: { width, height: 844 } });
     const [{ key }] = await sql("function_key as key from fleetprof.compare_releases('shop', '2.2.9', '2.3.0', top => 1)");
     const kept = [...await keptSession("format = 'opera-scope'"), ...await keptSession("format <> 'opera-scope'")];
     for (const address of [...everyView, `/shop/function/${key}?since=2d`, '/kept/sessions', ...kept.map((id) => `/kept/session/${id}`)]) {
