@@ -54,6 +54,9 @@ const meanings = {
 export const verdictBadge = (verdict, by, least) => h('span', { class: `badge ${verdict.replaceAll(' ', '-')}`, title: meanings[verdict] },
   `${verdictLook(verdict).sign} ${visible(verdict)}${typeof least === 'number' ? `, at least ${change(least)}` : ''}${typeof by === 'number' && ['slower', 'faster'].includes(verdict) ? ` ${change(by)}` : ''}`.trim());
 
+/** Returns the badge of a function. @param {Row} row of compare_releases @param {number | null} [by] */
+export const functionBadge = ({ verdict, before_self_ms: before, after_self_ms: after, at_least: least }, by) => verdictBadge(verdict === 'too few' && before === 0 && after === 0 ? 'no self time' : verdict, by, least);
+
 /** Returns a change and its interval, also as a bar around 0. @param {number | null} value @param {number | null} least @param {number | null} most */
 export function interval(value, least, most) {
   if (typeof least !== 'number' || typeof most !== 'number') return h('span', null, change(value));
@@ -78,7 +81,7 @@ export function latestVerdict(page, state) {
     const { rows } = await ask(question('compare_releases', state, { ...pair, top: mostCompared }), signal);
     const row = rows.find(({ function_key: key }) => key === state.item);
     const [before, after] = [pair.before, pair.after].map((name) => visible(readable(name), 80));
-    return [...row ? [verdictBadge(row.verdict, null, row.at_least), ` in ${after}: ${number(row.before_self_ms)} → ${number(row.after_self_ms)} ms per page load${
+    return [...row ? [functionBadge(row), ` in ${after}: ${number(row.before_self_ms)} → ${number(row.after_self_ms)} ms per page load${
       typeof row.own_low === 'number' ? `, ${change(row.own_change)} (${change(row.own_low)} … ${change(row.own_high)})` : ''} since ${before}. `]
       : [`Not among the ${mostCompared} functions compared in ${after} and ${before}. `], h('a', { href: page.link({ view: 'compare', ...pair, release: null }) }, 'Compare')];
   })().catch((error) => [`Missing: ${visible(error.message)}`]).then((parts) => {
@@ -108,7 +111,7 @@ export function changeColumn(page, state) {
   /** @param {string} key */
   const badgeOf = (key) => {
     const row = verdicts?.get(key);
-    return row ? verdictBadge(row.verdict, row.own_change, row.at_least) : '';
+    return row ? functionBadge(row, row.own_change) : '';
   };
   async function compare() {
     running = new AbortController();

@@ -84,7 +84,7 @@ function plot(attributes, { height, x: [first, last], most, ticks, zone: clockZo
       // Where the zone is written, there is no room for 0.
       if (i > 0 || !clockZone) context.fillText(write === number && step % 1 === 0 ? count(i * step) : write(i * step), gutter - 6, y(i * step));
     }
-    if (clockZone) context.fillText(clockZone.replace(/.*\//, '').slice(0, 8), gutter - 6, height - below / 2);
+    if (clockZone) context.fillText(clockZone.replace(/.*\//, '').slice(0, 8), gutter - 6, height - below / 2, gutter - 6);
     context.textAlign = 'center';
     for (const [place, label] of ticks((width - gutter) / 70)) {
       line(x(place), above, 1, height - below - above);

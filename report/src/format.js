@@ -86,6 +86,9 @@ export function time(time) {
   return Number.isNaN(date.getTime()) ? String(time) : localTime(date, zone);
 }
 
+/** Returns a sentence of SQL with the time at its end by the clock of all times. @param {string} sentence */
+export const localised = (sentence) => visible(sentence).replace(/(.{10} \d\d:\d\d) UTC$/, (_, at) => clock(`${at}Z`));
+
 /** Returns a row of change_point as fleetprof trend says it. @param {Record<string, any>} row */
 export function sinceWhen({ change, begins, begins_from: from, begins_until: until, nearest_release: release, release_began: began }) {
   const level = change === null ? 'New' : `${change > 0 ? 'Higher' : 'Lower'} by ${Math.round(100 * Math.abs(change))} %`;

@@ -649,7 +649,7 @@ test('the lists of the page are those of SQL, the server and the manual', () => 
   assert.deepEqual([...constantOf('views/where.js', 'groups')].sort(), [...ofWhat, ...dimensions, 'marker'].sort());
   assert.deepEqual(constantOf('views/compared.js', 'ofCode'), ofWhat);
   // A filter cannot select the names that cost_by itself gives.
-  const given = source('schema/functions/cost_by.sql') + source('schema/functions/frame_groups.sql') + source('schema/functions/ownership.sql') + source('collector/profile/fold/ceilings.h')
+  const given = source('schema/functions/cost_by.sql') + source('schema/functions/frame_groups.sql') + source('schema/functions/ownership.sql') + source('schema/functions/code_owners.sql') + source('collector/profile/fold/ceilings.h')
     + source('collector/profile/profile.h') + source('docs/numbers.md');
   for (const name of Object.keys(constantOf('parts.js', 'special'))) assert.ok(given.includes(name), name);
 

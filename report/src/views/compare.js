@@ -2,7 +2,7 @@
 /** Two releases, values of a dimension or periods: what changed beyond noise. */
 import { ask, firstSaved, isAnswered, isSaved, question } from '../api.js';
 import { block } from '../block.js';
-import { inOrder, mostCompared, releasesOfSides, successors, verdictBadge } from '../changes.js';
+import { functionBadge, inOrder, mostCompared, releasesOfSides, successors } from '../changes.js';
 import { verdictLook } from '../colours.js';
 import { columnsOf } from '../columns.js';
 import { inZone, typed } from '../filters.js';
@@ -227,7 +227,7 @@ function functionTable(box, all, state, page) {
   return tableView(box, page, state, {
     name: 'compare', caption: 'Functions', rows: withMore(rows), search: ['function', 'resource', 'verdict'], empty: 'No function is on a side.', exported: Object.keys(all[0] ?? {}),
     columns: [...columnsOf('compare_releases', {
-      verdict: { cell: (row) => (row.verdict === 'too few' && row.before_self_ms === 0 && row.after_self_ms === 0 ? verdictBadge('no self time') : verdictBadge(row.verdict, null, row.at_least)) }, function: { cell: (row) => functionCell(page, row) },
+      verdict: { cell: (row) => functionBadge(row) }, function: { cell: (row) => functionCell(page, row) },
       before_self_ms: {}, after_self_ms: {} }), moreMs, ...columnsOf('compare_releases', { own_change: ownChange, smallest_visible: couldHaveSeen, before_uploads: {}, after_uploads: {}, samples: {} })],
     after: h('div', null, h('p', { class: 'note' }, 'What was found comes first, then what costs most. ', h('a', { class: 'help', href: '/help/comparison.html', target: '_blank' }, 'How changes are found')), note),
   });

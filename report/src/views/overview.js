@@ -4,7 +4,7 @@ import { ask, isAnswered, isSaved, question } from '../api.js';
 import { mostCompared, verdictBadge } from '../changes.js';
 import { emptiness } from '../emptiness.js';
 import { miniature } from '../spark.js';
-import { counted, hostOf, number, visible } from '../format.js';
+import { counted, hostOf, localised, number, visible } from '../format.js';
 import { button, h } from '../h.js';
 import { functionCell, nothing } from '../parts.js';
 import { literal } from '../state.js';
@@ -152,7 +152,7 @@ export const overview = {
         finding.hidden = !row;
         if (!row) return [];
         const pair = pairOf(row);
-        if (!pair) return [h('p', { class: 'note' }, visible(row.sentence))];
+        if (!pair) return [h('p', { class: 'note' }, localised(row.sentence))];
         const rows = (await side('changes'))?.rows;
         if (!rows) {
           finding.hidden = true;
@@ -170,7 +170,7 @@ export const overview = {
           return [vitals.length === 0 ? null : h('h2', null, 'What visitors felt'), vitals.length === 0 ? null : h('ul', null, vitals.map((each) => feltLine(each, page)))];
         });
         return [
-          h('p', { class: 'verdict' }, sign && `${sign} `, visible(row.sentence), ' ',
+          h('p', { class: 'verdict' }, sign && `${sign} `, localised(row.sentence), ' ',
             h('a', { class: 'button', href: page.link({ view: 'compare', ...pair, since: null, until: null }) }, 'Compare')),
           h('div', { class: 'row' }, changed.length === 0 ? null : h('ul', null, changed.slice(0, mostListed).map((each) => changeLine(each, page))), felt)];
       });
@@ -263,8 +263,8 @@ export const overview = {
     const needs = h('ul', { class: 'needs' });
     fill(needs, [wanted['needs?']], async () => (await one('needs')).rows
       .filter(({ name }) => name !== 'newest' || !isSaved())
-      .map(({ name, verdict, sentence }) => h('li', null, h('span', { class: verdict, 'aria-hidden': 'true' }, verdict === 'fine' ? '✓ ' : '! '),
-        h('a', { href: page.link({ view: needViews[name] ?? 'coverage' }) }, visible(sentence)))));
+      .map(({ name, verdict, sentence }) => h('li', null, h('span', { class: verdict, 'aria-hidden': 'true' }, verdict === 'fine' ? '✓' : '!'),
+        h('a', { href: page.link({ view: needViews[name] ?? 'coverage' }) }, localised(sentence)))));
 
     main.append(h('div', { class: 'overview' }, finding, h('div', { class: 'cards' }, vitals, scripts),
       h('div', { class: 'columns' }, fixes, costly, h('div', null, third, h('section', null, h('h2', null, 'Needs you'), needs)))));

@@ -3,7 +3,7 @@
 import { ask, isSaved, question } from '../api.js';
 import { verdictBadge } from '../changes.js';
 import { columnsOf } from '../columns.js';
-import { duration, number, time, visible } from '../format.js';
+import { duration, localised, number, time, visible } from '../format.js';
 import { button, h } from '../h.js';
 import { tableView } from '../parts.js';
 import { literal } from '../state.js';
@@ -72,7 +72,7 @@ export const sites = {
       row.busy = found.busy_ms;
       if (row.busy !== null) cell(row, 'busy').append(h('a', { href: page.link({ site, view: 'flame' }) }, number(row.busy)));
       row.slower = found.verdict === 'slower' ? 1 : 0;
-      if (row.slower > 0) cell(row, 'slower').append(h('a', { href: page.link({ site, view: 'compare' }) }, verdictBadge('slower'), ` ${visible(found.sentence)}`));
+      if (row.slower > 0) cell(row, 'slower').append(h('a', { href: page.link({ site, view: 'compare' }) }, verdictBadge('slower'), ` ${localised(found.sentence)}`));
       row.worst = found.worst;
       return true;
     }

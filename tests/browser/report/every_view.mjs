@@ -119,6 +119,14 @@ test('a narrow screen keeps names whole and leaves out what matters least; a wid
       assert.equal(await page.isVisible('#sort-uploads, #sort-before_uploads'), isWide, `${address} at ${width}`);
     }
   }
+  await page.setViewportSize({ width: 390, height: 800 });
+  await open('/shop/compare?before=2.2.9&after=2.3.0');
+  const edge = await page.locator('main > section:last-of-type td:nth-child(3)').first().evaluate((cell) => cell.getBoundingClientRect().right);
+  assert.ok(edge < 380, `the first number ends at ${edge}`);
+  await open('/shop/functions?since=2d');
+  await page.setViewportSize({ width: 1440, height: 2000 });
+  await page.waitForSelector('tbody .badge');
+  assert.deepEqual((await page.locator('tbody tr:has(.badge)').allInnerTexts()).filter((row) => /\ttoo few/.test(row)), [], 'what has no self time is not too few');
   await open('/hostile/flame?since=2d');
   const heights = await page.locator('.side-table .function > *').evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
   assert.ok(heights.length > 10 && Math.max(...heights) < 50, String(heights));

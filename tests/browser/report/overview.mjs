@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { waitFor } from '../../behaviour/stack.mjs';
-import { arrived, complaints, open, origin, page, period, ready, sql, text } from './page.mjs';
+import { arrived, complaints, newPage, open, origin, page, period, ready, sql, text } from './page.mjs';
 
 /** Returns a part of the overview. @param {string} title */
 const part = (title) => `section:has(> h2 > a:text-is("${title}"))`;
@@ -161,6 +161,22 @@ test('what is said of budgets leads to the budgets, and each of them to what it 
   await page.click('[aria-label=Budgets] a:has-text("INP")');
   await arrived('/stepped/vital/INP?since=7d');
   assert.deepEqual(complaints, []);
+});
+
+test('sentences have the clock of all times, and columns begin at one height', async () => {
+  const { page: local } = await newPage({ timezoneId: 'Asia/Kolkata' });
+  await local.goto(`${origin}/shop?since=2d`);
+  await ready(local);
+  assert.match(await local.innerText('.finding .verdict'), /since \d{4}-\d\d-\d\d \d\d:30 Asia\/(Kolkata|Calcutta)\s/);
+  assert.match(await local.innerText('.needs'), /Newest data: \d{4}-\d\d-\d\d \d\d:30 Asia\/(Kolkata|Calcutta)$/m);
+  const tops = await local.locator('.columns > section, .columns > div').evaluateAll((all) => all.map((each) => Math.round(each.getBoundingClientRect().top)));
+  assert.deepEqual([tops.length, new Set(tops).size], [3, 1], String(tops));
+  await local.setViewportSize({ width: 390, height: 844 });
+  assert.deepEqual(await local.locator('.needs li').evaluateAll((all) => all.filter((each) => {
+    const [sign, link] = [...each.children].map((child) => child.getBoundingClientRect().top);
+    return Math.abs(sign - link) > 8;
+  }).length), 0, 'a sign stands beside its sentence');
+  await local.context().close();
 });
 
 test('a slow question holds up no other part, and one that fails says so in its place', async () => {
