@@ -378,9 +378,9 @@ static bool save_views(struct saving *saving)
         "coverage",   "interactions", "third_parties", "refusals",       "long_frames",
         "ttfb_parts", "hangs",        "violations",    "profiling_cost", "budgets"};
     /* Those that the view offers. */
-    static const char *const groups[] = {
-        "host",     "party",  "entity", "package",
-        "resource", "source", "marker", FP_FILTERS_OF_DIMENSIONS(NAME_OF)};
+    static const char *const groups[] = {"host",   "party",   "owner",
+                                         "entity", "package", "resource",
+                                         "source", "marker",  FP_FILTERS_OF_DIMENSIONS(NAME_OF)};
     struct saved_functions functions = {.count = 0};
     bool fine = save(saving, "flamegraph_columns", EXTRA({"max_nodes", "50000"})) &&
                 save(saving, "hotspots", EXTRA({"top", "500"}));

@@ -196,8 +196,8 @@ export const csv = (columns, rows) =>
 /** Returns a cell of Markdown: a text is code, which it cannot leave. @param {unknown} value */
 function markdownCell(value) {
   if (value === null || value === undefined || value === '') return '';
-  if (typeof value !== 'string') return String(value);
-  const line = visible(value).replace(/\s+/g, ' ').slice(0, 200);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  const line = [...visible(typeof value === 'string' ? value : JSON.stringify(value)).replace(/\s+/g, ' ')].slice(0, 200).join('');
   if (!/[`|\\]/.test(line)) return `\`${line}\``;
   return `<code>${line.replace(/[!-/:-@[-`{-~]/g, (mark) => `&#${mark.charCodeAt(0)};`)}</code>`;
 }

@@ -325,7 +325,7 @@ const keyed = () => Object.entries(views).filter(([name, { key }]) => key && isO
 // A saved report has no links to what it lacks.
 if (inHash) {
   new MutationObserver(() => {
-    for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (main.querySelectorAll('a[href^="#"]'))) if (!isOffered(parse(link.hash.slice(1)))) link.removeAttribute('href');
+    for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (main.querySelectorAll('a[href^="#"]'))) if (!isOffered(parse(link.hash.slice(1)))) if (link.className === 'button') link.remove(); else link.removeAttribute('href');
   }).observe(main, { childList: true, subtree: true });
 }
 
@@ -427,7 +427,8 @@ const asked = () => Object.values(current?.answers ?? {});
 const showSql = () => dialog('SQL', asked().map(({ sql }) => sql).filter(Boolean).map((sql) => sql.replace(/;*\s*$/, ';')).join('\n\n'));
 const showCommand = () => dialog('Command', [...new Set(asked().map(({ command }) => command).filter(Boolean))].join('\n') || 'No command of fleetprof prints this; the SQL does.');
 const viewAddress = () => new URL(address(pinned(state, Date.now())), location.href).href;
-const copyLink = () => page.copy(viewAddress());
+/** The address of a saved file is of no use elsewhere, and names folders of its reader. */
+const copyLink = () => (inHash ? tell('This file has no address.') : page.copy(viewAddress()));
 
 /** @param {string} name @param {string} type @param {string | Uint8Array<ArrayBuffer> | Blob} content */
 function download(name, type, content) {
@@ -455,7 +456,7 @@ function copyMarkdown() {
   const columns = exported.columns.filter((column) => !/_key$|^generated_/.test(column));
   const left = rows.length - most;
   const link = viewAddress().replace(/[()]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`);
-  return page.copy(`[fleetprof: ${name}](${link})\n\n${markdown(columns, rows.slice(0, most))}${left > 0 ? `\n${counted(left, 'row')} more.\n` : ''}`);
+  return page.copy(`${inHash ? `fleetprof: ${name}, ${savedAt}` : `[fleetprof: ${name}](${link})`}\n\n${markdown(columns, rows.slice(0, most))}${left > 0 ? `\n${counted(left, 'row')} more.\n` : ''}`);
 }
 
 /** Draws a picture of the graph. @param {string} svg */
@@ -525,7 +526,7 @@ function exportMenu() {
 
 const keys = () => [
   ['?', 'this list'], ['/', 'search'], ...keyed().map(([, { key, title }]) => [`g ${key}`, title.toLowerCase()]),
-  ['[ and ]', 'the release before, the release after'], ['l', 'copy link'], ['q', 'show SQL'], ['d', 'light or dark'], ['u', 'ask again'],
+  ...inHash ? [] : [['[ and ]', 'the release before, the release after'], ['l', 'copy link']], ['q', 'show SQL'], ['d', 'light or dark'], ['u', 'ask again'],
   ['in the flame graph', ''],
   ['↑ ↓ ← →', 'caller, costliest callee, siblings'], ['Enter', 'zoom in'], ['Backspace, Escape', 'zoom out'], ['PageUp PageDown', 'scroll'],
   ['c', 'callers and callees of the function'], ['o', 'focus on the function'], ['x', 'hide the function'], ['r', 'collapse recursion'], ['i', 'invert'], ['p', 'fold packages'],
@@ -563,7 +564,7 @@ function otherRelease(step) {
   const names = inOrder(knownReleases).map(({ release }) => literal(release));
   const at = names.indexOf(state.params.release);
   const next = state.params.release === undefined ? (step < 0 ? names.length - 1 : 0) : at + step;
-  if (names[next] !== undefined) { page.go({ release: names[next] }); page.say(`Release ${visible(readable(names[next]))}`); }
+  if (names[next] !== undefined && isOffered(changed(state, { release: names[next] }))) { page.go({ release: names[next] }); page.say(`Release ${visible(readable(names[next]))}`); }
 }
 
 // ---- listening ----
@@ -625,7 +626,7 @@ append(document.body, [
     savedNote, bar, over),
   h('section', { class: 'title', 'aria-label': 'View' }, heading, notice, asking,
       h('div', { class: 'actions', role: 'group', 'aria-label': 'Share' },
-        button('Copy link', () => { void copyLink(); }, { id: 'copy-link' }), button('SQL', showSql, { id: 'show-sql', 'aria-label': 'Show SQL' }),
+        ...inHash ? [] : [button('Copy link', () => { void copyLink(); }, { id: 'copy-link' })], button('SQL', showSql, { id: 'show-sql', 'aria-label': 'Show SQL' }),
         button('Command', showCommand, { id: 'show-command', 'aria-label': 'Show command' }),
         exportMenu(),
         button('◐', turn, { id: 'theme', 'aria-label': 'Light or dark' }), button('?', showKeys, { id: 'keys', 'aria-label': 'Keys' }), manual)),

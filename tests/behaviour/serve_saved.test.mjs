@@ -88,7 +88,7 @@ test('the file has the answers under the addresses that the page asks, with time
   assert.deepEqual([...new Set(names)].sort(), ['budgets', 'callees', 'callers', 'change_point', 'compare_releases', 'compare_vitals', 'cost_by', 'coverage', 'fix_first', 'flamegraph_columns', 'function_by', 'hangs', 'hotspots', 'interactions', 'left_out', 'long_frames', 'overview', 'profiling_cost', 'refusals',
     'releases', 'summary', 'third_parties', 'timings', 'trend', 'ttfb_parts', 'typical_load', 'violations', 'vitals']);
   const groups = addresses.filter(({ pathname }) => pathname.endsWith('/cost_by')).map(({ searchParams }) => searchParams.get('by'));
-  assert.deepEqual(groups, ['host', 'party', 'entity', 'package', 'resource', 'source', 'marker', ...dimensions]);
+  assert.deepEqual(groups, ['host', 'party', 'owner', 'entity', 'package', 'resource', 'source', 'marker', ...dimensions]);
   const hotspots = answers[Object.keys(answers)[names.indexOf('hotspots')]];
   assert.deepEqual(hotspots.rows.map((/** @type {any[]} */ row) => row[0]), [hostile]);
 });
@@ -233,6 +233,11 @@ test('the overview opens in a saved report, with what it has', async () => {
       await page.waitForSelector(shown.startsWith('[') ? shown : `h2:has-text("${shown}")`);
       assert.equal(await page.locator('main .warning, main .failure').count(), 0, name);
       assert.ok(!(await page.locator('main').innerText()).includes(left), name);
+      // It has no address to copy, and keys lead to nothing that it lacks.
+      assert.equal(await page.locator('#copy-link').count(), 0, name);
+      await page.keyboard.press(']');
+      await page.waitForSelector('main[data-ready] .overview');
+      assert.equal(await page.locator('main .warning, main .failure, main a.button:not([href])').count(), 0, name);
       assert.deepEqual(heard, [], name);
       await page.close();
     }

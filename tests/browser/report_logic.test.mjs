@@ -286,6 +286,8 @@ test('cells that a spreadsheet would run get an apostrophe; numbers stay numbers
 
 test('texts of strangers stay in their cell of Markdown, as code', () => {
   const rows = [{ a: 'f(x)', b: 1.5 }, { a: '`|\\ [x](http://evil.example) @all <b>\n| y |', b: null }, { a: '', b: 0 }];
+  assert.equal(text.markdown(['a'], [{ a: ['x|y', '[z](u)'] }, { a: true }]), '| a |\n| --- |\n| <code>&#91;&#34;x&#124;y&#34;&#44;&#34;&#91;z&#93;&#40;u&#41;&#34;&#93;</code> |\n| true |\n');
+  assert.ok(!text.markdown(['a'], [{ a: `${'a'.repeat(199)}\u{1F600}b` }]).includes('\uFFFD'));
   assert.equal(text.markdown(['a', 'b'], rows), '| a | b |\n| --- | --- |\n| `f(x)` | 1.5 |\n'
     + '| <code>&#96;&#124;&#92; &#91;x&#93;&#40;http&#58;&#47;&#47;evil&#46;example&#41; &#64;all &#60;b&#62;&#92;u&#123;a&#125;&#124; y &#124;</code> |  |\n|  | 0 |\n');
 });
