@@ -427,7 +427,7 @@ const asked = () => Object.values(current?.answers ?? {});
 const showSql = () => dialog('SQL', asked().map(({ sql }) => sql).filter(Boolean).map((sql) => sql.replace(/;*\s*$/, ';')).join('\n\n'));
 const showCommand = () => dialog('Command', [...new Set(asked().map(({ command }) => command).filter(Boolean))].join('\n') || 'No command of fleetprof prints this; the SQL does.');
 const viewAddress = () => new URL(address(pinned(state, Date.now())), location.href).href;
-/** The address of a saved file is of no use elsewhere, and names folders of its reader. */
+/** A saved file has a local path, which helps nobody elsewhere and names folders of its reader. */
 const copyLink = () => (inHash ? tell('This file has no address.') : page.copy(viewAddress()));
 
 /** @param {string} name @param {string} type @param {string | Uint8Array<ArrayBuffer> | Blob} content */

@@ -150,7 +150,7 @@ test('all sites are judged; those for which time or the database does not suffic
   assert.deepEqual(complaints.splice(0).filter((line) => !/503/.test(line)), []);
 });
 
-test('what is said of budgets leads to the budgets, and each of them to what it limits', async () => {
+test('the sentence on budgets leads to their table, and each of them to what it limits', async () => {
   await open('/stepped?since=7d');
   await page.click('.needs a:has-text("budget exceeded")');
   await arrived('/stepped/vitals?since=7d');
