@@ -47,7 +47,7 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    rounding constant double precision := 1e-9;
+    rounding constant double precision := 1e-6;
 begin
     common := 0;
     common_error := 0;
