@@ -14,6 +14,7 @@ const number = new RegExp(`(?<=^|${field})-?\\d{1,15}(?=$|${field})|-?\\d+(?:\\.
  * @typedef {object} Question
  * @property {string} sql one statement without a semicolon
  * @property {number} [tolerance] how much floating numbers may differ, relatively
+ * @property {number} [least] smaller numbers may differ as much as this one
  *
  * @typedef {{ rows: string[], error: string }} Answer
  */
@@ -59,12 +60,12 @@ const firstDifference = (a, b) => a.map((value, i) => value - b[i]).find((differ
  * @param {Answer} actual
  * @returns {string | undefined} how they differ
  */
-export function difference({ sql, tolerance = 1e-9 }, expected, actual) {
+export function difference({ sql, tolerance = 1e-9, least = 1e-6 }, expected, actual) {
   if (expected.error !== actual.error) return `${sql}\n  expected ${expected.error || 'rows'}, got ${actual.error || 'rows'}`;
   if (expected.rows.length !== actual.rows.length) return `${sql}\n  expected ${expected.rows.length} rows, got ${actual.rows.length}`;
   const [wanted, given] = [sorted(expected.rows), sorted(actual.rows)];
   const bad = wanted.findIndex(({ text, numbers }, i) => text !== given[i].text
-    || numbers.some((value, n) => Math.abs(value - given[i].numbers[n]) > tolerance * Math.max(Math.abs(value), 1e-6)));
+    || numbers.some((value, n) => Math.abs(value - given[i].numbers[n]) > tolerance * Math.max(Math.abs(value), least)));
   return bad < 0 ? undefined
     : `${sql}\n  expected ${JSON.stringify(wanted[bad]).slice(0, 400)}\n  got      ${JSON.stringify(given[bad]).slice(0, 400)}`;
 }
