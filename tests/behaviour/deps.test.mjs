@@ -8,7 +8,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { repository, run, temporaryDir } from './stack.mjs';
+import { aptFolders } from './apt.mjs';
+import { repository, run } from './stack.mjs';
 
 const hasApt = fs.existsSync('/usr/bin/apt-get');
 
@@ -18,19 +19,12 @@ const entry = (name, version, more = '') => `Package: ${name}\nSource: manager\n
 /** @param {string} name @param {string} [more] */
 const listed = (name, more = '') => entry(name, 2, `${more}Filename: ./${name}.deb\nSize: 1\nSHA256: ${'0'.repeat(64)}\n`);
 
-/** Makes folders for apt and dpkg. @param {string[]} offered @param {string[]} installed */
+/** Folders for apt and dpkg, and a repository. @param {string[]} offered @param {string[]} installed */
 function folders(offered, installed) {
-  const dir = temporaryDir('apt');
-  for (const name of ['lists/partial', 'cache/archives/partial', 'log', 'repository', 'parts', 'dpkg/updates', 'dpkg/info']) fs.mkdirSync(path.join(dir, name), { recursive: true });
-  fs.chmodSync(dir, 0o755);
-  fs.writeFileSync(path.join(dir, 'repository/Packages'), offered.join('\n'));
-  fs.writeFileSync(path.join(dir, 'dpkg/status'), installed.join('\n'));
-  fs.writeFileSync(path.join(dir, 'sources.list'), `deb [trusted=yes] file:${dir}/repository ./\n`);
-  fs.writeFileSync(path.join(dir, 'apt.conf'), `
-    Dir::State "${dir}"; Dir::State::lists "${dir}/lists"; Dir::State::status "${dir}/dpkg/status"; Dir::Cache "${dir}/cache"; Dir::Log "${dir}/log";
-    Dir::Etc::sourcelist "${dir}/sources.list"; Dir::Etc::sourceparts "${dir}/parts"; Dir::Etc::preferencesparts "${dir}/parts"; APT::Sandbox::User "root";
-    Acquire::Languages "none";\n`);
-  return { dir, env: { APT_CONFIG: path.join(dir, 'apt.conf'), DPKG_ADMINDIR: path.join(dir, 'dpkg'), LC_ALL: 'C' } };
+  const made = aptFolders((dir) => `deb [trusted=yes] file:${dir}/repository ./\n`, installed);
+  fs.mkdirSync(path.join(made.dir, 'repository'));
+  fs.writeFileSync(path.join(made.dir, 'repository/Packages'), offered.join('\n'));
+  return made;
 }
 
 /** @param {NodeJS.ProcessEnv} env */
