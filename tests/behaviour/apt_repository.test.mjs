@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+/** tools/apt-repository with a key of its own and packages made up, and Debian's own apt, which takes them over HTTP or refuses. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { aptFolders } from './apt.mjs';
+import { freePort, repository, run, runOrThrow, temporaryDir } from './stack.mjs';
+
+const skip = !fs.existsSync('/usr/bin/apt-ftparchive') && 'no apt-utils';
+const tool = path.join(repository, 'tools/apt-repository');
+const work = temporaryDir('packages');
+const env = { GNUPGHOME: path.join(work, 'gpg') };
+const key = 'releaser@shop.example';
+const root = path.join(work, 'served');
+/** @type {string[]} the paths that apt asked for */
+const asked = [];
+let address = '';
+
+/** @param {string} user */
+const makeKey = (user) => runOrThrow(['gpg', '--batch', '--passphrase', '', '--quick-generate-key', user, 'ed25519', 'sign', 'never'], { env });
+
+const server = http.createServer(({ url = '' }, response) => {
+  asked.push(url);
+  const file = path.join(root, decodeURIComponent(url));
+  if (fs.existsSync(file)) response.end(fs.readFileSync(file)); else response.writeHead(404).end();
+});
+
+before(async () => {
+  if (skip) return;
+  fs.mkdirSync(env.GNUPGHOME, { mode: 0o700 });
+  for (const user of [key, 'other@shop.example', 'twin-a@shop.example', 'twin-b@shop.example']) await makeKey(user);
+  const port = await freePort();
+  await new Promise((resolve) => { server.listen(port, '127.0.0.1', () => resolve(undefined)); });
+  address = `http://127.0.0.1:${port}`;
+});
+after(async () => {
+  server.close();
+  if (!skip) await run(['gpgconf', '--kill', 'all'], { env });
+});
+
+/**
+ * Makes a package and returns its file.
+ * @param {string} name @param {string} version
+ * @param {{ architecture?: string, depends?: string, content?: string, folder?: string }} [more]
+ */
+async function makePackage(name, version, { architecture = 'amd64', depends, content = version, folder = 'debs' } = {}) {
+  const tree = path.join(temporaryDir('deb'), name);
+  fs.mkdirSync(path.join(tree, 'DEBIAN'), { recursive: true });
+  fs.chmodSync(path.join(tree, 'DEBIAN'), 0o755);
+  fs.writeFileSync(path.join(tree, 'DEBIAN/control'), [`Package: ${name}`, `Version: ${version}`, `Architecture: ${architecture}`, ...depends ? [`Depends: ${depends}`] : [],
+    'Maintainer: Nobody <nobody@example.org>', 'Description: made up', ''].join('\n'));
+  fs.writeFileSync(path.join(tree, 'content'), content);
+  const file = path.join(work, folder, `${name}_${version.replace(/^\d+:/, '')}_${architecture}.deb`);
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  await runOrThrow(['dpkg-deb', '--root-owner-group', '--build', tree, file], { env: { SOURCE_DATE_EPOCH: '0' } });
+  return file;
+}
+
+/** @param {string[]} args @param {NodeJS.ProcessEnv} [more] */
+const publish = (args, more) => run([tool, ...args], { env: { ...env, ...more } });
+
+/** @param {string[]} args */
+async function published(...args) {
+  const { code, stdout, stderr } = await publish(args);
+  assert.equal(code, 0, stderr);
+  return stdout;
+}
+
+/** Makes a repository with one version of fleetprof, and returns its name below the server's address. @param {string} name */
+async function firstVersion(name) {
+  await published(path.join(root, name), key, 'bookworm', await makePackage('fleetprof', '0.1.0'), await makePackage('fleetprof-agent', '0.1.0', { architecture: 'all' }));
+  return name;
+}
+
+/** A machine with the repository as its only source. @param {string} name @param {string} [suite] @param {string[]} [installed] */
+function machine(name, suite = 'bookworm', installed = []) {
+  const { dir, env: own } = aptFolders((folder) => `deb [arch=amd64 signed-by=${folder}/fleetprof.gpg] ${address}/${name} ${suite} main\n`, installed);
+  fs.copyFileSync(path.join(root, name, 'fleetprof.gpg'), path.join(dir, 'fleetprof.gpg'));
+  const apt = (/** @type {string[]} */ ...args) => run(['apt-get', '-q', '-o', 'APT::Architecture=amd64', ...args], { env: own });
+  return {
+    dir,
+    apt,
+    /** Fails also for what apt would only warn of. */
+    update: () => apt('update', '--error-on=any'),
+    /** @param {string} [what] */
+    async versions(what = 'fleetprof') {
+      return [...(await runOrThrow(['apt-cache', '-o', 'APT::Architecture=amd64', 'madison', what], { env: own })).matchAll(/\| *(\S+) *\|/g)].map(([, version]) => version);
+    },
+    /** @param {string} what */
+    download: (what) => run(['sh', '-c', 'cd "$1" && apt-get -q -o APT::Architecture=amd64 download "$2"', 'sh', dir, what], { env: own }),
+  };
+}
+
+/** The files of a folder with what is in them. @param {string} dir */
+const contents = (dir) => Object.fromEntries(/** @type {string[]} */ (fs.readdirSync(dir, { recursive: true })).sort()
+  .map((name) => [name, path.join(dir, name)]).filter(([, file]) => fs.statSync(file).isFile()).map(([name, file]) => [name, fs.readFileSync(file, 'latin1')]));
+
+/** @param {string} name */
+const pool = (name) => fs.readdirSync(path.join(root, name, 'pool/bookworm')).sort();
+
+test('apt takes packages by the signature, and sees a newer version', { skip }, async () => {
+  await firstVersion('plain');
+  const { apt, update, versions, download } = machine('plain');
+  asked.length = 0;
+  assert.equal((await update()).code, 0);
+  assert.ok(asked.some((url) => /\/dists\/bookworm\/main\/binary-amd64\/by-hash\/SHA256\/[0-9a-f]{64}$/.test(url)), asked.join('\n'));
+  assert.deepEqual(await versions(), ['0.1.0']);
+  assert.deepEqual(await versions('fleetprof-agent'), ['0.1.0']);
+  const { code, stderr } = await download('fleetprof=0.1.0');
+  assert.equal(code, 0, stderr);
+
+  const said = await published(path.join(root, 'plain'), key, 'bookworm', await makePackage('fleetprof', '0.2.0'));
+  assert.match(said, /bookworm has\n {2}fleetprof-agent_0\.1\.0_all\.deb\n {2}fleetprof_0\.1\.0_amd64\.deb\n {2}fleetprof_0\.2\.0_amd64\.deb\n$/);
+  assert.equal((await update()).code, 0);
+  assert.deepEqual(await versions(), ['0.2.0', '0.1.0']);
+  const simulated = await apt('install', '--simulate', 'fleetprof', 'fleetprof-agent');
+  assert.match(simulated.stdout, /^Inst fleetprof \(0\.2\.0 fleetprof:bookworm \[amd64\]\)$/m, simulated.stderr);
+});
+
+/** @param {string} dir @param {RegExp} names @param {(file: string) => void} change */
+function changeFiles(dir, names, change) {
+  const files = Object.keys(contents(dir)).filter((name) => names.test(name));
+  assert.ok(files.length > 0);
+  for (const name of files) change(path.join(dir, name));
+}
+const grow = (/** @type {string} */ file) => fs.appendFileSync(file, '\n');
+/** The last letter of a word becomes another one: the length stays. @param {string} word */
+const spoil = (word) => (/** @type {string} */ file) => fs.writeFileSync(file, fs.readFileSync(file, 'latin1').replace(word, `${word.slice(0, -1)}X`), 'latin1');
+
+/** A change to a repository: its name, how it is made, and what apt answers. @type {[string, (dir: string) => unknown, RegExp][]} */
+const attacks = [
+  ['longer indexes', (dir) => changeFiles(dir, /\/Packages|by-hash/, grow), /unexpected size|Hash Sum mismatch/],
+  ['another index of the same length', (dir) => {
+    changeFiles(dir, /\/Packages|by-hash/, (file) => (/^Package: /.test(fs.readFileSync(file, 'latin1')) ? spoil('made up')(file) : fs.rmSync(file)));
+  }, /Hash Sum mismatch/],
+  ['a changed list of indexes', (dir) => changeFiles(dir, /InRelease$/, spoil('Suite: bookworm')), /signature is invalid|BADSIG|not valid|digest/i],
+  ['no signature', (dir) => changeFiles(dir, /InRelease$|Release\.gpg$/, fs.rmSync), /is not signed/],
+  ['a list of indexes without its signature', (dir) => changeFiles(dir, /InRelease$/, (file) => fs.copyFileSync(file.replace('InRelease', 'Release'), file)), /not signed|NOSPLIT|NODATA/],
+  ['the signature of another key', async (dir) => {
+    for (const [sign, name] of [['--detach-sign', 'Release.gpg'], ['--clear-sign', 'InRelease']]) {
+      await runOrThrow(['gpg', '--batch', '--yes', '--armor', '--local-user', 'other@shop.example', sign, '--output', path.join(dir, 'dists/bookworm', name), path.join(dir, 'dists/bookworm/Release')], { env });
+    }
+  }, /NO_PUBKEY|not available|Missing key/],
+];
+
+test('apt refuses what was changed behind the signature', { skip }, async () => {
+  await firstVersion('honest');
+  for (const [i, [what, attack, says]] of attacks.entries()) {
+    fs.cpSync(path.join(root, 'honest'), path.join(root, `attacked${i}`), { recursive: true });
+    const { update, versions } = machine(`attacked${i}`);
+    await attack(path.join(root, `attacked${i}`));
+    const { code, stderr } = await update();
+    assert.notEqual(code, 0, what);
+    assert.match(stderr, says, what);
+    assert.deepEqual(await versions(), [], what);
+  }
+  const { update, download } = machine('honest');
+  assert.equal((await update()).code, 0);
+  changeFiles(path.join(root, 'honest'), /fleetprof_.*\.deb$/, (file) => fs.writeFileSync(file, Buffer.alloc(fs.statSync(file).size)));
+  assert.match((await download('fleetprof')).stderr, /Hash Sum mismatch/);
+});
+
+test('the newest versions stay, and what was dropped can be had for one more run', { skip }, async () => {
+  const dir = path.join(root, 'kept');
+  // In this order for dpkg, in another one for sort.
+  const versions = ['0.9.0~rc1', '0.9.0', '0.10.0', '1:0.1.0', '1:0.1.1'];
+  const add = async (/** @type {string} */ version, /** @type {string[]} */ ...options) => published(...options, dir, key, 'bookworm', await makePackage('fleetprof', version));
+  for (const version of versions.slice(0, 3)) await add(version);
+  const earlier = machine('kept');
+  assert.equal((await earlier.update()).code, 0);
+  await add(versions[3]);
+  const now = machine('kept');
+  assert.equal((await now.update()).code, 0);
+  assert.deepEqual(await now.versions(), ['1:0.1.0', '0.10.0', '0.9.0']);
+  assert.equal((await earlier.download('fleetprof=0.9.0~rc1')).code, 0);
+  assert.equal(pool('kept').length, 4);
+
+  await add(versions[4], '--keep', '2');
+  assert.equal((await now.update()).code, 0);
+  assert.deepEqual(await now.versions(), ['1:0.1.1', '1:0.1.0']);
+  assert.deepEqual(pool('kept'), ['0.1.0', '0.1.1', '0.10.0', '0.9.0'].map((version) => `fleetprof_${version}_amd64.deb`));
+  await add(versions[4]);
+  assert.deepEqual(pool('kept'), ['0.1.0', '0.1.1'].map((version) => `fleetprof_${version}_amd64.deb`));
+  assert.equal(fs.readdirSync(path.join(dir, 'dists/bookworm/main/binary-amd64/by-hash/SHA256')).length, 3);
+});
