@@ -186,3 +186,89 @@ test('the newest versions stay, and what was dropped can be had for one more run
   assert.deepEqual(pool('kept'), ['0.1.0', '0.1.1'].map((version) => `fleetprof_${version}_amd64.deb`));
   assert.equal(fs.readdirSync(path.join(dir, 'dists/bookworm/main/binary-amd64/by-hash/SHA256')).length, 3);
 });
+
+test('a release of Debian has packages of its own, and an upgrade of Debian takes them', { skip }, async () => {
+  const name = await firstVersion('suites');
+  const module = (/** @type {string} */ suite, /** @type {string} */ abi) => makePackage('libnginx-mod-http-fleetprof', '0.1.0', { folder: suite, depends: `nginx-abi-${abi}` });
+  const nginx = (/** @type {string} */ suite, /** @type {string} */ version) => makePackage(`nginx-abi-${version}`, version, { folder: suite });
+  await published(path.join(root, name), key, 'bookworm', await module('bookworm', '1.22'), await nginx('bookworm', '1.22'));
+  // The agent's package is the same file on both.
+  await published(path.join(root, name), key, 'trixie', await module('trixie', '1.26'), await nginx('trixie', '1.26'), path.join(work, 'debs/fleetprof-agent_0.1.0_all.deb'));
+  const index = fs.readFileSync(path.join(root, name, 'dists/bookworm/main/binary-amd64/Packages'), 'utf8');
+  const installed = index.split('\n\n').filter((entry) => /^Package: (lib)?nginx/.test(entry)).map((entry) => `${entry.replace(/\n/, '\nStatus: install ok installed\n')}\n`);
+  assert.equal(installed.length, 2);
+  const { update, apt } = machine(name, 'trixie', installed);
+  assert.equal((await update()).code, 0);
+  const { stdout, stderr } = await apt('dist-upgrade', '--simulate');
+  assert.match(stdout, /^Inst libnginx-mod-http-fleetprof \[0\.1\.0\] \(0\.1\.0 fleetprof:trixie \[amd64\]\)/m, stdout + stderr);
+});
+
+test('a mistake is named, and nothing changes', { skip }, async () => {
+  const dir = path.join(root, await firstVersion('mistakes'));
+  const good = path.join(work, 'debs/fleetprof_0.1.0_amd64.deb');
+  const text = path.join(work, 'text.deb');
+  fs.writeFileSync(text, 'text');
+  for (const version of ['0.2.0', '0.3.0']) await published(dir, key, 'bookworm', await makePackage('fleetprof', version));
+  /** @type {[string[], RegExp][]} */
+  const mistakes = [
+    [[dir, 'nobody@shop.example', 'bookworm', good], /gpg has no secret key "nobody@shop\.example"/],
+    [[dir, 'twin', 'bookworm', good], /gpg has several secret keys "twin": name one by its fingerprint: [0-9A-F]{40} [0-9A-F]{40}$/m],
+    [[dir, 'other@shop.example', 'bookworm', good], /is signed with key [0-9A-F]{40}: machines that use it would refuse [0-9A-F]{40}$/m],
+    [[dir, key, 'sid', good], /suite "sid": it is one of bookworm trixie/],
+    [[dir, key, 'bookworm', good, text], /text\.deb is not a Debian package/],
+    [[dir, key, 'bookworm', `${good}x`], /amd64\.debx: there is no such file/],
+    [[dir, key, 'bookworm', await makePackage('fleetprof', '0.2.0', { content: 'other', folder: 'other' })], /bookworm has this version with other bytes; give the package a new version/],
+    [[dir, key, 'trixie', good], /was built for bookworm, which has the same file/],
+    [[dir, key, 'bookworm', await makePackage('fleetprof', '0.0.9')], /fleetprof_0\.0\.9_amd64\.deb: 3 newer versions are there/],
+    [['--keep', '0', dir, key, 'bookworm', good], /--keep "0": the number of versions, 1 or more/],
+    [[dir, key, 'bookworm'], /tools\/apt-repository \[--keep N\] DIRECTORY KEY SUITE PACKAGE\.deb/],
+  ];
+  const before = contents(root);
+  for (const [args, says] of mistakes) {
+    const { code, stderr } = await publish(args);
+    assert.notEqual(code, 0, args.join(' '));
+    assert.match(stderr, says);
+    assert.deepEqual(contents(root), before, args.join(' '));
+  }
+  const { code, stderr } = await run(['flock', dir, tool, dir, key, 'bookworm', good], { env });
+  assert.notEqual(code, 0);
+  assert.match(stderr, /another run changes it/);
+});
+
+test('killed before any of its changes, it leaves a whole repository', { skip, timeout: 300_000 }, async () => {
+  const whole = path.join(root, await firstVersion('whole'));
+  const dir = path.join(root, 'broken');
+  const next = await makePackage('fleetprof', '0.2.0');
+  const begin = () => {
+    for (const name of fs.readdirSync(root)) if (name.startsWith('broken')) fs.rmSync(path.join(root, name), { recursive: true });
+    fs.cpSync(whole, dir, { recursive: true });
+  };
+  begin();
+  const earlier = machine('broken');
+  assert.equal((await earlier.update()).code, 0);
+  // A program that counts, and kills the tool instead of its Nth run.
+  const programs = path.join(work, 'programs');
+  fs.mkdirSync(programs);
+  fs.writeFileSync(path.join(programs, 'mv'), '#!/bin/sh\necho x >>"$COUNT"\n[ "$(wc -l <"$COUNT")" -lt "$KILL_AT" ] || kill -9 0\nexec /bin/mv "$@"\n', { mode: 0o755 });
+  const seen = { old: 0, new: 0 };
+  for (let at = 1, killed = true; killed; at++) {
+    begin();
+    const count = path.join(work, `count${at}`);
+    const { code } = await run(['setsid', '--wait', tool, dir, key, 'bookworm', next],
+      { env: { ...env, PATH: `${programs}:${process.env.PATH}`, COUNT: count, KILL_AT: String(at) } });
+    killed = code !== 0;
+    const later = machine('broken');
+    const { code: updated, stderr } = await later.update();
+    assert.equal(updated, 0, `change ${at}: ${stderr}`);
+    const [newest] = await later.versions();
+    seen[newest === '0.1.0' ? 'old' : 'new']++;
+    assert.equal((await later.download('fleetprof')).code, 0, `change ${at}`);
+    assert.equal((await earlier.download('fleetprof=0.1.0')).code, 0, `change ${at}`);
+    fs.rmSync(path.join(earlier.dir, 'fleetprof_0.1.0_amd64.deb'));
+    if (!killed) continue;
+    await published(dir, key, 'bookworm', next);
+    assert.equal((await later.update()).code, 0, `after change ${at}`);
+    assert.deepEqual(await later.versions(), ['0.2.0', '0.1.0'], `after change ${at}`);
+  }
+  assert.ok(seen.old > 10 && seen.new === 1, JSON.stringify(seen));
+});
