@@ -17,11 +17,12 @@ in_tab() {
         !in_tabs || shown' "$1"
 }
 
-# run_block PAGE HEADING N [COMMAND…]: runs it in folder $in, or here; COMMAND… starts its shell.
+# run_block PAGE HEADING N [COMMAND…]: runs it in folder $in, or here; COMMAND… starts its shell. $edit is for sed: what
+# readers put in place of an example.
 # The file $ran gets a line for it.
 run_block() {
     local lines
-    lines=$(block "$1" "$2" "$3")
+    lines=$(block "$1" "$2" "$3" | sed "${edit-}")
     [ -n "$lines" ] || fail "docs/$1 has no block $3 below \"$2\""
     printf '%s: %s: %s\n' "$1" "$2" "$3" >>"$ran"
     printf '== docs/%s: %s\n%s\n' "$1" "$2" "$lines" >&2

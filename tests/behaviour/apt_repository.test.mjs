@@ -6,7 +6,9 @@ import http from 'node:http';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
+import { fencedBlocks, section } from '../markdown.mjs';
 import { aptFolders } from './apt.mjs';
+import { runInSandbox, sandboxMissing } from './sandbox.mjs';
 import { freePort, repository, run, runOrThrow, temporaryDir } from './stack.mjs';
 
 const skip = !fs.existsSync('/usr/bin/apt-ftparchive') && 'no apt-utils';
@@ -201,6 +203,27 @@ test('a release of Debian has packages of its own, and an upgrade of Debian take
   assert.equal((await update()).code, 0);
   const { stdout, stderr } = await apt('dist-upgrade', '--simulate');
   assert.match(stdout, /^Inst libnginx-mod-http-fleetprof \[0\.1\.0\] \(0\.1\.0 fleetprof:trixie \[amd64\]\)/m, stdout + stderr);
+});
+
+test("the first lines of getting-started.md add a repository to this machine's apt", { skip }, async (t) => {
+  const missing = await sandboxMissing();
+  if (missing) return t.skip(missing);
+  const suite = /^VERSION_CODENAME=(.*)$/m.exec(fs.readFileSync('/etc/os-release', 'utf8'))?.[1] ?? '';
+  await published(path.join(root, 'first'), key, suite, await makePackage('fleetprof', '0.1.0', { folder: 'first' }));
+  const page = fs.readFileSync(path.join(repository, 'docs/getting-started.md'), 'utf8');
+  const [{ text }] = fencedBlocks(section(page, '## 1. Install'));
+  assert.match(text, /^address=https:\/\/packages\.shop\.example$/m);
+  const { code, stdout, stderr } = await runInSandbox([
+    'rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/* /var/lib/apt/lists/*',
+    'unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY',
+    'echo \'Acquire::http::Proxy::127.0.0.1 "DIRECT";\' >/etc/apt/apt.conf.d/zz-direct',
+    `python3 -m http.server --bind 127.0.0.1 --directory '${path.join(root, 'first')}' 8700 &`,
+    'curl -fsS --retry 20 --retry-connrefused http://127.0.0.1:8700/fleetprof.gpg -o /dev/null',
+    text.replace('https://packages.shop.example', 'http://127.0.0.1:8700'),
+    'apt-cache policy fleetprof',
+  ]);
+  assert.equal(code, 0, stdout + stderr);
+  assert.match(stdout, new RegExp(`^  Candidate: 0\\.1\\.0\n[^]* http://127\\.0\\.0\\.1:8700 ${suite}/main amd64 Packages$`, 'm'), stderr);
 });
 
 test('a mistake is named, and nothing changes', { skip }, async () => {

@@ -26,8 +26,11 @@ const pages = {
   upgrading: read('docs/upgrading.md'),
 };
 
-/** @param {string} page @returns {string[]} what the page tells its readers to run */
-const commands = (page) => fencedBlocks(page).filter(({ language }) => language === 'sh').map(({ text }) => text);
+/**
+ * Returns what the page tells its readers to run, except the lines that add the repository: tests/behaviour/apt_repository.test.mjs does.
+ * @param {string} page
+ */
+const commands = (page) => fencedBlocks(page).filter(({ language, text }) => language === 'sh' && !text.includes('/etc/apt/')).map(({ text }) => text);
 
 /** Stands in for apt-get, systemctl and Debian's tools for httpd's configuration. */
 const machine = `
