@@ -87,9 +87,9 @@ for (const [name, world] of Object.entries(worlds)) {
     const [bias, halfBias] = errors.map(mean);
     t.diagnostic(`p75 ${now.toFixed(0)}, gone ${gone.toFixed(0)}, halved ${half.toFixed(0)} ms; errors of the gain ${bias.toFixed(1)} ± `
       + `${Math.sqrt(mean(errors[0].map((error) => (error - bias) ** 2))).toFixed(1)}, of half ${halfBias.toFixed(1)} ms; ${held} of ${runs} intervals hold it`);
-    // Three standard errors of few runs.
+    // Three standard errors of fewer runs than the promise is about.
     const chance = 3 * Math.sqrt(mean(errors[0].map((error) => error ** 2)) / runs);
-    const most = (/** @type {number} */ gain) => Math.max(5, 0.05 * gain) + (isLong ? 0 : chance);
+    const most = (/** @type {number} */ gain) => Math.max(5, 0.05 * gain) + (runs >= 20 ? 0 : chance);
     assert.ok(Math.abs(bias) <= most(now - gone), `${bias} ms of ${now - gone}`);
     assert.ok(Math.abs(halfBias) <= most(now - half), `${halfBias} ms of ${now - half}`);
   });
