@@ -220,6 +220,83 @@ $$;
 comment on function fleetprof_data.level_shift is
     'Returns the hour (its place) from which values have another level, the range of hours that contains it with 95 %, the change as a share with its interval, and the probability of such a change by chance; nulls if there are too few values. buckets: hours in order, with their values and weights; zone: the time zone of days and weekends.';
 
+create or replace function fleetprof_data.dated_shifts(
+    side         fleetprof_data.compared_side,
+    zone         text,
+    numbers      integer[],
+    buckets      timestamptz[],
+    level_values double precision[],
+    weights      double precision[]
+)
+returns table (
+    number          integer,
+    begins          timestamptz,
+    begins_from     timestamptz,
+    begins_until    timestamptz,
+    change          double precision,
+    change_low      double precision,
+    change_high     double precision,
+    p               double precision,
+    nearest_release text,
+    release_began   timestamptz
+)
+language plpgsql stable parallel safe rows 1
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    -- The limit is strict, because people look at many trends.
+    most_p constant double precision := 0.01;
+begin
+    return query
+    with shift as materialized (
+        select number, series.buckets, shift.*
+        from (
+            select
+                number,
+                array_agg(bucket order by bucket) as buckets,
+                array_agg(level_value order by bucket) as level_values,
+                array_agg(weight order by bucket) as weights
+            from unnest(dated_shifts.numbers, dated_shifts.buckets, dated_shifts.level_values, dated_shifts.weights)
+                as hour (number, bucket, level_value, weight)
+            group by number
+        ) as series
+        cross join lateral level_shift(series.buckets, series.level_values, series.weights, dated_shifts.zone) as shift
+        where shift.p <= most_p
+    ),
+    -- A release seen in the first hour may have begun earlier.
+    began as materialized (
+        select release, first_hour
+        from (select *, min(first_hour) over () as first_of_all from (
+            select release, rollout_begin(array_agg(bucket), array_agg(uploads)) as first_hour
+            from (
+                select group_id as segment_id, bucket, unnest(uploads) as uploads
+                from total_packed
+                where is_selected((dated_shifts.side).segment_hours, sealed, group_id, bucket, span)
+            ) as entry
+            join segment using (segment_id)
+            where uploads > 0
+            group by release
+        ) as life) as life
+        where first_hour > first_of_all
+    )
+    select
+        number, buckets[place], buckets[low_place], buckets[high_place], change, change_low, change_high, p, nearest.release,
+        nearest.first_hour
+    from shift
+    left join lateral (
+        select *
+        from began
+        where first_hour between buckets[low_place] - interval '1 hour' and buckets[high_place] + interval '1 hour'
+        order by abs(extract(epoch from first_hour - buckets[place])), release
+        limit 1
+    ) as nearest on true;
+end
+$$;
+
+comment on function fleetprof_data.dated_shifts is
+    'Returns since when values have another level, and the release that began nearest to it; no row if chance explains it, or there are too few hours. numbers: which series an hour is of; parallel to buckets, level_values and weights. side: what the hours select.';
+
 create or replace function fleetprof.change_point(
     by  text,
     key text,
@@ -242,8 +319,6 @@ as $$
 #variable_conflict use_column
 declare
     -- {{given}}
-    -- The limit is strict, because people look at many trends.
-    most_p constant double precision := 0.01;
     hours_from constant timestamptz := (select hours_from from horizon);
     side constant compared_side := compared_side(
         given, given.wanted[array_position(dimensions(), 'release')], given.since, given.until);
@@ -263,57 +338,26 @@ begin
             bucket, coalesce(value_ms, 0) as value_ms,
             coalesce(
                 case when is_dimension(change_point.by) or change_point.by = any('{mark,measure,vital}') then trend.uploads else load.loads end,
-                0) as weight
+                0)::double precision as weight
         from fleetprof.trend(change_point.by, change_point.key, 'hour',
             -- {{arguments}}
         ) as trend
         left join load using (bucket)
         where bucket >= hours_from
     ),
-    shift as (
-        select buckets, shift.*
-        from (
-            select
-                array_agg(bucket order by bucket) as buckets,
-                array_agg(value_ms order by bucket) as level_values,
-                array_agg(weight::double precision order by bucket) as weights
-            from hour
-        ) as hour
-        cross join lateral level_shift(buckets, level_values, weights, fleetprof.timezone_of(change_point.site)) as shift
-        where shift.p <= most_p
-    ),
-    -- A release seen in the first hour may have begun earlier.
-    began as (
-        select release, first_hour
-        from (select *, min(first_hour) over () as first_of_all from (
-            select release, rollout_begin(array_agg(bucket), array_agg(uploads)) as first_hour
-            from (
-                select group_id as segment_id, bucket, unnest(uploads) as uploads
-                from total_packed
-                where is_selected(side.segment_hours, sealed, group_id, bucket, span)
-            ) as entry
-            join segment using (segment_id)
-            where uploads > 0
-            group by release
-        ) as life) as life
-        where first_hour > first_of_all
+    series as (
+        select
+            array_agg(1) as numbers, array_agg(bucket) as buckets, array_agg(value_ms) as level_values, array_agg(weight) as weights
+        from hour
     )
-    select
-        buckets[place], buckets[low_place], buckets[high_place], change, change_low, change_high, p, nearest.release,
-        nearest.first_hour
-    from shift
-    left join lateral (
-        select *
-        from began
-        where first_hour between buckets[low_place] - interval '1 hour' and buckets[high_place] + interval '1 hour'
-        order by abs(extract(epoch from first_hour - buckets[place])), release
-        limit 1
-    ) as nearest on true;
+    select begins, begins_from, begins_until, change, change_low, change_high, p, nearest_release, release_began
+    from series
+    cross join lateral dated_shifts(side, fleetprof.timezone_of(change_point.site), numbers, buckets, level_values, weights);
 end
 $$;
 
 comment on function fleetprof.change_point is
     -- {{comment of change_point}};
 
-revoke execute on function fleetprof_data.season_step, fleetprof_data.level_shift, fleetprof.change_point from public;
-grant execute on function fleetprof_data.season_step, fleetprof_data.level_shift, fleetprof.change_point to fleetprof_reader;
+revoke execute on function fleetprof_data.season_step, fleetprof_data.level_shift, fleetprof_data.dated_shifts, fleetprof.change_point from public;
+grant execute on function fleetprof_data.season_step, fleetprof_data.level_shift, fleetprof_data.dated_shifts, fleetprof.change_point to fleetprof_reader;

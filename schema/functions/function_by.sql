@@ -1,26 +1,42 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Where one function runs.
 
+create or replace function fleetprof_data.frames_with_keys(sites text[], keys text[])
+returns table (key text, frame_id bigint)
+language plpgsql stable parallel safe rows 100
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    with script as materialized (
+        select resource_id, url, script, patterns, replacements
+        from named_resource
+        where site = any(frames_with_keys.sites)
+    )
+    select key, frame_id
+    from (
+        select
+            frame_id,
+            function_key(
+                function, coalesce(source, url), coalesce(source_name(source, patterns, replacements), script), line, column_number, kind, is_stable)::text as key
+        from original_frame
+        left join script using (resource_id)
+        where original_frame.resource_id is null or script.resource_id is not null
+    ) as keyed
+    where key = any(frames_with_keys.keys);
+end
+$$;
+
+comment on function fleetprof_data.frames_with_keys is 'Returns the frames of some sites that have one of these function_keys, each with its own.';
+
 create or replace function fleetprof_data.frames_with_key(sites text[], key text)
 returns bigint[]
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
 as $$
-#variable_conflict use_column
 begin
-    return array(
-        with script as materialized (
-            select resource_id, url, script, patterns, replacements
-            from named_resource
-            where site = any(frames_with_key.sites)
-        )
-        select frame_id
-        from original_frame
-        left join script using (resource_id)
-        where (original_frame.resource_id is null or script.resource_id is not null)
-            and function_key(
-                function, coalesce(source, url), coalesce(source_name(source, patterns, replacements), script), line, column_number, kind, is_stable)::text
-                = frames_with_key.key);
+    return array(select frame_id from frames_with_keys(frames_with_key.sites, array[frames_with_key.key]));
 end
 $$;
 
@@ -138,5 +154,5 @@ $$;
 comment on function fleetprof.function_by is
     -- {{comment of function_by}};
 
-revoke execute on function fleetprof_data.frames_with_key, fleetprof.function_by from public;
-grant execute on function fleetprof_data.frames_with_key, fleetprof.function_by to fleetprof_reader;
+revoke execute on function fleetprof_data.frames_with_keys, fleetprof_data.frames_with_key, fleetprof.function_by from public;
+grant execute on function fleetprof_data.frames_with_keys, fleetprof_data.frames_with_key, fleetprof.function_by to fleetprof_reader;
