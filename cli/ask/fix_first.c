@@ -89,8 +89,11 @@ static const char *const told[TABLE] = {
     [JSON] = "jsonb_build_object('site', $1::text) || to_jsonb(found)",
     [FUNCTION_KEY] = "coalesce(function_key, '')",
     [FACT] = "'takes at most ' || " MS("gain_ms") " || ' of ' || " MS(
-        "p75_ms") " || ' at the 75th percentile (95 % between ' || " INTERVAL " || ')'",
-    [PLACE] = "concat_ws(' on ', resource || coalesce(':' || line, ''), nullif(routes, ''))",
+        "p75_ms") " || ' at the 75th percentile (95 % between ' || " INTERVAL " || ')' || "
+                  "coalesce(', more since ' || fleetprof_data.time_words(begins), '')",
+    /* The name of a release is a stranger's as well. */
+    [PLACE] = "concat_ws(' since ', concat_ws(' on ', resource || coalesce(':' || line, ''), "
+              "nullif(routes, '')), nullif(nearest_release, ''))",
     [SOURCE] = "case when kind = 'function' and resource is distinct from generated_resource "
                "then coalesce(resource, '') else '' end",
     [SOURCE_LINE] = "coalesce(line::text, '')",

@@ -97,6 +97,8 @@ returns table (
     package            text,
     party              text,
     owner              text,
+    begins             timestamptz,
+    nearest_release    text,
     resource           text,
     line               integer,
     column_number      integer,
@@ -154,10 +156,19 @@ begin
             group by vital, shown.rank, found.route
         ) as part
         group by vital, rank
+    ),
+    -- A thing may be shown for several vitals.
+    begun as materialized (
+        select found.kind, found.name as thing_name, begins, nearest_release
+        from (
+            select array_agg(kind) as kinds, array_agg(thing_name) as names
+            from (select distinct kind, coalesce(function_key, name) as thing_name from shown) as thing
+        ) as things
+        cross join lateral cost_begins(given, kinds, names) as found
     )
     select
         rank::integer,
-        kind,
+        shown.kind,
         name,
         vital,
         array_to_string(routes, ', '),
@@ -170,13 +181,15 @@ begin
         package,
         party,
         owner,
+        begins,
+        nearest_release,
         resource,
         line,
         column_number,
         loads,
         profiled_loads,
         -- A pattern of sites has no links.
-        case when kind = 'function' and generated_resource is not null and fix_first.site = translate(fix_first.site, '%' || chr(92), '') then
+        case when shown.kind = 'function' and generated_resource is not null and fix_first.site = translate(fix_first.site, '%' || chr(92), '') then
             fleetprof.source_link(fix_first.site, generated_resource, generated_line, generated_column)
         end,
         function_key,
@@ -185,6 +198,7 @@ begin
         generated_column
     from shown
     left join route using (vital, rank)
+    left join begun on begun.kind = shown.kind and thing_name = coalesce(function_key, name)
     order by rank;
 end
 $$;

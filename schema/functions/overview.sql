@@ -387,7 +387,8 @@ begin
         select
             'fix_first', name, null,
             format('%s: %s %s → %s ms', left(name, 80), vital, number_words(p75_ms), number_words(p75_ms - gain_ms))
-                || case when party = 'third' then ', third party' else '' end || coalesce(', on ' || left(routes, 80), ''),
+                || case when party = 'third' then ', third party' else '' end || coalesce(', on ' || left(routes, 80), '')
+                || coalesce(', since ' || time_words(begins), '') || coalesce(' with ' || left(nullif(nearest_release, ''), 60), ''),
             gain_ms, 'ms', null::double precision, null, null
         from fleetprof.fix_first(
             -- {{arguments}},

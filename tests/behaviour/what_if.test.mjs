@@ -129,6 +129,7 @@ test('fix_first: one list, with routes', async () => {
     [[1, 'onClick', 'INP', '/product, /cart'], [2, 'sortReviews', 'INP', '/product, /cart']]);
   assert.equal((await ask("* from fleetprof.fix_first('shop', route => '/product', top => 1)"))[0].loads, 100);
   assert.deepEqual(await ask("* from fleetprof.fix_first('shop', route => '/cart')"), [], 'too few to say');
+  assert.deepEqual(rows.map(({ begins, nearest_release: release }) => [begins, release]), [[null, null], [null, null]], 'an hour has no begin');
 });
 
 /** @param {string[]} args */

@@ -4,7 +4,7 @@ import { ask, isAnswered, isSaved, question } from '../api.js';
 import { mostCompared, verdictBadge } from '../changes.js';
 import { emptiness } from '../emptiness.js';
 import { miniature } from '../spark.js';
-import { counted, hostOf, localised, number, visible } from '../format.js';
+import { clock, counted, hostOf, localised, number, visible } from '../format.js';
 import { button, h } from '../h.js';
 import { functionCell, nothing } from '../parts.js';
 import { literal } from '../state.js';
@@ -221,7 +221,8 @@ export const overview = {
       return [h('ol', { class: 'bars' }, rows.map((row) => h('li', { style: { '--part': `${100 * row.gain_ms / row.good_ms / most}%` } },
         h('span', { class: 'name' }, row.kind === 'function' ? functionCell(page, { ...row, function: row.name, resource: null })
           : h('a', { href: page.link({ view: 'where', by: row.kind, q: row.name }) }, visible(row.name, 80)),
-        row.party === 'third' ? h('span', { class: 'badge' }, 'third party') : null, row.routes ? h('span', { class: 'place' }, visible(row.routes, 80)) : null),
+        row.party === 'third' ? h('span', { class: 'badge' }, 'third party') : null, row.routes ? h('span', { class: 'place' }, visible(row.routes, 80)) : null,
+        row.begins ? h('span', { class: 'place' }, `since ${clock(row.begins)}${row.nearest_release ? ` with ${visible(row.nearest_release, 80)}` : ''}`) : null),
         h('a', { class: 'amount', href: page.link({ view: thresholds[row.vital] ? 'vital' : 'timing', item: row.vital }), title: `At most ${number(row.gain_ms)} ms less; 95 % between ${number(row.gain_low)} and ${number(row.gain_high)} ms` },
           `${row.vital} ${number(row.p75_ms)} → ${number(row.p75_ms - row.gain_ms)} ms`)))),
       h('p', { class: 'note' }, 'p75 without it, at best. Gains do not add up.')];
