@@ -75,5 +75,29 @@ $$;
 comment on function fleetprof_data.frame_groups is
     'Returns what each frame is listed under by package, owner, party, entity, host, resource or source, as fleetprof.cost_by says. own: own_hosts, for owner and party.';
 
-revoke execute on function fleetprof_data.frame_groups from public;
-grant execute on function fleetprof_data.frame_groups to fleetprof_reader;
+create or replace function fleetprof_data.frames_of_scripts(frame_ids bigint[], of_scripts text[], own text[])
+returns table (frame_id bigint)
+language plpgsql stable parallel safe rows 1000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    groups constant text[] := '{host,party,package}';
+    left_over bigint[] := frames_of_scripts.frame_ids;
+begin
+    for place in 1 .. cardinality(groups) loop
+        continue when frames_of_scripts.of_scripts[place] is null;
+        left_over := array(
+            select frame_id
+            from frame_groups(groups[place], left_over, frames_of_scripts.own)
+            where matches(name, frames_of_scripts.of_scripts[place]));
+    end loop;
+    return query select unnest(left_over);
+end
+$$;
+
+comment on function fleetprof_data.frames_of_scripts is
+    'Returns those of these frames that filters by host, party and package (of_scripts: in this order, null for any) select, by the names of frame_groups. own: own_hosts.';
+
+revoke execute on function fleetprof_data.frame_groups, fleetprof_data.frames_of_scripts from public;
+grant execute on function fleetprof_data.frame_groups, fleetprof_data.frames_of_scripts to fleetprof_reader;

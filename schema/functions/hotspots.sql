@@ -3,7 +3,10 @@
 
 create or replace function fleetprof.hotspots(
     -- {{filters of samples}},
-    top integer default 20
+    top     integer default 20,
+    host    text default null,
+    party   text default null,
+    package text default null
 )
 returns table (
     function          text,
@@ -43,7 +46,8 @@ begin
         function, resource, line, column_number, kind, self_ms, total_ms, self_share, total_share, samples, uploads,
         self_ms_per_load, total_ms_per_load, load_share, busy_share, is_agent, function_key, generated_resource, generated_line, generated_column,
         seen_share, owner
-    from ranked_frames(array[selected], '{1}', markers, null, hotspots.top);
+    from ranked_frames(array[selected], '{1}', markers, null, hotspots.top,
+        array[hotspots.host, hotspots.party, hotspots.package]);
 end
 $$;
 

@@ -4,7 +4,10 @@
 create or replace function fleetprof.measure_hotspots(
     measure_name text,
     -- {{filters of samples}},
-    top          integer default 20
+    top          integer default 20,
+    host         text default null,
+    party        text default null,
+    package      text default null
 )
 returns table (
     function          text,
@@ -55,7 +58,8 @@ begin
         function, resource, line, column_number, kind, self_ms, total_ms, self_share, total_share, samples, uploads,
         self_ms_per_load, total_ms_per_load, load_share, busy_share, is_agent, function_key, generated_resource, generated_line, generated_column,
         seen_share, owner
-    from ranked_frames(array[selected], '{1}', markers, timing_ids, measure_hotspots.top);
+    from ranked_frames(array[selected], '{1}', markers, timing_ids, measure_hotspots.top,
+        array[measure_hotspots.host, measure_hotspots.party, measure_hotspots.package]);
 end
 $$;
 

@@ -105,7 +105,8 @@ create or replace function fleetprof_data.ranked_frames(
     weights    double precision[],
     markers    smallint[],
     timing_ids bigint[],
-    top        integer
+    top        integer,
+    of_scripts text[] default null
 )
 returns table (
     function          text,
@@ -143,7 +144,8 @@ declare
     sites integer := coalesce(cardinality((ranked_frames.parts)[1].sites), 0);
     has_originals boolean := exists (select from function_table);
     is_owned boolean := exists (select from code_owner where site = any((ranked_frames.parts)[1].sites));
-    own text[] := case when is_owned then own_hosts((ranked_frames.parts)[1]) end;
+    is_filtered boolean := coalesce(num_nonnulls(variadic ranked_frames.of_scripts) > 0, false);
+    own text[] := case when is_owned or is_filtered then own_hosts((ranked_frames.parts)[1]) end;
 begin
     if ranked_frames.top < 1 then
         raise invalid_parameter_value using
@@ -184,15 +186,25 @@ begin
         where part_count <> 1
         group by frame_id
     ),
+    filtered as materialized (
+        select * from sums where is_filtered
+    ),
+    wanted as not materialized (
+        select * from sums where not is_filtered
+        union all
+        select filtered.*
+        from filtered
+        join frames_of_scripts(array(select frame_id from filtered), ranked_frames.of_scripts, own) using (frame_id)
+    ),
     -- Frames that may be the same function: they share a name that no minifier made up.
     named as materialized (
-        select sums.*, name_key
-        from sums
+        select wanted.*, name_key
+        from wanted
         join frame using (frame_id)
         where sites <= 1 and not has_originals
         union all
-        select sums.*, case when sites > 1 then hashtextextended(function, 0) else name_key end
-        from sums
+        select wanted.*, case when sites > 1 then hashtextextended(function, 0) else name_key end
+        from wanted
         join original_frame using (frame_id)
         where sites > 1 or has_originals
     ),
@@ -277,7 +289,7 @@ end
 $$;
 
 comment on function fleetprof_data.ranked_frames is
-    'Returns the rows of fleetprof.hotspots for parts of a selection, each with a weight that multiplies its times, page loads and, in load_share, uploads; frame_ids: all frames of a row.';
+    'Returns the rows of fleetprof.hotspots for parts of a selection, each with a weight that multiplies its times, page loads and, in load_share, uploads; frame_ids: all frames of a row; of_scripts: as frames_of_scripts takes it, null for all frames.';
 
 revoke execute on function fleetprof_data.frame_sums, fleetprof_data.ranked_frames from public;
 grant execute on function fleetprof_data.frame_sums, fleetprof_data.ranked_frames to fleetprof_reader;

@@ -42,7 +42,7 @@ function filters(first, end, hour) {
 
 /** Functions over facts, and what they are asked beside the filters; FUNCTION and KEY are of the hottest one. @type {Record<string, string[]>} */
 const factFunctions = {
-  hotspots: ["top => null", "top => null, marker => 'layout'"],
+  hotspots: ["top => null", "top => null, marker => 'layout'", "top => null, party => 'third', package => '%'"],
   estimated_hotspots: ["top => null"],
   measure_hotspots: ["measure_name => 'dom', top => null"],
   markers: ["marker => null"],
