@@ -7,7 +7,9 @@
 #include "cli/kit/message.h"
 
 #define DIMENSION(id, of, name, placeholder, usual, one, many, ...)                                \
-    {FP_FILTER_##id, usual, one, many}
+    {                                                                                              \
+        FP_FILTER_##id, usual, one, many                                                           \
+    }
 
 /* The filters that are columns of a segment, as people call them. */
 static const struct dimension {
@@ -274,6 +276,14 @@ bool fp_empty_answer_explain_site(const struct fp_filters *filters, PGconn *conn
                                   bool *is_unknown)
 {
     const enum finding found = explain_site(filters, connection);
+    *is_unknown = found == FOUND_REASON;
+    return found != COULD_NOT_ASK;
+}
+
+bool fp_empty_answer_explain_measure(const struct fp_filters *filters, const char *measure,
+                                     PGconn *connection, bool *is_unknown)
+{
+    const enum finding found = explain_measure(filters, measure, connection);
     *is_unknown = found == FOUND_REASON;
     return found != COULD_NOT_ASK;
 }

@@ -21,4 +21,8 @@ bool fp_empty_answer_explain(const struct fp_filters *filters, const char *measu
 bool fp_empty_answer_explain_site(const struct fp_filters *filters, PGconn *connection,
                                   bool *is_unknown) FP_MUST_CHECK;
 
+/* Does so if nothing was counted for the measure; *is_unknown says whether that is so. */
+bool fp_empty_answer_explain_measure(const struct fp_filters *filters, const char *measure,
+                                     PGconn *connection, bool *is_unknown) FP_MUST_CHECK;
+
 #endif

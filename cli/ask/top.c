@@ -6,17 +6,26 @@
 #include "cli/ask/columns.h"
 #include "cli/ask/empty_answer.h"
 #include "cli/ask/question_columns.h"
+#include "cli/ask/script_filters.h"
 #include "cli/kit/command.h"
 #include "cli/kit/note.h"
 #include "cli/kit/options.h"
 #include "cli/kit/terminal.h"
 
-enum { OPTION_TOP = FP_OPTION_FIRST, OPTION_MEASURE, OPTION_AGENT };
+enum {
+    OPTION_TOP = FP_OPTION_FIRST,
+    OPTION_MEASURE,
+    OPTION_AGENT,
+    OPTION_HOST,
+    OPTION_PARTY,
+    OPTION_PACKAGE,
+};
 
 struct top_options {
     struct fp_analysis analysis;
     const char *top;
     const char *measure; /* NULL: everything */
+    struct fp_script_filters scripts;
     bool with_agent;
 };
 
@@ -26,6 +35,11 @@ static const struct argp_option options[] = {
      "only what ran inside the performance.measure() of this name, or a window such as '(INP) "
      "poor'",
      0},
+    {"host", OPTION_HOST, "PATTERN", 0, "only functions of scripts of this host", 0},
+    {"party", OPTION_PARTY, "PATTERN", 0, "only those of this party: first, third or '(extension)'",
+     0},
+    {"package", OPTION_PACKAGE, "PATTERN", 0,
+     "only those of this npm package; '(no package)' is own code", 0},
     {"agent", OPTION_AGENT, NULL, 0, "also list the functions of fleetprof's own agent", 0},
     {0},
 };
@@ -48,6 +62,15 @@ static error_t parse_top(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_AGENT:
         given->with_agent = true;
+        return 0;
+    case OPTION_HOST:
+        given->scripts.values[FP_SCRIPT_HOST] = arg;
+        return 0;
+    case OPTION_PARTY:
+        given->scripts.values[FP_SCRIPT_PARTY] = arg;
+        return 0;
+    case OPTION_PACKAGE:
+        given->scripts.values[FP_SCRIPT_PACKAGE] = arg;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -122,6 +145,7 @@ static PGresult *ask(const struct top_options *given, const struct fp_columns *c
         fp_sql_add(&query, ", ");
     }
     fp_filters_add(&given->analysis.filters, &query);
+    fp_script_filters_add(&given->scripts, &query);
     fp_sql_add(&query, ", top => null)");
     fp_sql_add(&query, wholes);
     fp_sql_add(&query, ", listed as (select * from frames where not is_agent or ");
@@ -170,23 +194,33 @@ static void print_seen(const struct top_options *given, const PGresult *answer)
                   given->measure != NULL ? "the measure's time" : "the time that was watched");
 }
 
-static void print_footer(const struct top_options *given, const PGresult *answer)
+static void print_unattributed(const PGresult *answer)
 {
-    double loads = whole(answer, LOADS);
     double profiled_ms = whole(answer, PROFILED_MS);
     double unattributed_ms = profiled_ms - whole(answer, ATTRIBUTED_MS);
     char text[FP_TERMINAL_NUMBER_SIZE];
-    fp_note_gap();
-    if (given->measure != NULL)
-        fp_note_print("Only what ran inside the measure \"%s\".", given->measure);
-    fp_note_print("%s page load%s in the hours from %s.", fp_terminal_number(text, loads, 0),
-                  loads == 1 ? "" : "s", given->analysis.filters.period);
     bool is_short = profiled_ms < 1000;
+    /* Rows without self time, such as those of one package, do not say it. */
+    if (PQgetisnull(answer, 0, ATTRIBUTED_MS) != 0)
+        return;
     fp_note_print("%.1f %% of %s %s of profiled time belongs to no visible stack (idle, or code "
                   "that the page may not see); BUSY %% is of the rest.",
                   profiled_ms > 0 ? 100 * unattributed_ms / profiled_ms : 0,
                   fp_terminal_number(text, is_short ? profiled_ms : profiled_ms / 1000, 1),
                   is_short ? "ms" : "s");
+}
+
+static void print_footer(const struct top_options *given, const PGresult *answer)
+{
+    double loads = whole(answer, LOADS);
+    char text[FP_TERMINAL_NUMBER_SIZE];
+    fp_note_gap();
+    fp_script_filters_note(&given->scripts);
+    if (given->measure != NULL)
+        fp_note_print("Only what ran inside the measure \"%s\".", given->measure);
+    fp_note_print("%s page load%s in the hours from %s.", fp_terminal_number(text, loads, 0),
+                  loads == 1 ? "" : "s", given->analysis.filters.period);
+    print_unattributed(answer);
     if (!given->with_agent && whole(answer, AGENT_FUNCTIONS) > 0)
         fp_note_print("fleetprof's own agent took %.1f ms per page load; --agent lists its "
                       "functions.",
@@ -194,13 +228,37 @@ static void print_footer(const struct top_options *given, const PGresult *answer
     print_seen(given, answer);
 }
 
+/* Each of host, party and package alone has functions that ran. */
+static bool explain_known_scripts(const struct top_options *given)
+{
+    bool is_unknown = false;
+    if (given->measure != NULL &&
+        !fp_empty_answer_explain_measure(&given->analysis.filters, given->measure,
+                                         given->analysis.connection, &is_unknown))
+        return false;
+    if (!is_unknown)
+        fp_message_notice("nothing matches: no function has all of this together");
+    return true;
+}
+
 static bool explain_no_rows(const struct top_options *given, const PGresult *answer)
 {
-    if (whole(answer, AGENT_FUNCTIONS) == 0)
-        return fp_empty_answer_explain(&given->analysis.filters, given->measure,
-                                       given->analysis.connection);
-    fp_message_notice("only functions of fleetprof's own agent match; --agent lists them");
-    return true;
+    const struct fp_analysis *analysis = &given->analysis;
+    if (whole(answer, AGENT_FUNCTIONS) > 0) {
+        fp_message_notice("only functions of fleetprof's own agent match; --agent lists them");
+        return true;
+    }
+    switch (fp_script_filters_explain(&given->scripts, &analysis->filters, analysis->connection)) {
+    case FP_SCRIPTS_UNKNOWN:
+        return true;
+    case FP_SCRIPTS_KNOWN:
+        return explain_known_scripts(given);
+    case FP_SCRIPTS_TROUBLE:
+        return false;
+    case FP_SCRIPTS_NOTHING_RAN:
+        break;
+    }
+    return fp_empty_answer_explain(&analysis->filters, given->measure, analysis->connection);
 }
 
 static bool print_top(const struct top_options *given)

@@ -546,6 +546,26 @@ test('cost says whose code it is; --fold makes one frame of a package', async ()
   assert.deepEqual(await of('package'), { 'react-dom': 20, '(no package)': 20, '(ignored)': 10 });
   const { stdout } = await fleetprof('cost', 'party', '--site', 'own');
   assert.match(stdout, /^NAME\tSELF MS\tSHARE %\tSAMPLES\tUPLOADS\nthird\t30\.0\t60\.0\t/);
+
+  // The functions of each group.
+  const functions = async (/** @type {string[]} */ ...args) => (await json('top', '--site', 'own', ...args)).map(({ function: name, self_ms: ms }) => `${name} ${ms}`).sort();
+  assert.deepEqual(await functions('--package', 'react-dom'), ['inner 10', 'of2 10']);
+  assert.deepEqual(await functions('--party', 'third'), ['inner 10', 'of2 10', 'of3 10']);
+  assert.deepEqual(await functions('--host', '%.own%.example', '--top', '1'), ['of0 10']);
+  assert.deepEqual(await functions('--party', 'third', '--package', '(ignored)'), ['of3 10']);
+  const [wanted] = await json('top', '--site', 'own', '--host', 'tag.example.net');
+  assert.deepEqual([wanted.function, wanted.self_share, wanted.busy_share, wanted.load_share], ['of3', 0.2, 0.2, 1], 'shares are of all time');
+  assert.match((await fleetprof('top', '--site', 'own', '--package', 'react-dom')).stderr, /^Only functions of the package "react-dom"; shares are of all time\.\n1 page load in .*\n0\.0 % of 50\.0 ms of profiled time /);
+  for (const [args, message] of /** @type {[string[], RegExp][]} */ ([
+    [['--package', 'react-don'], /^fleetprof: nothing was counted for the package "react-don" of site "own"\n.*Did you mean "react-dom"\?\n.*hint: Packages, most time first: \(no package\), react-dom, \(ignored\)\.\n$/],
+    [['--host', 'unpkg.com', '--party', 'first'], /^fleetprof: nothing matches: no function has all of this together\n$/],
+    [['--party', 'third', '--route', '/nope'], /^fleetprof: nothing was counted for the route "\/nope"/],
+    [['--party', 'third', '--measure', 'nope'], /^fleetprof: nothing was counted for the measure "nope"/],
+  ])) {
+    const none = await fleetprof('top', '--site', 'own', ...args);
+    assert.equal(none.stdout, '');
+    assert.match(none.stderr, message);
+  }
   const folded = async (/** @type {string[]} */ ...args) => (await fleetprof('export', '--format', 'folded', '--site', 'own', ...args)).stdout.trimEnd().split('\n');
   assert.deepEqual(await folded('--fold', 'package'), ['of0 10000', 'of0;(react-dom) 20000', 'of0;(react-dom);of1 10000', '(ignored) 10000'].sort());
   assert.deepEqual(await folded('--fold', 'caller'), ['(ignored) 10000', 'of0 30000', 'of0;of1 10000']);
