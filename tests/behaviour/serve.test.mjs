@@ -225,6 +225,9 @@ test('the tree is the function\'s own JSON', async () => {
 
 test('names that anybody on the internet chose come through as they are, and select only themselves', async () => {
   const { rows } = await report.json('/api/v1/hotspots?site=shop&release=r1');
+  const ofHost = await sameAsSql('/api/v1/hotspots?site=shop&release=r1&host=%25');
+  assert.deepEqual(ofHost.rows, rows, 'every script has a host, or none');
+  assert.equal((await sameAsSql('/api/v1/hotspots?site=shop&package=nope')).rows.length, 0);
   const [name] = rows.find((/** @type {any[]} */ row) => row[0].includes('alert')) ?? [];
   assert.ok(name.startsWith('</script><img src=x onerror=alert(1)>\u202e'), name);
   const found = await sameAsSql(`/api/v1/callers?site=shop&release=r1&function_name=${encodeURIComponent(name)}`);
@@ -247,6 +250,8 @@ test('a name with a quote, a relative time and an absent value are said in SQL a
 test('each command asks what its answer shows', async () => {
   for (const [target, command] of [
     ['measure_hotspots?site=shop&measure_name=render', 'fleetprof top --measure render --site shop'],
+    ['hotspots?site=shop&host=%25.example&party=third&package=%28no+package%29&top=9', "fleetprof top --top 9 --host %.example --party third --package '(no package)' --site shop"],
+    ['measure_hotspots?site=shop&measure_name=render&package=react-dom', 'fleetprof top --measure render --package react-dom --site shop'],
     ['callees?site=shop&function_name=outer', 'fleetprof callers --callees --site shop outer'],
     ['callers?site=shop&function_name=--x', 'fleetprof callers --site shop -- --x'],
     ['compare_releases?site=shop&before=r1&after=r2', 'fleetprof compare --site shop r1 r2'],
