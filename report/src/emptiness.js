@@ -63,7 +63,7 @@ function steps({ site }, known, page) {
     h('p', null, `${site.includes('%') ? 'The database' : 'This site'} has no upload yet. Three steps lead to the first:`),
     h('ol', null,
       h('li', null, 'The web server sends ', h('code', null, 'Document-Policy: js-profiling'), ' with pages. The modules for nginx and httpd do so.'),
-      h('li', null, 'Each page loads the agent: ', h('code', null, '<script src="/fleetprof/fleetprof.js" data-endpoint="/v1/ingest/KEY"></script>'), ', where KEY is the key of the site in the collector’s settings.'),
+      h('li', null, 'Each page loads the agent: ', h('code', null, '<script src="/fleetprof/fleetprof.js" data-endpoint="/v1/ingest/KEY"></script>'), ', where KEY is sites[].key in the collector’s fleetprof.yaml.'),
       h('li', null, h('code', null, 'fleetprof doctor https://…/'), ' says what is still missing.')),
     known.length === 0 || site.includes('%') ? null : h('p', null, 'Sites with data: ', known.slice(0, mostNamed).flatMap(({ site: name }, i) => [i > 0 ? ', ' : null, h('a', { href: page.link({ site: name }) }, visible(name, 60))]),
       known.length > mostNamed ? ' and others.' : '.')), waiting);

@@ -4,7 +4,7 @@ import { ask, question } from './api.js';
 import { count, ownZone, percent, time, visible, zone } from './format.js';
 import { rows } from './filter_rows.js';
 import { button, h } from './h.js';
-import { ago, fields, literal, moment, readable, sideOf, takesReleaseHours, twin } from './state.js';
+import { ago, fields, literal, moment, ofScripts, readable, sideOf, takesReleaseHours, twin } from './state.js';
 
 const periods = [['1h', 'hour'], ['1d', 'day'], ['7d', '7 days'], ['30d', '30 days']];
 /** Default period of a comparison. */
@@ -33,15 +33,17 @@ export function filterBar(state, go, taken, latest) {
   const label = isOpen ? releaseHours : params.since === undefined ? (state.view === 'compare' ? `Until ${end}` : 'Last day')
     : params.until === undefined && ago(since) !== null ? `Last ${periods.find(([value]) => value === since)?.[1] ?? since}`
       : `${written(since)} – ${end}`;
+  const all = state.view === 'functions' ? [...fields, ...ofScripts] : fields;
   const more = button('+ Filter', () => {
     more.setAttribute('aria-expanded', String(bar.classList.toggle('unfolded')));
   }, { class: 'more quiet', 'aria-expanded': 'false', id: 'more-filters' });
   const bar = h('div', { class: 'filters', role: 'group', 'aria-label': 'Filters' },
     popover('period', label, !isOpen, () => periodPanel(state, go, isPlain && !isOpen, latest())),
-    fields.map((field) => {
+    all.map((field) => {
       const value = params[field];
       const left = params[twin(field)];
-      const isTaken = taken.includes(field);
+      const isOfScripts = ofScripts.includes(field);
+      const isTaken = isOfScripts || taken.includes(field);
       const shown = (/** @type {string} */ text) => (text === '' ? '(none)' : visible(readable(text), 40));
       const chip = popover(field, [field, value !== undefined && `: ${shown(value)}`, left !== undefined && ` ≠ ${shown(left)}`].filter(Boolean).join(''),
         value !== undefined || left !== undefined, () => valuesPanel(field, state, go), isTaken ? undefined : `${field} does not apply to this view`, about.get(field));
@@ -50,12 +52,12 @@ export function filterBar(state, go, taken, latest) {
         return chip;
       }
       return h('span', { class: 'chip' }, chip,
-        button('≠', () => go({ [field]: left ?? null, [twin(field)]: value ?? null }),
+        isOfScripts ? null : button('≠', () => go({ [field]: left ?? null, [twin(field)]: value ?? null }),
           { class: 'remove', 'aria-pressed': String(left !== undefined), 'aria-label': `Leave out what the filter ${field} selects`, id: `exclude-${field}` }),
         button('×', () => go({ [field]: null, [twin(field)]: null }), { class: 'remove', 'aria-label': `Remove the filter ${field}`, id: `remove-${field}` }));
     }),
-    Object.keys(params).some((name) => fields.some((field) => name === field || name === twin(field)))
-      ? button('clear', () => go(Object.fromEntries(fields.flatMap((field) => [[field, null], [twin(field), null]]))), { class: 'quiet', id: 'clear-filters' }) : null, more);
+    all.some((field) => field in params || twin(field) in params)
+      ? button('clear', () => go(Object.fromEntries(all.flatMap((field) => [[field, null], [twin(field), null]]))), { class: 'quiet', id: 'clear-filters' }) : null, more);
   return bar;
 }
 
@@ -172,8 +174,9 @@ function valuesPanel(field, state, go) {
     values = fixed[field].map((value) => ({ value, uploads: null }));
     fill();
   } else {
-    ask(question('values', state, { field, [field]: undefined, [twin(field)]: undefined })).then(({ rows }) => {
-      values = /** @type {any} */ (rows);
+    const isOfScripts = ofScripts.includes(field);
+    ask(isOfScripts ? question('cost_by', state, { by: field }) : question('values', state, { field, [field]: undefined, [twin(field)]: undefined })).then(({ rows }) => {
+      values = isOfScripts ? rows.flatMap(({ name }) => (name === '(unattributed)' ? [] : [{ value: name, uploads: null }])) : /** @type {any} */ (rows);
       note = '';
       fill();
     }, (/** @type {import('./api.js').Failure} */ failure) => {

@@ -4,7 +4,7 @@ import { count, counted, number, place, shortPlace, visible, webAddress } from '
 import { isAnswered, isSaved } from './api.js';
 import { h } from './h.js';
 import { histogram } from './chart.js';
-import { dimensions, literal } from './state.js';
+import { dimensions, literal, ofScripts } from './state.js';
 import { table } from './table.js';
 
 /**
@@ -34,7 +34,7 @@ export function functionCell(page, row, key = row.function_key) {
     placeLink(row));
 }
 
-/** Groups that nothing can select, and what they are. @type {Record<string, string>} */
+/** Groups that hardly a filter selects, and what they are. @type {Record<string, string>} */
 export const special = {
   '(unattributed)': 'idle, or invisible code', '(no script)': 'the browser', '(no host)': 'without an address',
   '(no package)': 'own code', '(overflow)': 'beyond the ceiling', '(nobody)': 'without an owner', '(ignored)': 'ignored code', '(no source)': 'not in a function table',
@@ -43,7 +43,8 @@ export const special = {
 /** Returns the name of a group of cost_by, as a link to its page loads, hosts or functions if a view can select them. @param {Page} page @param {string} by @param {string} name @param {boolean} [hasFunctions] */
 export function groupCell(page, by, name, hasFunctions = true) {
   const isFilter = dimensions.includes(by) || by === 'marker';
-  const changes = special[name] || name === '' && !isFilter ? null : isFilter ? { view: 'flame', [by]: literal(name) }
+  const changes = ofScripts.includes(by) && !isSaved() ? hasFunctions && name !== '(unattributed)' && { view: 'functions', [by]: literal(name) }
+    : special[name] || name === '' && !isFilter ? null : isFilter ? { view: 'flame', [by]: literal(name) }
     : name === '(package)' ? { view: 'where', by: 'package' } : ['party', 'entity'].includes(by) || name === '(third party)' ? { view: 'where', by: 'host', q: by === 'owner' ? 'third' : name }
       : hasFunctions ? { view: 'functions', q: name } : null;
   return h(changes ? 'a' : 'span', { href: changes && page.link(changes) }, name === '' ? '(none)' : visible(name, 160));
@@ -184,3 +185,8 @@ export function typicalLoad(page, answer, group) {
 /** The sentence for a selection without samples. */
 export const nothing = 'No profiled page load matches these filters. Choose a longer period, or remove a filter.';
 
+/** Returns the sentence for an answer without what the vitals build sends. @param {string} what @param {string} [where] */
+export const noVitals = (what, where = '') => `No page load of these filters sends ${what}. They come from pages with the agent’s vitals build${where}.`;
+
+/** Returns what stands beside a picture in which nothing is selected. @param {string} what can be selected */
+export const unselected = (what) => [h('h2', null, 'Nothing is selected'), h('p', { class: 'note' }, `Click ${what}, or walk with the arrow keys. Enter zooms in, Backspace out.`)];

@@ -26,6 +26,8 @@ export const ofOneSide = ['before', 'after'].flatMap((side) => ofLoads.map((name
 export const ofSamples = namesOf('samples');
 /** Filters of vitals and interactions. */
 export const ofVitals = namesOf('vitals');
+/** Filters of functions by their scripts, which only the view of functions takes. */
+export const ofScripts = ['host', 'party', 'package'];
 export const fields = [...dimensions, ...ofSamples, ...ofVitals];
 /** The parameter that leaves out what a filter selects. @param {string} field */
 export const twin = (field) => `exclude_${field}`;

@@ -6,7 +6,7 @@ import { colour, partiesOf, partyNames } from '../colours.js';
 import { count, counted, duration, percent, place, shortPlace, visible } from '../format.js';
 import { button, h } from '../h.js';
 import { icicle } from '../icicle.js';
-import { facts, functionCell, nothing, perLoad, placeLink, searchBox } from '../parts.js';
+import { facts, functionCell, nothing, perLoad, placeLink, searchBox, unselected } from '../parts.js';
 import { table } from '../table.js';
 import { functionsOf, inverted, matcher, namesOf, pathTo, search, transformed, treeOf } from '../tree.js';
 import { maxNodes, mostNodes } from './functions.js';
@@ -222,7 +222,7 @@ export const flame = {
     function describe() {
       const node = selected;
       if (node <= 0) {
-        details.replaceChildren(h('h2', null, 'Nothing is selected'), h('p', { class: 'note' }, 'Click a function, or walk with the arrow keys. Enter zooms in, Backspace out.'));
+        details.replaceChildren(...unselected('a function'));
         return;
       }
       const row = rowOf(tree, node);

@@ -7,6 +7,7 @@ import { count } from '../format.js';
 import { h } from '../h.js';
 import { functionColumn, nothing, tableView } from '../parts.js';
 import { sparkColumn } from '../spark.js';
+import { ofScripts } from '../state.js';
 
 /** How many functions are asked for, and how many nodes of a flame graph. */
 const top = 500;
@@ -34,11 +35,11 @@ export const hotspotColumns = (page) => [
 export const functions = {
   title: 'Functions',
   key: 'n',
-  asks: (state) => ({ rows: question('hotspots', state, { top }) }),
+  asks: (state) => ({ rows: question('hotspots', state, { top, ...Object.fromEntries(ofScripts.map((name) => [name, state.params[name]])) }) }),
   mount(main, { rows: { rows } }, page, state) {
     const changes = changeColumn(page, state);
     return tableView(main, page, state, {
-      name: 'functions', caption: 'Functions', rows, sort: '-self_ms_per_load', search: ['function', 'resource', 'generated_resource', 'owner'], empty: nothing,
+      name: 'functions', caption: 'Functions', rows, sort: '-self_ms_per_load', search: ['function', 'resource', 'generated_resource', 'owner'], empty: ofScripts.some((name) => name in state.params) ? 'No function matches these filters.' : nothing,
       columns: [...hotspotColumns(page), ...sparkColumn(state, 'function', (row) => row.function_key), ...changes.columns],
       after: h('div', null, rows.length > 0 ? changes.note : null,
         rows.length < top ? null : h('p', { class: 'note' }, `These are the ${count(top)} functions with the most self time. A filter shows others; the SQL takes a greater top.`)),

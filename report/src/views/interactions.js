@@ -4,13 +4,11 @@ import { question } from '../api.js';
 import { columnsOf } from '../columns.js';
 import { number, visible } from '../format.js';
 import { h } from '../h.js';
-import { functionCell, placeLink, tableView, tabs, typicalLoad } from '../parts.js';
+import { functionCell, noVitals, placeLink, tableView, tabs, typicalLoad } from '../parts.js';
 import { dimensions, literal, ofVitals } from '../state.js';
 import { functions } from './functions.js';
 
 /** @typedef {import('../api.js').Row} Row */
-
-const noVitals = 'No page load of these filters sends interactions. They come from pages with the agent’s vitals build.';
 
 /** @param {import('../main.js').Page} page @param {boolean} isFrames */
 const both = (page, isFrames) => tabs('What is shown', [['Interactions', page.link({ view: 'interactions' }), !isFrames], ['Long frames', page.link({ view: 'long-frames' }), isFrames]]);
@@ -27,7 +25,7 @@ export const interactions = {
   key: 'i',
   asks: (state) => ({ rows: interactionsBy(state, state.params.by), ...typicalOf(state, '(interaction)') }),
   mount: (main, { rows: { rows }, typical }, page, state) => tableView(main, page, state, {
-    name: 'interactions', caption: 'Interactions', rows, sort: '-total_ms', search: ['value', 'target', 'type'], empty: noVitals,
+    name: 'interactions', caption: 'Interactions', rows, sort: '-total_ms', search: ['value', 'target', 'type'], empty: noVitals('interactions'),
     before: h('div', null, both(page, false), tabs('By', ['', ...dimensions, ...ofVitals].map((by) => [by || 'all', page.link({ by: by || null }), by === (state.params.by ?? ''), interactionsBy(state, by)]))),
     columns: [...state.params.by ? [/** @type {import('../table.js').Column} */ ({ name: 'value', label: state.params.by, cell: ({ value }) => h('a', { href: page.link({ [state.params.by]: literal(value), by: null }) }, value === '' ? '(none)' : visible(value, 120)) })] : [], ...columnsOf('interactions', {
       target: { cell: ({ target, type }) => h('a', { href: page.link({ view: 'timing', item: `(interaction) ${type} ${target ?? ''}`.trim() }) }, target === null ? '(not known)' : visible(target, 160)) },
@@ -63,7 +61,7 @@ export const longFrames = {
   asks: (state) => ({ rows: question('long_frames', state), 'known?': functions.asks(state).rows, ...typicalOf(state, '(long frame)') }),
   mount: (main, { rows: { rows }, known, typical }, page, state) => tableView(main, page, state, {
     name: 'long-frames', caption: 'Long frames', rows, sort: '-blocking_ms', search: ['invoker', 'script', 'function'], before: both(page, true),
-    empty: 'No page load of these filters sends long animation frames. They come from pages with the agent’s vitals build, in browsers that report them.',
+    empty: noVitals('long animation frames', ', in browsers that report them'),
     columns: columnsOf('long_frames', {
       invoker: { cell: ({ invoker }) => (invoker === null ? 'frames without scripts' : visible(invoker, 160)) },
       function: { cell: (row) => invoked(row, known.rows, page) },

@@ -6,7 +6,7 @@ import { emptiness } from '../emptiness.js';
 import { miniature } from '../spark.js';
 import { clock, counted, hostOf, localised, number, visible } from '../format.js';
 import { button, h } from '../h.js';
-import { functionCell, nothing } from '../parts.js';
+import { functionCell, groupCell, noVitals, nothing } from '../parts.js';
 import { literal } from '../state.js';
 import { functions } from './functions.js';
 import { ratingBar, ratingOf, thresholds, value, valueText } from './vitals.js';
@@ -65,7 +65,7 @@ const changeLine = (row, page) => h('li', null, verdictBadge(row.verdict, row.ow
 
 /** Returns why nothing is known to make a vital longer. @param {Row[]} vitals @param {Row[]} hours of summary */
 function whyNoGain(vitals, hours) {
-  if (!vitals.some(({ name }) => name === 'INP' || name === 'LCP')) return 'No page load of these filters sends INP or LCP. They come from pages with the agent’s vitals build.';
+  if (!vitals.some(({ name }) => name === 'INP' || name === 'LCP')) return noVitals('INP or LCP');
   const loads = sum(hours, 'loads');
   if (loads < leastProfiled) return `${counted(loads, 'page load')} of these filters ${loads === 1 ? 'is' : 'are'} profiled. What INP and LCP would gain is known from ${leastProfiled} on.`;
   return 'Nothing that ran is known to make INP or LCP longer. Only page loads whose profile and vitals come from one agent count.';
@@ -180,7 +180,7 @@ export const overview = {
     const vitals = h('div', { class: 'inner' });
     fill(vitals, [wanted['vitals?']], async () => {
       const { rows } = await one('vitals');
-      if (rows.length === 0) return [h('p', { class: 'note' }, 'No page load of these filters sends vitals. They come from pages with the agent’s vitals build.')];
+      if (rows.length === 0) return [h('p', { class: 'note' }, noVitals('vitals'))];
       return rows.map((row) => {
         const trend = h('span', { class: 'mini' });
         const since = h('span', { class: 'since' });
@@ -220,7 +220,7 @@ export const overview = {
       const most = Math.max(...rows.map((row) => row.gain_ms / row.good_ms));
       return [h('ol', { class: 'bars' }, rows.map((row) => h('li', { style: { '--part': `${100 * row.gain_ms / row.good_ms / most}%` } },
         h('span', { class: 'name' }, row.kind === 'function' ? functionCell(page, { ...row, function: row.name, resource: null })
-          : h('a', { href: page.link({ view: 'where', by: row.kind, q: row.name }) }, visible(row.name, 80)),
+          : groupCell(page, row.kind, row.name),
         row.party === 'third' ? h('span', { class: 'badge' }, 'third party') : null, row.routes ? h('span', { class: 'place' }, visible(row.routes, 80)) : null,
         row.begins ? h('span', { class: 'place' }, `since ${clock(row.begins)}${row.nearest_release ? ` with ${visible(row.nearest_release, 80)}` : ''}`) : null),
         h('a', { class: 'amount', href: page.link({ view: thresholds[row.vital] ? 'vital' : 'timing', item: row.vital }), title: `At most ${number(row.gain_ms)} ms less; 95 % between ${number(row.gain_low)} and ${number(row.gain_high)} ms` },
@@ -232,7 +232,7 @@ export const overview = {
     const costly = part('What costs most', page.link({ view: 'functions' }), [wanted['hotspots?']], async () => {
       const { rows } = await one('hotspots');
       const first = rows.filter(({ is_agent: own }) => !own).slice(0, mostListed);
-      if (first.length === 0) return [h('p', { class: 'note' }, 'No profiled page load matches these filters.')];
+      if (first.length === 0) return [h('p', { class: 'note' }, nothing)];
       const most = first[0].self_ms_per_load || 1;
       /** @type {[Row, HTMLElement][]} */
       const tags = first.map((row) => [row, h('span', { class: 'tags' })]);
@@ -255,7 +255,7 @@ export const overview = {
       if (others.length === 0) return [h('p', { class: 'note' }, 'No host of a third party is known in this period.')];
       const most = Math.max(...others.map(({ self_ms: self }) => self ?? 0)) || 1;
       return [h('ol', { class: 'bars' }, others.slice(0, mostListed).map((row) => h('li', { style: { '--part': `${100 * (row.self_ms ?? 0) / most}%` } },
-        h('span', { class: 'name' }, h('a', { href: page.link({ view: 'where', q: row.host }) }, visible(row.host, 80)),
+        h('span', { class: 'name' }, row.self_ms && !isSaved() ? groupCell(page, 'host', row.host) : h('a', { href: page.link({ view: 'where', q: row.host }) }, visible(row.host, 80)),
           row.opaque_share > 0.5 ? h('span', { class: 'place' }, 'loading time unknown: no Timing-Allow-Origin') : null),
         h('span', { class: 'amount' }, `${number((row.self_ms ?? 0) / loads)} ms`))))];
     });

@@ -6,7 +6,7 @@ import { columnsOf } from '../columns.js';
 import { clock, count, counted, duration, number, percent, size, time, visible } from '../format.js';
 import { button, h } from '../h.js';
 import { icicle } from '../icicle.js';
-import { facts, placeLink, tableView, tabs } from '../parts.js';
+import { facts, placeLink, tableView, tabs, unselected } from '../parts.js';
 import { itemsOf, ownWithin, spansOf, tracksOf, windowOf } from '../spans.js';
 import { fillOf, timeline } from '../timeline.js';
 import { namesOf, treeOfStacks } from '../tree.js';
@@ -267,7 +267,7 @@ export const session = {
               ...known.slice(0, 40).map(([name, value]) => /** @type {[string, string]} */ ([visible(name, 60), visible(typeof value === 'object' ? JSON.stringify(value) : String(value), 300)]))]),
             wide > 0 ? button('Zoom', () => zoom(start, start + wide), { id: 'do-zoom' }) : '');
         } else {
-          details.replaceChildren(h('h2', null, 'Nothing is selected'), h('p', { class: 'note' }, 'Click something, or walk with the arrow keys. Enter zooms in, Backspace out.'));
+          details.replaceChildren(...unselected('something'));
         }
         trackTabs.replaceChildren(tabs('Tree', spans.map((of) => [of.name, page.link({ track: of.key, sel: null }), of === at])));
         const tree = calls.get(at.key);

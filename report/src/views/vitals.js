@@ -5,13 +5,13 @@ import { verdictBadge } from '../changes.js';
 import { columnsOf } from '../columns.js';
 import { duration, number, percent, visible } from '../format.js';
 import { h } from '../h.js';
-import { functionColumn, tableView, tabs, typicalLoad, valuesChart, withoutAgent, withoutMarker } from '../parts.js';
+import { functionColumn, noVitals, tableView, tabs, typicalLoad, valuesChart, withoutAgent, withoutMarker } from '../parts.js';
 import { dimensions, literal, ofVitals } from '../state.js';
 import { table } from '../table.js';
 import { rows as vitalRows } from '../vital_rows.js';
 import { trendAsks, trendSection } from './timings.js';
 
-const empty = 'No page load of these filters sends vitals. They come from pages with the agent’s vitals build.';
+const empty = noVitals('vitals');
 
 /** The limit up to which a value is good, and the limit from which it is poor. @type {Record<string, [number, number]>} */
 export const thresholds = Object.fromEntries(vitalRows.map(({ name, good, poor }) => [name, [good, poor]]));

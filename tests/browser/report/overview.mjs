@@ -51,9 +51,7 @@ test('six questions are answered at most two clicks from the overview, by links 
   await follow('hashCanvas', '/shop/function/');
   assert.match(await text('.facts'), /third parties · cdn\.tracker\.example/, 'whose the function of another is');
   await start();
-  await follow('cdn.tracker.example', '/shop/where?q=cdn.tracker.example');
-  assert.match(await text('main table'), /third/, 'third party');
-  await follow('cdn.tracker.example', '/shop/functions?q=cdn.tracker.example');
+  await follow('cdn.tracker.example', '/shop/functions?host=cdn.tracker.example');
   assert.match(await text('main table'), /hashCanvas/, 'what the third party runs');
   await start();
   await follow('Compare', '/shop/compare?');

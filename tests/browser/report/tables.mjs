@@ -162,15 +162,61 @@ test('a party and a package lead to their functions; what leads nowhere is expla
   await open('/shop/where?since=2d&by=party');
   assert.equal(await text('#sort-name'), 'Party');
   await page.click('main tbody a:text-is("third")');
-  await arrived('/shop/where?since=2d&by=host&q=third');
-  await page.click('main tbody a:text-is("cdn.tracker.example")');
-  await arrived('/shop/functions?');
+  await arrived('/shop/functions?since=2d&party=third');
+  await listsFunctions('shop', ", party => 'third'");
   assert.match(await text('main tbody'), /hashCanvas/);
   await open('/bundled/where?since=2d&by=package');
   assert.match(await text('main'), /\(no package\): own code\./);
+  await page.click('main tbody a:text-is("(no package)")');
+  await arrived('/bundled/functions?since=2d&package=%28no+package%29');
+  await listsFunctions('bundled', ", package => '(no package)'");
+  await page.goBack();
   await page.click('main tbody a:text-is("react-dom")');
-  await arrived('/bundled/functions?');
-  assert.match(await text('main tbody'), /beginWork/);
+  await arrived('/bundled/functions?since=2d&package=react-dom');
+  await listsFunctions('bundled', ", package => 'react-dom'");
+  assert.equal(await text('#filter-package'), 'package: react-dom');
+  await page.reload();
+  await ready();
+  await listsFunctions('bundled', ", package => 'react-dom'");
+  await page.click('nav a:text-is("Flame graph")');
+  await arrived('/bundled/flame?since=2d');
+  assert.equal(await page.locator('#filter-package').count(), 0, 'no other view is of functions');
+  await page.goBack();
+  await arrived('/bundled/functions?since=2d&package=react-dom');
+  await page.click('#remove-package');
+  await arrived('/bundled/functions?since=2d');
+  await listsFunctions('bundled', '');
+  assert.equal(await page.locator('#remove-package').count(), 0);
+  assert.deepEqual(complaints, []);
+});
+
+/** Expects the functions of SQL's answer in the table, whatever the filters leave out. @param {string} site @param {string} more */
+async function listsFunctions(site, more) {
+  const known = await sql(`function from fleetprof.hotspots('${site}', ${period}, top => 500${more})`);
+  assert.ok(known.length > 0);
+  assert.deepEqual((await page.locator('main tbody .function > a:not(.place)').allInnerTexts()).sort(), known.map((row) => row.function).sort());
+}
+
+test('functions are filtered by what their scripts are, chosen from a list or as a pattern', async () => {
+  await open('/shop/functions?since=2d');
+  await page.click('#more-filters');
+  await page.click('#filter-host');
+  const hosts = await sql(`name from fleetprof.cost_by('host', 'shop', ${period}) where name <> '(unattributed)'`);
+  await page.locator('#panel-host .value').nth(hosts.length - 1).waitFor();
+  assert.deepEqual(await page.locator('#panel-host .value .name').allInnerTexts(), hosts.map(({ name }) => name));
+  await page.locator('#panel-host .value', { hasText: 'cdn.tracker.example' }).click();
+  await arrived('/shop/functions?since=2d&host=cdn.tracker.example');
+  await listsFunctions('shop', ", host => 'cdn.tracker.example'");
+  await page.click('#filter-host');
+  await page.fill('#panel-host input', '%shop.example');
+  await page.press('#panel-host input', 'Enter');
+  await arrived('/shop/functions?since=2d&host=%25shop.example');
+  await listsFunctions('shop', ", host => '%shop.example'");
+  assert.equal(await page.locator('#exclude-host').count(), 0, 'SQL has no parameter for the rest');
+  await page.click('#clear-filters');
+  await arrived('/shop/functions?since=2d');
+  await open('/shop/functions?since=2d&package=nope');
+  assert.match(await text('main .empty'), /No function matches/);
   assert.deepEqual(complaints, []);
 });
 
@@ -193,12 +239,13 @@ test('a host, a script and a function of a long frame lead to their functions', 
   for (const address of ['/shop/where?since=2d', '/shop/where?since=2d&by=resource', '/shop/long-frames?since=2d']) {
     await open(address);
     const link = page.locator('main tbody a[href*="/functions?"]').first();
-    const wanted = new URL(await link.evaluate((/** @type {HTMLAnchorElement} */ { href }) => href)).searchParams.get('q') ?? '';
+    const params = new URL(await link.evaluate((/** @type {HTMLAnchorElement} */ { href }) => href)).searchParams;
+    const wanted = params.get('q') ?? '';
     await link.click();
     await arrived('/shop/functions?');
     const rows = await screenRows();
     assert.ok(rows.length > 0, address);
-    const known = await sql(`function, resource from fleetprof.hotspots('shop', ${period}, top => 500)`);
+    const known = await sql(`function, resource from fleetprof.hotspots('shop', ${period}, top => 500, host => '${params.get('host') ?? '%'}')`);
     assert.equal(rows.length, known.filter((row) => [row.function, row.resource].some((text) => wanted.toLowerCase().split('*').every((part) => text?.toLowerCase().includes(part)))).length, `${address}: ${wanted}`);
   }
   assert.deepEqual(complaints, []);
