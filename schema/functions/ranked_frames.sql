@@ -17,7 +17,28 @@ as $$
 declare
     every_marker boolean := are_all(frame_sums.markers);
     unmarked boolean := 0 = any(frame_sums.markers);
+    -- Ids, then the sums of each column.
+    native bigint[];
+    count integer;
 begin
+    if every_marker and frame_sums.timing_ids is null and has_native() then
+        select fleetprof_native.sum_frames(frame_id, uploads, samples, self_us, total_us)
+        into native
+        from frame_packed
+        where is_selected(frame_sums.selected, sealed, group_id, bucket, span);
+        -- Null: too many for its memory.
+        if native is not null then
+            count := cardinality(native) / 5;
+            return query
+            select
+                unnest(native[1:count]),
+                unnest(native[count + 1:2 * count]),
+                unnest(native[2 * count + 1:3 * count]),
+                unnest(native[3 * count + 1:4 * count]),
+                unnest(native[4 * count + 1:]);
+            return;
+        end if;
+    end if;
     if frame_sums.timing_ids is not null then
         return query
         select

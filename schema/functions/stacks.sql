@@ -18,7 +18,25 @@ set search_path = fleetprof_data, pg_temp
 set enable_sort = off
 as $$
 #variable_conflict use_column
+declare
+    -- Ids, then the sums of each column.
+    native bigint[];
+    count integer;
 begin
+    if are_all(sampled_stacks.markers) and sampled_stacks.wanted is null and has_native() then
+        select fleetprof_native.sum_stacks(stack_id, samples, self_us)
+        into native
+        from stack_packed
+        where is_selected(sampled_stacks.selected, sealed, group_id, bucket, span);
+        -- Null: too many for its memory.
+        if native is not null then
+            count := nullif(cardinality(native), 0) / 3;
+            stack_ids := native[1:count];
+            sample_sums := native[count + 1:2 * count];
+            self_sums := native[2 * count + 1:];
+            return;
+        end if;
+    end if;
     -- Sums of floating point are exact up to 285 years, and faster than those of bigint.
     if are_all(sampled_stacks.markers) then
         select array_agg(stack_id), array_agg(self_us), array_agg(samples)

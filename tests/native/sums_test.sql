@@ -2,7 +2,7 @@
 -- fleetprof_native: its sums are those of SQL, for any packed rows; broken ones are errors; SQL answers where it can't.
 \ir ../schema/fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
-select plan(40);
+select plan(51);
 
 -- Random rows: few keys or many, dense or spread, in any order, some twice; negative numbers; empty rows.
 create temp table packed (batch integer, keys bigint[], counts integer[], numbers bigint[], more bigint[]);
@@ -163,6 +163,47 @@ set local work_mem = '64kB';
 select is((select fleetprof_native.sum_frames(keys, counts, numbers, more, more) from packed), null, 'more than work_mem is refused');
 select is((select fleetprof_native.sum_frames(keys, counts, numbers, more, more) from public.native_rows), null, 'also in parallel');
 reset work_mem;
+
+-- The functions of the schema, by SQL, by the extension, and by SQL because the extension refuses.
+insert into segment (segment_id, release) values (1, 'v1'), (2, 'v2');
+insert into sample (segment_id, upload, us, marker, path)
+select
+    1 + n % 2, n % 7, 1000 + n * 37 % 5000, case when n % 5 = 0 then 'gc' else '(none)' end::fleetprof_data.marker,
+    array['main', 'f' || n % 11, 'g' || n % 13, 'f' || n % 3]
+from generate_series(1, 400) as n;
+select pg_temp.store() \g /dev/null
+prepare frames as
+    select * from fleetprof.hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => null);
+prepare stacks as
+    select * from fleetprof.flamegraph('shop', '2026-01-05Z', '2026-01-06Z', min_share => 0);
+set local fleetprof.native = off;
+create temp table frames_by_sql as execute frames;
+create temp table stacks_by_sql as execute stacks;
+select is((select count(*) from frames_by_sql), 25::bigint, 'there are functions');
+select cmp_ok((select count(*) from stacks_by_sql), '>', 100::bigint, 'and stacks');
+reset fleetprof.native;
+select results_eq('frames', 'table frames_by_sql', 'hotspots are the same with the extension');
+select results_eq('stacks', 'table stacks_by_sql', 'flame graphs are the same with the extension');
+-- Proves that the extension was asked above: without its aggregates the questions fail.
+alter aggregate fleetprof_native.sum_frames(bigint[], integer[], bigint[], bigint[], bigint[]) rename to lost_frames;
+alter aggregate fleetprof_native.sum_stacks(bigint[], bigint[], bigint[]) rename to lost_stacks;
+discard plans;
+select throws_ok('frames', '42883', null, 'hotspots use the extension');
+select throws_ok('stacks', '42883', null, 'flame graphs use the extension');
+alter aggregate fleetprof_native.lost_frames(bigint[], integer[], bigint[], bigint[], bigint[]) rename to sum_frames;
+alter aggregate fleetprof_native.lost_stacks(bigint[], bigint[], bigint[]) rename to sum_stacks;
+alter function fleetprof_data.frame_sums set work_mem = '64kB';
+alter function fleetprof_data.sampled_stacks set work_mem = '64kB';
+select results_eq('frames', 'table frames_by_sql', 'hotspots are the same when the extension refuses');
+select results_eq('stacks', 'table stacks_by_sql', 'flame graphs are the same when the extension refuses');
+
+-- Version and setting.
+select is(fleetprof_data.has_native(), true, 'the extension has the version that the schema uses');
+set local fleetprof.native = off;
+select is(fleetprof_data.has_native(), false, 'a setting turns it off');
+reset fleetprof.native;
+update pg_extension set extversion = '0' where extname = 'fleetprof_native';
+select is(fleetprof_data.has_native(), false, 'another version is not used');
 
 select * from finish();
 rollback;
