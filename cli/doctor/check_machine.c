@@ -268,8 +268,13 @@ static void check_rights(struct machine *machine)
     if (partitions != NULL)
         fp_finding_add(machine->findings, FP_FINDING_DATABASE_PARTITIONS, "database", "%.300s",
                        partitions);
+    char *unused = ask(connection, FP_NATIVE_UNUSED);
+    if (unused != NULL)
+        fp_finding_add(machine->findings, FP_FINDING_EXTENSION_UNUSED, "database", "%.300s",
+                       unused);
     free(rights);
     free(partitions);
+    free(unused);
     PQfinish(connection);
 }
 

@@ -24,6 +24,13 @@
     "and to_date(right(p.relname, 8), 'YYYYMMDD') + "                                              \
     "case when c.relname like '%\\_days' then 8 else 1 end > (now() at time zone 'UTC')::date)"
 
+/* SQL: why the extension fleetprof_native is there and not used, as one text; null: it is used, or
+ * not there. */
+#define FP_NATIVE_UNUSED                                                                           \
+    "select format('version %s; this schema uses %s', extversion, wanted) "                        \
+    "from pg_extension, fleetprof_data.native_version() as wanted "                                \
+    "where extname = 'fleetprof_native' and extversion <> wanted"
+
 struct fp_doctor_options {
     const char *url;      /* of the page; NULL: check this machine */
     const char *endpoint; /* instead of the tag's; NULL: the tag's */

@@ -99,6 +99,7 @@
     X(DATABASE_OUTDATED, "database-outdated", WRONG)                                               \
     X(DATABASE_RIGHTS, "database-rights", WRONG)                                                   \
     X(DATABASE_PARTITIONS, "database-partitions", WRONG)                                           \
+    X(EXTENSION_UNUSED, "extension-unused", NOTE)                                                  \
     X(CLOCK_DATABASE, "clock-database", WRONG)                                                     \
     X(RETENTION_REFUSED, "retention-refused", WRONG)                                               \
     X(SPOOL_PATH, "spool-path", WRONG)                                                             \

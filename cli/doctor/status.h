@@ -40,6 +40,8 @@ enum fp_status_column {
     FP_STATUS_REPLICA_S,      /* how far a replica is behind; null: it is the primary */
     FP_STATUS_TO_SEAL,        /* entries */
     FP_STATUS_MISSING,        /* tables without a partition for now; null: none */
+    FP_STATUS_NATIVE,         /* version of the extension fleetprof_native; null: none */
+    FP_STATUS_NATIVE_UNUSED,  /* why it is not used; null: it is, or none */
     FP_STATUS_REFUSED,        /* why retention destroys nothing; null: it works */
     FP_STATUS_NOW,            /* by the database's clock */
 };

@@ -332,6 +332,9 @@ static void judge_database(struct fp_status *status)
     if (database->answer != NULL && !PQgetisnull(database->answer, 0, FP_STATUS_MISSING))
         fp_finding_add(&status->findings, FP_FINDING_DATABASE_PARTITIONS, database->place, "%.300s",
                        PQgetvalue(database->answer, 0, FP_STATUS_MISSING));
+    if (database->answer != NULL && !PQgetisnull(database->answer, 0, FP_STATUS_NATIVE_UNUSED))
+        fp_finding_add(&status->findings, FP_FINDING_EXTENSION_UNUSED, database->place, "%.300s",
+                       PQgetvalue(database->answer, 0, FP_STATUS_NATIVE_UNUSED));
     if (database->answer != NULL && !PQgetisnull(database->answer, 0, FP_STATUS_REFUSED))
         fp_finding_add(&status->findings, FP_FINDING_RETENTION_REFUSED, database->place,
                        "%.300s. If it is %s UTC now: %s -c \"select "

@@ -270,7 +270,7 @@ static const struct fp_grid_column database_columns[] = {
     {"first_day", NULL, FP_CELL_TEXT},          {"last_day", NULL, FP_CELL_TEXT},
     {"recent_uploads", NULL, FP_CELL_INTEGER},  {"last_counted_s", NULL, FP_CELL_MS},
     {"replica_behind_s", NULL, FP_CELL_MS},     {"entries_to_seal", NULL, FP_CELL_INTEGER},
-    {"missing_partitions", NULL, FP_CELL_TEXT},
+    {"missing_partitions", NULL, FP_CELL_TEXT}, {"native_version", NULL, FP_CELL_TEXT},
 };
 
 static const char *cell(const PGresult *answer, enum fp_status_column column)
@@ -309,6 +309,9 @@ static void print_database(const struct fp_status_database *database)
     (void)printf("\npartitions: %s, for %s to %s\n", cell(answer, FP_STATUS_PARTITIONS),
                  cell(answer, FP_STATUS_FIRST_DAY), cell(answer, FP_STATUS_LAST_DAY));
     (void)printf("to seal:    %s entries\n", cell(answer, FP_STATUS_TO_SEAL));
+    if (!PQgetisnull(answer, 0, FP_STATUS_NATIVE))
+        (void)printf("extension:  fleetprof_native %s%s\n", cell(answer, FP_STATUS_NATIVE),
+                     PQgetisnull(answer, 0, FP_STATUS_NATIVE_UNUSED) ? "" : ", not used");
     if (!PQgetisnull(answer, 0, FP_STATUS_REPLICA_S)) {
         (void)printf("replica:    ");
         print_age(answer, FP_STATUS_REPLICA_S, "", " behind the primary\n");

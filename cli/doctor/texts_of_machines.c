@@ -65,6 +65,15 @@ const struct fp_finding_text fp_texts_of_machines[FP_TEXTS_OF_MACHINES] = {
             .why = "Flushes have to make them first, which takes rights and locks.",
             .fix = "Start the collector: it makes them each hour.",
         },
+    TEXT(EXTENSION_UNUSED) =
+        {
+            .what = "The extension fleetprof_native is there and not used.",
+            .why = "It has another version than the schema uses: answers are right, and take "
+                   "longer.",
+            .fix =
+                "Install the extension of this version of fleetprof, and run fleetprof migrate as "
+                "a superuser.",
+        },
     TEXT(CLOCK_DATABASE) =
         {
             .what = "The database's clock differs from this machine's.",

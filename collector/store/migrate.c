@@ -2,7 +2,7 @@
 /*
  * Migrate: runs roles.sql and bootstrap.sql, then the table files that the version table lacks,
  * then the functions and views whose checksums differ. Then, with Citus, distributes what is not
- * distributed yet.
+ * distributed yet; without it, takes the extension fleetprof_native if the server has that.
  */
 #include "collector/store/migrate.h"
 
@@ -498,6 +498,58 @@ static void report_done(const struct migration *run, enum fp_migrate_result resu
                     fp_schema_table_count, fp_schema_definition_count);
 }
 
+/* Creates or updates the optional extension as the role of the connection. */
+static void make_native(struct migration *run, const char *installed, const char *wanted)
+{
+    char statement[160];
+    snprintf(statement, sizeof(statement),
+             *installed == '\0' ? "create extension fleetprof_native version '%s'"
+                                : "alter extension fleetprof_native update to '%s'",
+             wanted);
+    if (begin(run) && run_sql(run, statement) && run_sql(run, "commit")) {
+        keep_line(run, "%s the extension fleetprof_native: version %s",
+                  *installed == '\0' ? "created" : "updated", wanted);
+        return;
+    }
+    report_line(run, "going on without the extension fleetprof_native: %s",
+                run->connection.message);
+    (void)run_sql(run, "rollback");
+}
+
+/*
+ * Takes the extension fleetprof_native if the server has it in the version that the schema uses.
+ * Answers are the same without it, so nothing here makes a migration fail. On Citus it is not used.
+ */
+static void take_native(struct migration *run)
+{
+    static const char statement[] =
+        "select coalesce((select extversion from pg_extension "
+        "where extname = 'fleetprof_native'), ''), wanted, exists (select from "
+        "pg_available_extension_versions where name = 'fleetprof_native' and version = wanted), "
+        "(select rolsuper from pg_roles where rolname = session_user) "
+        "from fleetprof_data.native_version() as wanted "
+        "where to_regclass('pg_catalog.pg_dist_node') is null";
+    PGresult *rows = begin_as_owner(run) ? ask(run, statement, NULL, 0) : NULL;
+    (void)run_sql(run, rows != NULL ? "commit" : "rollback");
+    if (rows != NULL && PQntuples(rows) == 1) {
+        const char *installed = PQgetvalue(rows, 0, 0);
+        const char *wanted = PQgetvalue(rows, 0, 1);
+        const bool is_available = *PQgetvalue(rows, 0, 2) == 't';
+        const bool is_superuser = *PQgetvalue(rows, 0, 3) == 't';
+        if (strcmp(installed, wanted) != 0 && is_available && is_superuser)
+            make_native(run, installed, wanted);
+        else if (strcmp(installed, wanted) != 0 && is_available)
+            report_line(run, "going on without the extension fleetprof_native: a superuser may %s",
+                        *installed == '\0' ? "create it" : "update it");
+        else if (strcmp(installed, wanted) != 0 && *installed != '\0')
+            report_line(run,
+                        "going on without the extension fleetprof_native: the database has version "
+                        "%s, this fleetprof uses %s, which the server does not have",
+                        installed, wanted);
+    }
+    PQclear(rows);
+}
+
 static enum fp_migrate_result migrate(struct migration *run)
 {
     if (!begin(run))
@@ -518,6 +570,8 @@ static enum fp_migrate_result migrate(struct migration *run)
         return result;
     if (run->distributes)
         result = distribute(run);
+    if (result == FP_MIGRATE_OK)
+        take_native(run);
     report_done(run, result);
     return result;
 }

@@ -27,9 +27,10 @@ typedef void fp_migrate_report_fn(void *context, const char *line);
  * longer has. `repairs`: makes all of them again, and the rights on tables, in case somebody has
  * changed them. Does all except the roles in one transaction. Then, if `distributes` or if a
  * previous migration did, places tables and functions on the nodes of Citus, each table in a
- * transaction of its own. Safe to run twice, and from two processes at once. The role of the
- * connection string must be a superuser, or have CREATEROLE and own the database (or be a member of
- * fleetprof_owner when the roles exist).
+ * transaction of its own. Creates or updates the extension fleetprof_native if the server has it
+ * and the role is a superuser; goes on without it otherwise. Safe to run twice, and from two
+ * processes at once. The role of the connection string must be a superuser, or have CREATEROLE and
+ * own the database (or be a member of fleetprof_owner when the roles exist).
  */
 enum fp_migrate_result fp_migrate(const char *conninfo, bool distributes, bool repairs,
                                   fp_migrate_report_fn *report, void *context) FP_MUST_CHECK;

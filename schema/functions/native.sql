@@ -42,3 +42,5 @@ comment on function fleetprof_data.has_native is
 
 revoke execute on function fleetprof_data.native_version, fleetprof_data.has_native from public;
 grant execute on function fleetprof_data.native_version, fleetprof_data.has_native to fleetprof_reader;
+-- `fleetprof status` may ask as the collector.
+grant execute on function fleetprof_data.native_version to fleetprof_writer;

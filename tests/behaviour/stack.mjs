@@ -273,12 +273,11 @@ export async function runOrThrow(command, options) {
  */
 
 /**
- * @param {{ migrated?: boolean, settings?: Record<string, string | number>, env?: Record<string, string> }} [options]
- *   migrated: the database has the newest schema, as after migrate(); settings beside ours; env: the server's
+ * @param {{ migrated?: boolean, settings?: Record<string, string | number>, env?: Record<string, string>, bin?: string }} [options]
+ *   migrated: the database has the newest schema, as after migrate(); settings beside ours; env: the server's; bin: its programs
  * @returns {Promise<Postgres>}
  */
-export async function startPostgres({ migrated = false, settings = {}, env = {} } = {}) {
-  const bin = postgresBinDir();
+export async function startPostgres({ migrated = false, settings = {}, env = {}, bin = postgresBinDir() } = {}) {
   const socketDir = temporaryDir('pg');
   if (isRoot) await runOrThrow(['chown', 'postgres:postgres', socketDir]);
   const data = path.join(socketDir, 'data');
