@@ -47,7 +47,7 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    -- Of errors, which come from sums of 32 bits.
+    -- Errors come from sums of 32 bits.
     rounding constant double precision := 1e-6;
 begin
     common := 0;
