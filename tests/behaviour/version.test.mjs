@@ -17,7 +17,7 @@ const versionTool = (/** @type {string[]} */ ...words) => run([path.join(copy, '
 
 beforeEach(() => {
   copy = temporaryDir('version');
-  for (const name of ['VERSION', 'CHANGELOG.md', 'README.md', 'agent', 'debian/changelog', 'debian/control', 'docs', 'function_table/package.json', 'integrations/javascript/package.json', 'schema/functions', 'tools/version']) {
+  for (const name of ['VERSION', 'CHANGELOG.md', 'README.md', 'agent', 'debian/changelog', 'debian/control', 'docs', 'function_table/package.json', 'integrations/javascript/package.json', 'integrations/vite/package.json', 'schema/functions', 'tools/version']) {
     fs.cpSync(path.join(repository, name), path.join(copy, name), { recursive: true });
   }
 });
@@ -35,6 +35,7 @@ const places = {
   'agent/src/version.js': [/version = '.*'/, "version = '0.0.7'"],
   'function_table/package.json': [/"version": ".*"/, '"version": "0.0.7"'],
   'integrations/javascript/package.json': [/"version": ".*"/, '"version": "0.0.7"'],
+  'integrations/vite/package.json': [/"fleetprof-agent": ".*"/, '"fleetprof-agent": "0.0.7"'],
   'debian/changelog': [/^fleetprof \(.*?\)/, 'fleetprof (0.0.7)'],
   'CHANGELOG.md': [/^## \S+/m, '## 0.0.7'],
   'docs/agent.md': [/fleetprof-[\d.]+\.js/, 'fleetprof-0.0.7.js'],
