@@ -9,8 +9,9 @@
 
 #include "collector/base/base.h"
 
-/* Returns the line of the bracket that closes what begins on line first (from 1): the next one that
- * is indented as that line is. 0: the text has no such line, or something else is there before. */
+/* Returns the last line of what begins on line first (from 1): the next closing bracket that is
+ * indented as that line is; without a bracket to close, the last line that is indented more, or
+ * that line itself. 0: the text does not show it. */
 unsigned fp_function_end(const char *text, unsigned first);
 
 #endif
