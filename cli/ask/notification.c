@@ -15,6 +15,20 @@
 
 #define MAX_LEN ((size_t)16 * 1024 * 1024)
 
+/* Appends commits as one text, whole. */
+static void write_suspects(const char *suspects, struct fp_buf *out)
+{
+    struct fp_buf joined;
+    fp_buf_init(&joined, MAX_LEN);
+    for (const char *commit = suspects; *commit != '\0';) {
+        const size_t len = strcspn(commit, "\n");
+        fp_buf_addf(&joined, "%s%.*s", commit > suspects ? "; " : "", (int)len, commit);
+        commit += len + (commit[len] == '\n');
+    }
+    fp_notification_quote(out, fp_memory_text(&joined));
+    fp_buf_release(&joined);
+}
+
 /* Appends the object of a finding; numbers stay as they are. */
 static void write_object(const struct fp_notification_finding *finding, const char *before,
                          struct fp_buf *out)
@@ -26,7 +40,7 @@ static void write_object(const struct fp_notification_finding *finding, const ch
         return;
     }
     fp_buf_addf(out, "%s%.*s, \"suspects\": ", before, (int)(end - finding->json), finding->json);
-    fp_notification_quote(out, finding->suspects);
+    write_suspects(finding->suspects, out);
     fp_buf_addf(out, "}");
 }
 

@@ -93,7 +93,7 @@ static void write_section(const struct fp_notification_finding *finding, struct 
     if (!fp_notification_has(finding->suspects))
         return;
     fp_buf_addf(out, "\nSuspects: ");
-    put_slack_code(out, finding->suspects);
+    put_slack_code(out, fp_notification_suspects(finding->suspects).text);
 }
 
 void fp_notification_slack(const struct fp_notification *notification, struct fp_buf *out)
@@ -165,7 +165,7 @@ static void add_what(yyjson_mut_doc *doc, yyjson_mut_val *cells,
     }
     if (fp_notification_has(finding->suspects)) {
         fp_buf_addf(&text, " (suspects: ");
-        fp_notification_put(&text, finding->suspects);
+        fp_notification_put(&text, fp_notification_suspects(finding->suspects).text);
         fp_buf_addf(&text, ")");
     }
     add_cell(doc, cells, fp_memory_text(&text), finding->link, false);

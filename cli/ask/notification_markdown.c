@@ -65,7 +65,7 @@ static void write_row(const struct fp_notification_finding *finding, struct fp_b
     }
     if (fp_notification_has(finding->suspects)) {
         fp_buf_addf(out, " suspects: ");
-        put_code(out, finding->suspects);
+        put_code(out, fp_notification_suspects(finding->suspects).text);
     }
     for (size_t i = 0; i < FP_FINDING_CELLS; i++)
         fp_buf_addf(out, " | %s", finding->cells[i]);

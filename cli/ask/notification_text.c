@@ -4,8 +4,10 @@
  */
 #include "cli/ask/notification_text.h"
 
+#include "cli/ask/suspects.h"
 #include "cli/kit/memory.h"
 #include "cli/kit/message.h"
+#include "collector/base/assert.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,15 +23,41 @@ static size_t fitting_len(const char *text, size_t max)
     return len;
 }
 
+enum { TEXT_MAX = 200 };
+static const char ellipsis[] = "…";
+
 struct fp_notification_text fp_notification_cut(const char *text)
 {
-    enum { MAX = 200 };
     struct fp_notification_text cut = {""};
-    const size_t len = fitting_len(text, MAX);
+    const size_t len = fitting_len(text, TEXT_MAX);
     (void)snprintf(cut.text, sizeof(cut.text), "%.*s%s", (int)len, text,
-                   text[len] != '\0' ? "…" : "");
+                   text[len] != '\0' ? ellipsis : "");
     (void)fp_message_make_plain(cut.text);
     return cut;
+}
+
+struct fp_notification_text fp_notification_suspects(const char *suspects)
+{
+    static const char separator[] = "; ";
+    enum { EXTRA = sizeof(ellipsis) - 1 + sizeof(separator) - 1 };
+    struct fp_notification_text joined = {""};
+    size_t count = 1;
+    size_t written = 0;
+    for (const char *end = strchr(suspects, '\n'); end != NULL; end = strchr(end + 1, '\n'))
+        count++;
+    FP_ASSERT(count <= FP_SUSPECTS_MAX);
+    const size_t share = TEXT_MAX / count - EXTRA;
+    for (const char *commit = suspects; *commit != '\0';) {
+        const size_t len = strcspn(commit, "\n");
+        const size_t fitting = fitting_len(commit, share);
+        const size_t kept = len < fitting ? len : fitting;
+        written += (size_t)snprintf(joined.text + written, sizeof(joined.text) - written,
+                                    "%s%.*s%s", written > 0 ? separator : "", (int)kept, commit,
+                                    kept < len ? ellipsis : "");
+        commit += len + (commit[len] == '\n');
+    }
+    (void)fp_message_make_plain(joined.text);
+    return joined;
 }
 
 void fp_notification_title(const struct fp_notification *notification, struct fp_buf *out,
@@ -67,7 +95,7 @@ void fp_notification_sentence(const struct fp_notification_finding *finding, str
     if (!fp_notification_has(finding->suspects))
         return;
     fp_buf_addf(out, ". Suspects: ");
-    fp_notification_put(out, finding->suspects);
+    fp_buf_addf(out, "%s", fp_notification_suspects(finding->suspects).text);
 }
 
 void fp_notification_quote(struct fp_buf *out, const char *text)

@@ -17,6 +17,9 @@ struct fp_notification_text {
 };
 struct fp_notification_text fp_notification_cut(const char *text);
 
+/* Joins suspects to one such text. Each commit is cut to its share, so that none is left out. */
+struct fp_notification_text fp_notification_suspects(const char *suspects);
+
 /* Appends the title, which says how many; each of the strangers' texts as put says. */
 void fp_notification_title(const struct fp_notification *notification, struct fp_buf *out,
                            void (*put)(struct fp_buf *out, const char *text));

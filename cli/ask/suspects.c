@@ -181,7 +181,7 @@ static unsigned end_of(const struct fp_suspects *suspects, const struct fp_suspe
 static void add_line(struct fp_buf *out, struct fp_str line)
 {
     if (out->len > 0)
-        fp_buf_addf(out, "; ");
+        fp_buf_addf(out, "\n");
     if (fp_utf8_is_valid(line))
         fp_buf_add(out, line.ptr, line.len);
     else
@@ -207,16 +207,13 @@ char *fp_suspects_find(const struct fp_suspects *suspects, const struct fp_suspe
     const unsigned end = end_of(suspects, lines);
     char *range = end > 0 ? fp_memory_print("-L%s,%u:%s", lines->first, end, lines->source)
                           : fp_memory_print("-L%s,%s:%s", lines->first, lines->last, lines->source);
-    const char *const arguments[] = {"log",
-                                     "--no-patch",
-                                     "--max-count=3",
-                                     "--encoding=UTF-8",
-                                     "--format=%h %an: %s",
-                                     range,
-                                     suspects->range,
-                                     NULL};
+    char *most = fp_memory_print("--max-count=%d", FP_SUSPECTS_MAX);
+    const char *const arguments[] = {
+        "log", "--no-patch",    most, "--encoding=UTF-8", "--format=%h %an: %s",
+        range, suspects->range, NULL};
     if (!run_git(suspects->directory, arguments, output, sizeof(output)))
         output[0] = '\0';
+    free(most);
     free(range);
     end_output(output);
     struct fp_buf joined;

@@ -28,8 +28,10 @@ struct fp_suspects_lines {
     const char *last; /* if the source does not show where the function ends */
 };
 
-/* Returns the last three commits that touched the lines, "1a2b3c4 Author: subject; …"; "" if there
- * are none or the repository does not have the source. The caller frees it. */
+enum { FP_SUSPECTS_MAX = 3 };
+
+/* Returns the last commits that touched the lines, "1a2b3c4 Author: subject", a line each; "" if
+ * there are none or the repository does not have the source. The caller frees it. */
 char *fp_suspects_find(const struct fp_suspects *suspects, const struct fp_suspects_lines *lines);
 
 #endif

@@ -241,7 +241,8 @@ test('what did not arrive is posted by the next run', async () => {
 async function makeRepository(...tags) {
   const repo = temporaryDir('repository');
   const file = path.join(repo, source);
-  const lines = [...Array(40)].map((_, i) => `line ${i + 1}`);
+  // The function tables say that one function begins on line 12, and another on line 20.
+  const lines = [...Array(40)].map((_, i) => ({ 12: 'function slow() {', 18: '}', 20: 'function next() {', 30: '}' })[i + 1] ?? `  line${i + 1}();`);
   const git = (/** @type {string[]} */ ...args) => runOrThrow(['git', '-C', repo, '-c', 'user.name=Eve (b)', '-c', 'user.email=eve@shop.example', ...args]);
   const commit = async (/** @type {string} */ subject) => {
     fs.writeFileSync(file, lines.join('\n'));
@@ -252,9 +253,9 @@ async function makeRepository(...tags) {
   fs.mkdirSync(path.dirname(file), { recursive: true });
   await commit('begin');
   await git('tag', tags[0]);
-  lines[13] = 'slow';
+  lines[13] = '  slow();';
   await commit('touch it `|<!channel>');
-  lines[25] = 'other';
+  lines[25] = '  other();';
   await commit('touch the next');
   await git('tag', tags[1]);
   return repo;
@@ -277,6 +278,21 @@ test('suspects are the commits that touched the lines of the function between th
   assert.match(finding.suspects, /^[0-9a-f]{7} Eve \(b\): touch it `\|<!channel>$/);
 });
 
+test('each of three suspects is named, however long their subjects are', async () => {
+  const repo = await makeRepository('1', 'begin');
+  const git = (/** @type {string[]} */ ...args) => runOrThrow(['git', '-C', repo, '-c', 'user.name=Eve', '-c', 'user.email=eve@shop.example', ...args]);
+  for (const name of ['first', 'second', 'third']) {
+    fs.writeFileSync(path.join(repo, source), fs.readFileSync(path.join(repo, source), 'utf8').replace(/^  (line13|slow).*$/m, `  slow${name}();`));
+    await git('commit', '-qam', `${name} of the commits; ${'very '.repeat(40)}long`);
+  }
+  await git('tag', '2');
+  for (const format of ['slack', 'teams', 'markdown', 'github', 'alertmanager', 'gitlab', 'pagerduty', 'json']) {
+    const text = (await told(format, '--repository', repo)).replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
+    for (const name of ['first', 'second', 'third']) assert.match(text, new RegExp(`[0-9a-f]{7} Eve: ${name} of the commits`), format);
+    assert.equal(text.includes('very long'), format === 'json', format);
+  }
+});
+
 test('a function ends behind those inside it, and a commit in any encoding is named', async () => {
   const repo = await makeRepository('begin', 'before');
   const file = path.join(repo, source);
@@ -288,7 +304,6 @@ test('a function ends behind those inside it, and a commit in any encoding is na
     await git('commit', '-qam', 'x');
     await git('commit', '-q', '--amend', '-F', written);
   };
-  // The function tables say that one begins on line 12, and another on line 20.
   const code = [...Array(11).fill(''), 'export async function slow(', '  list,', ') {', '  work();', '', '  if (list) {', '    more();', '  }', '  return list.map(function inner() {', '    return 1;',
     '  });', '  // rest', '}', '', 'function next() {', '  work();', '}'];
   const change = (/** @type {number} */ line, /** @type {string} */ to) => code.map((old, i) => i + 1 === line ? to : old);
@@ -344,6 +359,22 @@ async function runExample(script, variables) {
   return { code, stdout, stderr, folder };
 }
 
+/** Runs each command of an example. @param {string} script @param {Record<string, string>} variables @param {RegExp} suspected */
+async function offersEachCommand(script, variables, suspected) {
+  const result = async (/** @type {Record<string, string>} */ given) => {
+    const { code, stdout, stderr, folder } = await runExample(script, { ...variables, ...given });
+    const written = path.join(folder, 'fleetprof-codequality.json');
+    return { code, stderr, told: fs.existsSync(written) ? fs.readFileSync(written, 'utf8') : stdout };
+  };
+  const passed = await result({ FAIL_ON: '', REPOSITORY: await makeRepository('1', 'v2') });
+  assert.equal(passed.code, 0, passed.stderr);
+  assert.match(passed.told, suspected);
+  for (const command of ['budgets', 'fix-first']) assert.equal((await result({ COMMAND: command })).code, 0);
+  const unknown = await result({ COMMAND: 'trend' });
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /not "trend"/);
+}
+
 /** @param {string} name */
 const example = (name) => yaml.parse(fs.readFileSync(path.join(repository, 'config', name), 'utf8'));
 
@@ -367,6 +398,7 @@ test('the action for GitHub annotates, and fails the job', async () => {
   assert.equal(passed.code, 0, passed.stderr);
   assert.match(passed.stdout, /https:\/\/report\.example\/site1\//);
   assert.equal((await runExample(script, { ...common, RELEASE: '--help' })).code, 2, 'no option');
+  await offersEachCommand(script, common, /^::warning file=.*Suspects: [0-9a-f]{7} Eve /);
 });
 
 test('the job for GitLab writes its report, and fails', async () => {
@@ -376,6 +408,7 @@ test('the job for GitLab writes its report, and fails', async () => {
   const report = JSON.parse(fs.readFileSync(path.join(folder, job.artifacts.reports.codequality), 'utf8'));
   validate('gitlab', report);
   assert.equal(report.length, 1);
+  await offersEachCommand(job.script.join('\n'), { ...job.variables, SITE: 'site1' }, /Suspects: [0-9a-f]{7} Eve /);
 });
 
 test('messages say whose the function is', async () => {
