@@ -224,9 +224,11 @@ void fp_rate_map_head(enum fp_rate_server server, const char *site, int64_t now_
     char hour[32] = "";
     if (gmtime_r(&now, &utc) != NULL)
         (void)strftime(hour, sizeof(hour), "%Y-%m-%d %H:00 UTC", &utc);
-    (void)snprintf(head, FP_RATE_HEAD_MAX,
-                   "# Sample rates of the site %s for %s, from %s on, by fleetprof rates.\n", site,
-                   server == FP_RATE_NGINX ? "nginx" : "httpd", hour);
+    (void)snprintf(
+        head, FP_RATE_HEAD_MAX,
+        "# Sample rates of the site %s for %s, by fleetprof rates in the hour from %s. They "
+        "apply from the next reload on.\n",
+        site, server == FP_RATE_NGINX ? "nginx" : "httpd", hour);
 }
 
 /* Files of several sites may be included beside each other, so each has a variable of its own. */

@@ -135,6 +135,7 @@ test('a file of this hour stays as it is, one of an earlier hour is replaced who
   const file = path.join(dir, 'twice.conf');
   assert.equal((await rates(...given, '--write', file)).code, 0);
   const first = fs.readFileSync(file, 'utf8');
+  assert.match(first, /^# Sample rates of the site shop for nginx, by fleetprof rates in the hour from [-\d]{10} \d\d:00 UTC\. They apply from the next reload on\.\n/);
   const again = await rates(...given, '--most-rate', '0.01', '--write', file);
   assert.equal(again.code, 0);
   assert.match(again.stderr, /stays as it is/);
