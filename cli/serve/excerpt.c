@@ -173,8 +173,9 @@ static void add_shown(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *n
                       const struct fp_buf *text)
 {
     const char *shown = (const char *)text->data;
-    if (shown[0] != '\0' && strlen(shown) <= SHOWN_MAX)
-        (void)yyjson_mut_obj_add_strcpy(doc, object, name, shown);
+    const bool is_long = strlen(shown) > SHOWN_MAX;
+    if (shown[0] != '\0')
+        (void)yyjson_mut_obj_add_strcpy(doc, object, name, is_long ? "too long to show" : shown);
 }
 
 /* Writes the columns that differ from row to row, and what is the same in each, and adds what they

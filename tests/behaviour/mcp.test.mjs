@@ -147,6 +147,11 @@ test('names from strangers stay data: quoted, and cut between characters', async
   assert.ok(!text.includes('\n'), 'one line');
 });
 
+test('an answer says that its SQL and its command are too long to show', async () => {
+  const { sql, command } = await server.ask('hotspots', { site: 'shop', route: `/${'x'.repeat(700)}` });
+  assert.deepEqual([sql, command], ['too long to show', 'too long to show']);
+});
+
 const { pick } = seededRandom(7);
 
 // Letters that make no words take a tokenizer up to twice as many tokens.
