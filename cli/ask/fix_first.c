@@ -62,6 +62,8 @@ enum { EXTRA_COUNT = 5 };
 /* The first columns of a row, before those of the table. */
 enum {
     KEY,
+    OLD_KEY,
+    LASTING_KEY,
     NAME,
     JSON,
     FUNCTION_KEY,
@@ -81,10 +83,18 @@ enum {
 #define MS(value) "to_char(" value ", 'FM99999990.0') || ' ms'"
 #define INTERVAL MS("gain_low") " || ' and ' || " MS("gain_high")
 
+/* A gain has no release, so its key has a week: one that was gone for a whole week is told again,
+ * one that comes and goes is not. */
+#define LASTING "'fix_first', $1::text, vital, kind, coalesce(function_key, name)"
+#define KEY_OF(weeks_ago)                                                                          \
+    "concat_ws(E'\\n', " LASTING ", floor(extract(epoch from now()) / 604800) - " weeks_ago ")"
+
 /* A vital may be a measure of the page, a stranger's text as the name is. Only a path that a
  * function table gives is one of a repository. */
 static const char *const told[TABLE] = {
-    [KEY] = "concat_ws(E'\\n', 'fix_first', $1::text, vital, kind, coalesce(function_key, name))",
+    [KEY] = KEY_OF("0"),
+    [OLD_KEY] = KEY_OF("1"),
+    [LASTING_KEY] = "concat_ws(E'\\n', " LASTING ")",
     [NAME] = "name || ' in ' || vital",
     [JSON] = "jsonb_build_object('site', $1::text) || to_jsonb(found)",
     [FUNCTION_KEY] = "coalesce(function_key, '')",
@@ -165,6 +175,8 @@ static struct fp_notification_finding *list_findings(const struct fix_first_opti
         const char *key = PQgetvalue(answer, i, FUNCTION_KEY);
         findings[i] = (struct fp_notification_finding){
             .key = PQgetvalue(answer, i, KEY),
+            .lasting_key = PQgetvalue(answer, i, LASTING_KEY),
+            .old_key = PQgetvalue(answer, i, OLD_KEY),
             .json = PQgetvalue(answer, i, JSON),
             .verdict = "gain",
             .fact = PQgetvalue(answer, i, FACT),
@@ -183,13 +195,13 @@ static struct fp_notification_finding *list_findings(const struct fix_first_opti
     return findings;
 }
 
-/* Returns the keys of all that has a gain: what others outrank is not gone. The caller frees the
- * list. */
-static const char **list_gains(const PGresult *all)
+/* Returns the keys, of a column, of all that has a gain: what others outrank is not gone. The
+ * caller frees the list. */
+static const char **list_gains(const PGresult *all, int column)
 {
     const char **keys = fp_memory_need(calloc((size_t)PQntuples(all) + 1, sizeof(*keys)));
     for (int i = 0; i < PQntuples(all); i++)
-        keys[i] = PQgetvalue(all, i, KEY);
+        keys[i] = PQgetvalue(all, i, column);
     return keys;
 }
 
@@ -198,19 +210,23 @@ static bool tell_of(const struct fix_first_options *given, const PGresult *answe
 {
     const char *site = given->analysis.filters.values[FP_FILTER_SITE];
     struct fp_notification_finding *findings = list_findings(given, answer);
-    const char **gains = list_gains(all);
+    const char **gains = list_gains(all, KEY);
+    const char **old_gains = list_gains(all, OLD_KEY);
     char *scope = fp_filters_text("fix_first", &given->analysis.filters);
     char *link = fp_posting_link(&given->posting, site, "", "", "");
+    const bool has_gains = PQntuples(answer) > 0;
     struct fp_notification notification = {
         .alert = "FleetprofFixFirst",
         .site = site,
         .is_judged = is_judged,
-        .title = {" to fix first on site ", site, "."},
-        .headings = {"gain", "95 % between", "p75", "fewer poor"},
+        .title = {" to fix first on site ", site,
+                  has_gains ? ". " FP_GAINS_ASSUMPTIONS_SHORT : "."},
+        .headings = {"gain at most", "95 % between", "p75", "fewer poor"},
         .findings = findings,
         .count = (size_t)PQntuples(answer),
         .scope = scope,
         .undecided = gains,
+        .undecided_old = old_gains,
         .undecided_count = (size_t)PQntuples(all),
         .link = link,
     };
@@ -220,6 +236,7 @@ static bool tell_of(const struct fix_first_options *given, const PGresult *answe
         free(findings[i].link);
     free(findings);
     free(gains);
+    free(old_gains);
     free(scope);
     free(link);
     return fine;

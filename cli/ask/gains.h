@@ -10,4 +10,9 @@
     "before, no work moved elsewhere and profiled page loads are as others; it lies from AT "      \
     "LEAST to AT MOST with a probability of 95 %. Gains do not add up."
 
+/* The same for messages, which have no such columns. */
+#define FP_GAINS_ASSUMPTIONS_SHORT                                                                 \
+    "Each gain supposes that the rest runs as before, no work moves elsewhere and profiled page "  \
+    "loads are as others; gains do not add up."
+
 #endif

@@ -32,20 +32,21 @@ enum { FP_FINDING_CELLS = 4 };
 
 /* A finding. Texts are the caller's; "" is none. "Stranger's" are those that a format escapes. */
 struct fp_notification_finding {
-    const char *key;                     /* what identifies it */
-    const char *old_key;                 /* another one that was posted for it, or NULL */
-    const char *json;                    /* an object of all that is known */
-    const char *verdict;                 /* one word */
-    const char *fact;                    /* a phrase that follows the name */
-    const char *name;                    /* stranger's */
-    const char *site;                    /* stranger's; NULL: the notification's */
-    const char *place;                   /* stranger's: script or source, with line */
-    const char *source;                  /* stranger's: path of the original source */
-    const char *line;                    /* in it */
-    const char *source_link;             /* an address */
-    const char *owner;                   /* whose the source is; "" or NULL: not known */
-    char *suspects;                      /* owned, a stranger's: commits; "" or NULL: none */
-    char *link;                          /* owned: an address in the report; NULL: none */
+    const char *key;         /* what identifies it */
+    const char *lasting_key; /* the same in each week; NULL: the key */
+    const char *old_key;     /* another one that was posted for it, or NULL */
+    const char *json;        /* an object of all that is known */
+    const char *verdict;     /* one word */
+    const char *fact;        /* a phrase that follows the name */
+    const char *name;        /* stranger's */
+    const char *site;        /* stranger's; NULL: the notification's */
+    const char *place;       /* stranger's: script or source, with line */
+    const char *source;      /* stranger's: path of the original source */
+    const char *line;        /* in it */
+    const char *source_link; /* an address */
+    const char *owner;       /* whose the source is; "" or NULL: not known */
+    char *suspects;          /* owned, a stranger's: commits, a line each; "" or NULL: none */
+    char *link;              /* owned: an address in the report; NULL: none */
     const char *cells[FP_FINDING_CELLS]; /* of the table */
 };
 
@@ -64,7 +65,8 @@ struct fp_notification {
     /* Tells the question apart from others whose findings go to the same webhook; NULL: gone
      * findings are not looked for. Only judged and void questions have gone ones. */
     const char *scope;
-    const char *const *undecided; /* keys of findings that are neither there nor gone */
+    const char *const *undecided;     /* keys of findings that are neither there nor gone */
+    const char *const *undecided_old; /* their old keys; NULL: none */
     size_t undecided_count;
     bool forgets;     /* a finding that is gone and comes back is posted again, in each format */
     const char *link; /* an address in the report; NULL: none */

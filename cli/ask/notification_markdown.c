@@ -141,8 +141,8 @@ static yyjson_mut_val *issue_of(yyjson_mut_doc *doc, const struct fp_notificatio
     fp_buf_init(&sentence, SENTENCE_MAX);
     fp_notification_sentence(finding, &sentence);
     char *name = fp_memory_print("fleetprof/%s", finding->verdict);
-    char *fingerprint =
-        fp_memory_print("%016" PRIx64, fp_hash64(finding->key, strlen(finding->key)));
+    const char *key = finding->lasting_key != NULL ? finding->lasting_key : finding->key;
+    char *fingerprint = fp_memory_print("%016" PRIx64, fp_hash64(key, strlen(key)));
     fp_notification_add(doc, issue, "description", fp_memory_text(&sentence));
     fp_notification_add(doc, issue, "check_name", name);
     fp_notification_add(doc, issue, "fingerprint", fingerprint);

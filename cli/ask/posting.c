@@ -183,31 +183,55 @@ static void note(const struct fp_posting *posting, struct fp_webhook *webhook,
 }
 
 /* Posts these findings in one body. */
-static bool post(const struct fp_posting *posting, struct fp_webhook *webhook,
-                 const struct fp_notification *notification)
+static enum fp_webhook_result post(const struct fp_posting *posting, struct fp_webhook *webhook,
+                                   const struct fp_notification *notification)
 {
     struct fp_buf body;
     fp_buf_init(&body, MAX_BODY_LEN);
     for (size_t i = 0; i < notification->count; i++)
         note(posting, webhook, notification, &notification->findings[i]);
     fp_notification_write(posting->webhook_format, notification, &body);
-    const bool fine = fp_webhook_post(webhook, fp_memory_text(&body));
+    const enum fp_webhook_result result = fp_webhook_post(webhook, fp_memory_text(&body));
     fp_buf_release(&body);
+    return result;
+}
+
+/* Posts one finding after the other, until there is trouble. */
+static bool post_each(const struct fp_posting *posting, struct fp_webhook *webhook,
+                      const struct fp_notification *notification)
+{
+    struct fp_notification one = *notification;
+    one.count = 1;
+    enum fp_webhook_result result = FP_WEBHOOK_TAKEN;
+    bool fine = true;
+    for (size_t i = 0; i < notification->count && result != FP_WEBHOOK_TROUBLE; i++) {
+        result = post(posting, webhook, &one);
+        fine = fine && result == FP_WEBHOOK_TAKEN;
+        one.findings++;
+    }
     return fine;
 }
 
-/* Posts all findings, or one after the other. */
+/* Posts all findings, or one after the other where the service takes no more or has refused all. */
 static bool post_all(const struct fp_posting *posting, struct fp_webhook *webhook,
                      const struct fp_notification *notification)
 {
-    if (!fp_notification_is_single(posting->webhook_format))
-        return notification->count == 0 || post(posting, webhook, notification);
-    struct fp_notification one = *notification;
-    one.count = 1;
-    bool fine = true;
-    for (size_t i = 0; fine && i < notification->count; i++, one.findings++)
-        fine = post(posting, webhook, &one);
-    return fine;
+    if (notification->count == 0)
+        return true;
+    if (fp_notification_is_single(posting->webhook_format))
+        return post_each(posting, webhook, notification);
+    const enum fp_webhook_result result = post(posting, webhook, notification);
+    return result == FP_WEBHOOK_REFUSED_TOGETHER ? post_each(posting, webhook, notification)
+                                                 : result == FP_WEBHOOK_TAKEN;
+}
+
+/* Notes a finding that was posted by its old key, if any, by its key. */
+static bool renew(struct fp_webhook *webhook, const char *old_key, const char *key)
+{
+    if (old_key == NULL || fp_webhook_knows(webhook, key) || !fp_webhook_knows(webhook, old_key))
+        return false;
+    fp_webhook_rename(webhook, old_key, key);
+    return true;
 }
 
 /* Copies the findings that were not posted before, and returns how many there are. *is_renewed:
@@ -218,16 +242,23 @@ static size_t choose(struct fp_webhook *webhook, const struct fp_notification *n
     size_t count = 0;
     for (size_t i = 0; i < notification->count; i++) {
         const struct fp_notification_finding *finding = &notification->findings[i];
-        if (fp_webhook_knows(webhook, finding->key))
-            continue;
-        if (finding->old_key != NULL && fp_webhook_knows(webhook, finding->old_key)) {
-            fp_webhook_rename(webhook, finding->old_key, finding->key);
+        if (renew(webhook, finding->old_key, finding->key))
             *is_renewed = true;
-        } else {
+        else if (!fp_webhook_knows(webhook, finding->key))
             chosen[count++] = *finding;
-        }
     }
     return count;
+}
+
+/* As choose does, for what is neither there nor gone and was not chosen. */
+static bool renew_undecided(struct fp_webhook *webhook, const struct fp_notification *notification)
+{
+    bool is_renewed = false;
+    for (size_t i = 0; notification->undecided_old != NULL && i < notification->undecided_count;
+         i++)
+        is_renewed = renew(webhook, notification->undecided_old[i], notification->undecided[i]) ||
+                     is_renewed;
+    return is_renewed;
 }
 
 /* Posts what resolves a finding. A list that somebody changed may have anything there. */
@@ -240,7 +271,7 @@ static bool resolve(const struct fp_posting *posting, struct fp_webhook *webhook
     write_time(time(NULL), now);
     const bool fine =
         fp_notification_resolve(posting->webhook_format, resolution, notification, now, &body)
-            ? fp_webhook_post(webhook, fp_memory_text(&body))
+            ? fp_webhook_post(webhook, fp_memory_text(&body)) == FP_WEBHOOK_TAKEN
             : fp_webhook_keep(webhook);
     fp_buf_release(&body);
     return fine;
@@ -283,6 +314,7 @@ bool fp_posting_post(const struct fp_posting *posting, struct fp_notification *n
     struct fp_notification posted = *notification;
     posted.findings = chosen;
     posted.count = choose(webhook, notification, chosen, &is_renewed);
+    is_renewed = renew_undecided(webhook, notification) || is_renewed;
     posted.ends_at = end;
     posted.routing_key = posting->routing_key;
     bool fine = post_all(posting, webhook, &posted);

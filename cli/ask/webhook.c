@@ -337,11 +337,13 @@ void fp_webhook_rename(struct fp_webhook *webhook, const char *old_key, const ch
         place = find(webhook, refused_hash_of(webhook, old_key));
         hash = refused_hash_of(webhook, key);
     }
-    const struct posted old =
-        place < webhook->known ? webhook->findings[place] : (struct posted){0};
-    add(webhook, hash, old.scope, old.resolution);
-    if (place < webhook->known)
-        webhook->findings[place].scope = 0; /* the other one stands for it */
+    if (place == webhook->known)
+        return;
+    struct posted renamed = webhook->findings[place];
+    renamed.hash = hash;
+    const size_t newer = webhook->known - place - 1;
+    memmove(&webhook->findings[place], &webhook->findings[place + 1], newer * sizeof(renamed));
+    webhook->findings[webhook->known - 1] = renamed; /* as the newest one, it is forgotten last */
 }
 
 /* True if the finding is one of these keys. */
@@ -391,11 +393,17 @@ static void post(const char *url, const char *json, struct fp_client_reply *repl
     fp_client_free(client);
 }
 
+/* Returns how many findings the next post contains. */
+static size_t posted_count(const struct fp_webhook *webhook)
+{
+    return webhook->count - webhook->known;
+}
+
 /* True if the server will never take this body. Other answers are about the address, or pass. With
  * another access it would take what resolves a finding, which is then tried again. */
 static bool is_refused(const struct fp_webhook *webhook, const struct fp_client_reply *reply)
 {
-    const bool is_resolution = webhook->count == webhook->known;
+    const bool is_resolution = posted_count(webhook) == 0;
     if (webhook->access != NULL && is_resolution)
         return false;
     return reply->status == 400 || reply->status == 413 || reply->status == 422;
@@ -413,13 +421,12 @@ static void quote(struct fp_client_reply *reply)
 
 static void complain_of_body(const struct fp_webhook *webhook, struct fp_client_reply *reply)
 {
-    fp_message_error("the server refused the findings");
+    fp_message_error("the server refused the finding");
     quote(reply);
     if (webhook->access != NULL)
-        fp_message_hint(
-            "They are posted again with another key, or with another --webhook-format.");
+        fp_message_hint("It is posted again with another key, or with another --webhook-format.");
     else
-        fp_message_hint("They are not posted again in this format: --webhook-format has what Slack "
+        fp_message_hint("It is not posted again in this format: --webhook-format has what Slack "
                         "and others take.");
 }
 
@@ -429,8 +436,6 @@ static bool keep_refused(struct fp_webhook *webhook)
 {
     for (size_t i = webhook->known; i < webhook->count; i++) {
         struct posted *finding = &webhook->findings[i];
-        if (finding->refused_hash == 0)
-            continue;
         finding->hash = finding->refused_hash;
         free(finding->resolution);
         finding->resolution = NULL;
@@ -449,25 +454,45 @@ static void complain(const struct fp_webhook *webhook, const struct fp_client_re
     fp_message_hint("They are posted by the next run that finds them.");
 }
 
-bool fp_webhook_post(struct fp_webhook *webhook, const char *json)
+/* Takes back what was noted for the post. */
+static void drop_posted(struct fp_webhook *webhook)
+{
+    while (webhook->count > webhook->known)
+        free(webhook->findings[--webhook->count].resolution);
+}
+
+static enum fp_webhook_result take_refusal(struct fp_webhook *webhook,
+                                           struct fp_client_reply *reply)
+{
+    if (posted_count(webhook) > 1) {
+        (void)remove(webhook->next);
+        drop_posted(webhook);
+        return FP_WEBHOOK_REFUSED_TOGETHER;
+    }
+    complain_of_body(webhook, reply);
+    if (!keep_refused(webhook))
+        return FP_WEBHOOK_TROUBLE;
+    webhook->known = webhook->count;
+    return FP_WEBHOOK_REFUSED;
+}
+
+enum fp_webhook_result fp_webhook_post(struct fp_webhook *webhook, const char *json)
 {
     struct fp_client_reply reply;
+    enum fp_webhook_result result = FP_WEBHOOK_TROUBLE;
     if (!write_next(webhook))
-        return false;
+        return result;
     post(webhook->url, json, &reply);
-    const bool is_taken = reply.status >= 200 && reply.status < 300;
-    bool fine = is_taken;
-    if (is_taken) {
-        fine = keep_next(webhook);
+    if (reply.status >= 200 && reply.status < 300) {
+        result = keep_next(webhook) ? FP_WEBHOOK_TAKEN : FP_WEBHOOK_TROUBLE;
         webhook->known = webhook->count;
     } else if (is_refused(webhook, &reply)) {
-        complain_of_body(webhook, &reply);
-        (void)keep_refused(webhook);
+        result = take_refusal(webhook, &reply);
     } else {
         complain(webhook, &reply);
     }
     fp_client_release(&reply);
-    return fine;
+    return result;
 }
 
 bool fp_webhook_keep(const struct fp_webhook *webhook)

@@ -39,7 +39,7 @@ bool fp_webhook_knows(const struct fp_webhook *webhook, const char *key);
 void fp_webhook_note(struct fp_webhook *webhook, const char *key, const char *scope,
                      const char *resolution);
 
-/* Notes a known finding by another key, with all that is known of it. */
+/* Gives a known finding another key. The next post, or fp_webhook_keep, makes it last. */
 void fp_webhook_rename(struct fp_webhook *webhook, const char *old_key, const char *key);
 
 /*
@@ -50,12 +50,20 @@ void fp_webhook_rename(struct fp_webhook *webhook, const char *old_key, const ch
 char *fp_webhook_forget_gone(struct fp_webhook *webhook, const char *scope, const char *const *keys,
                              size_t key_count) FP_MUST_CHECK;
 
+enum fp_webhook_result {
+    FP_WEBHOOK_TAKEN,
+    FP_WEBHOOK_REFUSED,          /* for good, which is remembered */
+    FP_WEBHOOK_REFUSED_TOGETHER, /* one of several may be the reason: each is to be posted alone */
+    FP_WEBHOOK_TROUBLE,          /* the next run may have more luck */
+};
+
 /*
  * Posts a JSON text, and remembers the noted findings once the server has answered 2xx. Prints an
- * error and returns false on failure; the findings are not remembered then, unless the server has
- * refused this very body: it would do so each time, as long as the access is this one.
+ * error if it is refused or in trouble. In trouble the findings are not remembered; a refused one
+ * is: the server would refuse it each time, as long as the access is this one. Several that are
+ * refused together are not noted any more.
  */
-bool fp_webhook_post(struct fp_webhook *webhook, const char *json) FP_MUST_CHECK;
+enum fp_webhook_result fp_webhook_post(struct fp_webhook *webhook, const char *json) FP_MUST_CHECK;
 
 /* Remembers the noted findings without a post. Prints an error and returns false on failure. */
 bool fp_webhook_keep(const struct fp_webhook *webhook) FP_MUST_CHECK;

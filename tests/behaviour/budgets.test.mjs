@@ -9,6 +9,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { Ajv } from 'ajv';
+import yaml from 'yaml';
 
 import { startReport } from './serve_tool.mjs';
 import { binDir, repository, run, startStack, temporaryDir, waitFor } from './stack.mjs';
@@ -58,15 +59,17 @@ function validate(format, value) {
   assert.ok(validator(value), `${format}: ${JSON.stringify(validator.errors)}\n${JSON.stringify(value)}`);
 }
 
-/** Answers with these statuses, then 200. @param {...number} answers */
+/** Answers with these statuses, then 200; 400 to a body that has the refused text. @param {...(number | RegExp)} answers */
 async function startHook(...answers) {
+  const refused = answers[0] instanceof RegExp ? /** @type {RegExp} */ (answers.shift()) : /^$/;
   /** @type {any[]} */
   const posts = [];
   const server = http.createServer(async (request, response) => {
     const parts = [];
     for await (const part of request) parts.push(part);
-    posts.push(JSON.parse(Buffer.concat(parts).toString()));
-    response.writeHead(answers.shift() ?? 200).end('ok');
+    const body = Buffer.concat(parts).toString();
+    posts.push(JSON.parse(body));
+    response.writeHead(refused.test(body) ? 400 : /** @type {number | undefined} */ (answers.shift()) ?? 200).end('ok');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
@@ -153,6 +156,38 @@ test('what cannot be judged stays, another question leaves it alone, and an end 
   await reload(all);
 });
 
+test('a finding that a service refuses silences no other one', async (t) => {
+  await reload(['INP p75 <= 201ms on /cart', 'INP p75 <= 202ms on /cart', 'INP p75 <= 203ms on /cart']);
+  t.after(() => reload(all));
+  for (const format of ['slack', 'pagerduty', 'alertmanager']) {
+    const hook = await startHook(/202ms/);
+    const args = posting(hook, format);
+    const { code, stderr } = await budgets(...args);
+    assert.equal(code, 2, stderr);
+    assert.equal(stderr.split('the server refused the finding').length, 2, stderr);
+    const taken = hook.posts.filter((post) => !/202ms/.test(JSON.stringify(post)));
+    assert.deepEqual(taken.map((post) => /20\dms/.exec(JSON.stringify(post))?.[0]), ['201ms', '203ms'], format);
+    const again = await budgets(...args);
+    assert.equal(again.code, 0, `not each run ends with 2: ${again.stderr}`);
+    assert.equal(hook.posts.length, format === 'pagerduty' ? 3 : 4, 'each one once');
+    hook.stop();
+  }
+});
+
+test('the action for GitHub and the job for GitLab show budgets, and fail if they are to', async () => {
+  const read = (/** @type {string} */ name) => yaml.parse(fs.readFileSync(path.join(repository, 'config', name), 'utf8'));
+  const scripts = [read('github/action.yml').runs.steps[0].run, read('gitlab/regressions.yml')['fleetprof-regressions'].script.join('\n')];
+  for (const script of scripts)
+    for (const [fail, expected] of /** @type {[string, number][]} */ ([['slower', 1], ['', 0]])) {
+      const folder = temporaryDir('example');
+      const { code, stdout, stderr } = await run(['sh', '-euc', `cd ${folder}\n${script}`],
+        { env: { ...env, COMMAND: 'budgets', SITE: 'shop', FAIL_ON: fail, RELEASE: '', REPORT: '', REPOSITORY: '', PATH: `${binDir}:${process.env.PATH}` } });
+      assert.equal(code, expected, stderr);
+      const file = path.join(folder, 'fleetprof-codequality.json');
+      assert.match(fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : stdout, /on \/cart is over: /);
+    }
+});
+
 test('the last budget that leaves the configuration is resolved, and its site is named', async (t) => {
   const hook = await startHook();
   t.after(hook.stop);
@@ -176,7 +211,7 @@ test('a wrong key of PagerDuty loses no finding and no end', async (t) => {
   const by = (/** @type {string} */ key) => run([program, 'budgets', '--site', 'shop', ...args], { env: { ...env, PAGERDUTY_ROUTING_KEY: key } });
   const refused = await by('wrong');
   assert.equal(refused.code, 2);
-  assert.match(refused.stderr, /hint: They are posted again with another key/);
+  assert.match(refused.stderr, /hint: It is posted again with another key/);
   assert.equal((await by('wrong')).code, 0, 'not each run ends with 2');
   assert.equal((await by('right')).code, 0);
   assert.equal((await by('right')).code, 0);

@@ -216,7 +216,7 @@ test('what a service refuses is posted once, and again in another format', async
     const args = ['--webhook', hook.url, '--state', path.join(temporaryDir('posted'), 'posted')];
     const refused = await regressions(...args);
     assert.equal(refused.code, 2);
-    assert.match(refused.stderr, new RegExp(`the server refused the findings\\n.*HTTP status ${status}: no_text\\?\\[2J\\n.*hint: .*--webhook-format`));
+    assert.match(refused.stderr, new RegExp(`the server refused the finding\\n.*HTTP status ${status}: no_text\\?\\[2J\\n.*hint: .*--webhook-format`));
     const again = await regressions(...args);
     assert.deepEqual([again.code, again.stderr, hook.posts.length], [0, '1 finding in release "2", compared with "1".\n', 1], 'not each run ends with 2');
     assert.equal((await regressions(...args, '--webhook-format', 'slack')).code, 0);

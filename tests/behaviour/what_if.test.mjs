@@ -153,11 +153,12 @@ test('fix-first: each format has what to fix, the gain and its interval', async 
     assert.match(stdout, /sortReviews/, format);
     if (format !== 'json') assert.ok(stdout.includes('onClick in INP') && stdout.includes(between), stdout);
   }
-  assert.match((await fixFirst('--format', 'markdown')).stdout, /^2 findings to fix first on site `shop`\.\n\n\| verdict \| what \| where \| gain \| 95 % between \| p75 \| fewer poor \|\n.*\n\| gain \| `onClick in INP` \| `https:\/\/www\.shop\.example\/app\.js:10 on \/product, \/cart` \|/);
+  assert.match((await fixFirst('--format', 'markdown')).stdout, /^2 findings to fix first on site `shop`\. Each gain supposes that the rest runs as before, no work moves elsewhere [^\n]*; gains do not add up\.\n\n\| verdict \| what \| where \| gain at most \| 95 % between \| p75 \| fewer poor \|\n.*\n\| gain \| `onClick in INP` \| `https:\/\/www\.shop\.example\/app\.js:10 on \/product, \/cart` \|/);
+  for (const format of ['slack', 'teams']) assert.match((await fixFirst('--format', format)).stdout, /no work moves elsewhere.*gains do not add up/, format);
   assert.ok((await fixFirst('--format', 'github')).stdout.includes(`onClick in INP takes at most ${gain.toFixed(1)} ms of `));
   assert.deepEqual(JSON.parse((await fixFirst('--format', 'json')).stdout).findings.map((/** @type {any} */ one) => [one.site, one.rank, one.name]), [['shop', 1, 'onClick'], ['shop', 2, 'sortReviews']]);
   assert.match((await fixFirst('--format', 'slack', '--json')).stderr, /exclude each other/);
-  assert.match((await fixFirst('--format', 'markdown', '--route', '/cart')).stdout, /^Nothing could be judged to fix first on site `shop`/);
+  assert.match((await fixFirst('--format', 'markdown', '--route', '/cart')).stdout, /^Nothing could be judged to fix first on site `shop`\.\n/);
 });
 
 test('fix-first: a webhook gets each finding once, and what resolves it once it is gone', async (t) => {
@@ -185,6 +186,36 @@ test('fix-first: a webhook gets each finding once, and what resolves it once it 
   assert.ok(new Date(posts[1][0].endsAt) <= new Date());
   assert.equal((await fixFirst(...args, '--route', '/cart')).code, 0);
   assert.equal(posts.length, 2, 'where too few can be judged, nothing is gone');
+});
+
+test('fix-first: what was gone for a whole week is told again, what comes and goes is not', async (t) => {
+  /** @type {string[]} */
+  const posts = [];
+  const server = http.createServer(async (request, response) => {
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    posts.push(Buffer.concat(parts).toString());
+    response.end('ok');
+  }).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  for (const format of ['slack', 'pagerduty']) {
+    posts.length = 0;
+    const args = ['--webhook', `http://127.0.0.1:${port}/`, '--webhook-format', format, '--state', path.join(temporaryDir('posted'), 'posted')];
+    /** Only the key of a finding sees this clock. @param {number} weeks */
+    const weeksLater = async (weeks) => {
+      await stack.postgres.execute(`create schema if not exists clock; grant usage on schema clock to public;
+        create or replace function clock.now() returns timestamptz language sql return pg_catalog.now() + interval '${7 * weeks} days'`);
+      const { code, stderr } = await run([program, 'fix-first', '--site', 'shop', ...args], { env: { ...env, PAGERDUTY_ROUTING_KEY: 'k'.repeat(32), PGOPTIONS: '-c search_path=clock,pg_catalog' } });
+      assert.equal(code, 0, stderr);
+      return posts.length;
+    };
+    const each = format === 'slack' ? 1 : 2;
+    assert.deepEqual([await weeksLater(0), await weeksLater(0), await weeksLater(1), await weeksLater(2)], [each, each, each, each], format);
+    const later = await weeksLater(5);
+    assert.equal(posts.slice(each, later).filter((post) => !post.includes('resolve')).length, each, format);
+  }
 });
 
 test('responses and measures: each once, with packages and hosts', async () => {
