@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 
 import esbuild from 'esbuild';
 
-import { labelOf } from './src/label.js';
+import { kindOf, labelOf } from './src/label.js';
 import { filters } from '../tools/filters.mjs';
 import { questionOf, questions, shownAs } from '../tools/questions.mjs';
 import { vitals } from '../tools/vitals.mjs';
@@ -47,11 +47,12 @@ function capital(label) {
   return label.replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase());
 }
 
-/** Returns a column of the page's copy: its kind, and its label unless columns.js makes it of the name. @param {string} question @param {string} name */
+/** Returns a column of the page's copy: its kind, and its label unless label.js has it from the name. @param {string} question @param {string} name */
 function columnRow(question, name) {
   const { label, cell } = shownAs(questionOf(question), name);
   const written = capital(label);
-  const row = (kinds[cell] ?? '') + (written === labelOf(name) ? '' : written);
+  if (kindOf(name) && !kinds[cell]) throw new Error(`${question}: ${name} is a text, and label.js takes it for a number`);
+  const row = (kinds[cell] === kindOf(name) ? '' : kinds[cell] ?? '') + (written === labelOf(name) ? '' : written);
   return row && `    ${name}: ${quoted(row)},\n`;
 }
 
@@ -95,11 +96,11 @@ export const filterSets = {
 ${questions.flatMap(({ serves, takes }) => takes.flatMap((row) => (serves && asks(serves.route) && 'filters' in row && row.filters !== 'filters of samples' ? [`  ${serves.route}: ${quoted(row.filters.replace(/^dimensions/, 'filters'))},`] : []))).join('\n')}
 };
 
-/** Columns of the questions that views show as tables, as columns.js reads them: texts that their names label are in the type only. Made by report/build.mjs. */
+/** Columns of the questions that views show as tables, as columns.js reads them: what their names say is in the type only. Made by report/build.mjs. */
 export const columns = /** @type {{
 ${shown.map((name) => ` * ${name}: Record<${shownOf(name).map(quoted).join(' | ')}, string | undefined>,`).join('\n')}
  * }} */ ({
-${shown.map((name) => `  ${name}: {\n${shownOf(name).map((column) => columnRow(name, column)).join('')}  },`).join('\n')}
+${shown.map((name) => [name, shownOf(name).map((column) => columnRow(name, column)).join('')]).filter(([, rows]) => rows).map(([name, rows]) => `  ${name}: {\n${rows}  },`).join('\n')}
 });
 
 /** The meanings of columns, where views say them. Made by report/build.mjs. */

@@ -1,3 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Returns the label that a column's name gives; the catalogue's copy has only the others. @param {string} name */
-export const labelOf = (name) => name.replace(/_(ms|share)$/, '').replaceAll('_', ' ').replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase());
+/** What a column's name says of it: build.mjs copies from the catalogue only what a name does not say. */
+
+/** Returns the label that a column's name gives. @param {string} name */
+export const labelOf = (name) => name.replace(/_share$/, '').replace('ms_per_load', 'ms/load').replaceAll('_', ' ').replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase());
+
+/** Returns how cells of a column of this name are written: as a share, as milliseconds, as a count, or undefined: as a text. @param {string} name */
+export const kindOf = (name) => (/share$|change|_low$|visible$/.test(name) ? '%' : /^p\d\d|_value$|(^|_)ms(_|$)/.test(name) ? '#' : /count$|loads|[^o]s$|flagged/.test(name) ? '+' : undefined);

@@ -13,6 +13,7 @@ import { linesOf } from '../../report/src/calltree.js';
 import * as text from '../../report/src/format.js';
 import { formats } from '../../report/src/exports.js';
 import { itemsOf, mostItems, ownWithin, spansOf, ticksIn, tracksOf, windowOf } from '../../report/src/spans.js';
+import { columnsOf } from '../../report/src/columns.js';
 import { successors } from '../../report/src/changes.js';
 import { packed } from '../../report/src/packer.js';
 import { read, unpacked, written } from '../../report/src/packed.js';
@@ -25,7 +26,7 @@ import { markers } from '../../report/src/filters.js';
 import { leftOut } from '../../report/src/views/timings.js';
 import { thresholds } from '../../report/src/views/vitals.js';
 import { functionsOf, inverted, joined, matcher, namesOf, pathTo, search, transformed, treeOf } from '../../report/src/tree.js';
-import { questionOf, questions } from '../../tools/questions.mjs';
+import { questionOf, questions, shownAs } from '../../tools/questions.mjs';
 import { repository, runOrThrow } from '../behaviour/stack.mjs';
 
 /** @typedef {import('../../report/src/tree.js').Tree} Tree */
@@ -557,6 +558,20 @@ test('the page asks each question with the filters that the server takes, and kn
   const words = source('collector/base/words.c');
   const names = [...words.slice(0, words.indexOf('return names[marker]')).matchAll(/\[FP_MARKER_\w+\] = "([^"]+)"/g)].map(([, name]) => name);
   assert.deepEqual(new Set(markers), new Set(names));
+});
+
+test('columns of tables have the labels and the forms of the catalogue', () => {
+  const forms = /** @type {Record<string, string>} */ ({ SHARE: 'share', MS: 'number', INTEGER: 'count' });
+  const { shown } = /columns = \/\*\* @type \{\{\n(?<shown>[^]*?) \* \}\}/.exec(fs.readFileSync(path.join(repository, 'report/src/question_rows.js'), 'utf8'))?.groups ?? {};
+  const tables = [...shown.matchAll(/^ \* (\w+): Record<(.*), string \| undefined>,$/gm)].map(([, name, names]) => /** @type {const} */ ([name, names.replaceAll("'", '').split(' | ')]));
+  assert.ok(tables.length > 20, `${tables.length}`);
+  for (const [question, names] of tables) {
+    for (const name of names) {
+      const { label, cell } = shownAs(questionOf(question), name);
+      const [column] = columnsOf(/** @type {any} */ (question), { [name]: {} });
+      assert.deepEqual([column.label.toLowerCase(), column.kind], [label.toLowerCase(), forms[cell] ?? 'text'], `${question} ${name}`);
+    }
+  }
 });
 
 test('the trend and the values of what is not a vital are asked without its filter', () => {
