@@ -3,7 +3,7 @@
 import { question } from '../api.js';
 import { interval, verdictBadge } from '../changes.js';
 import { columnsOf, labelled } from '../columns.js';
-import { count, number, percent } from '../format.js';
+import { count, number, percent, visible } from '../format.js';
 import { h } from '../h.js';
 import { tableView } from '../parts.js';
 import { columns, meanings } from '../question_rows.js';
@@ -20,7 +20,7 @@ function hangList(rows) {
   return h('div', { 'data-hangs': '' },
     h('p', null, `Browsers report ${count(all)} documents that hung or crashed${loads ? `, ${number(1e5 * all / loads)} per 100,000 page loads that can send such reports` : ''}:`),
     h('ul', null, ...rows.slice(0, 10).map((row) => h('li', null, `${count(row.count)} ${row.reason}${
-      row.function === null ? '' : ` in ${row.function} (${row.resource ?? 'no script'}${row.line === null ? '' : `:${row.line}`})${row.callers === null ? '' : `, called by ${row.callers}`}`}`))),
+      row.function === null ? '' : ` in ${visible(row.function, 160)} (${visible(row.resource ?? 'no script', 160)}${row.line === null ? '' : `:${row.line}`})${row.callers === null ? '' : `, called by ${visible(row.callers, 160)}`}`}`))),
     rows.length > 10 ? h('p', { class: 'note' }, `These are the 10 most frequent of ${count(rows.length)}. The command fleetprof hangs lists all.`) : null);
 }
 
@@ -59,7 +59,7 @@ export const coverage = {
         refusals.rows.slice(0, 5).map(({ format, reason, records }) => `${count(records)} ${format} ${reason}`).join(', ')}.`) : null,
       hangs.rows.length > 0 ? hangList(hangs.rows) : null,
       violations.rows.length > 0 ? h('p', { 'data-violations': '' }, `Browsers report documents that broke their policy: ${
-        violations.rows.slice(0, 5).map(({ policy, count: reports }) => `${count(reports)} ${policy}`).join(', ')}.`) : null,
+        violations.rows.slice(0, 5).map(({ policy, count: reports }) => `${count(reports)} ${visible(policy, 160)}`).join(', ')}.`) : null,
       cost.rows.length > 0 ? costTable(cost.rows) : null,
       h('p', { class: 'note' }, 'A page load that sends nothing is not counted. The command fleetprof doctor finds out why profiles are missing.')) : null,
     });

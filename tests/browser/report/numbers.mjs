@@ -82,18 +82,18 @@ test('coverage lists hangs, crashes and broken policies where browsers report so
   await open('/bundled/coverage?since=2d');
   assert.equal(await page.locator('[data-hangs], [data-violations]').count(), 0);
   const crash = { type: 'crash', age: 1, url: 'https://bundled.example/', user_agent: '', body: {} };
-  const stackText = '\n    at <b>spin (https://bundled.example/app.js:12:3)\n    at main (https://bundled.example/app.js:1:1)';
+  const stackText = '\n    at <b>spin\u202e (https://bundled.example/app\u202e.js:12:3)\n    at main\u202e (https://bundled.example/app.js:1:1)';
   const reply = await fetch(`${stack.collector.url}/v1/reports/pk_bundled`, { method: 'POST', headers: { 'Content-Type': 'application/reports+json' },
     body: JSON.stringify([{ ...crash, body: { reason: 'unresponsive', stack: stackText } }, crash, crash,
-      { ...crash, type: 'document-policy-violation', body: { policyId: 'js-profiling' } }]) });
+      { ...crash, type: 'document-policy-violation', body: { policyId: 'js-profiling\u202e' } }]) });
   assert.equal(reply.status, 204, await reply.text());
   await waitFor(async () => (await sql("count(*) as count from fleetprof.hangs('bundled')"))[0].count > 0, { what: 'the reports in SQL' });
   await open('/bundled/coverage?since=2d');
   const [{ loads }] = await sql("loads::int from fleetprof.hangs('bundled', since => now() - interval '2 days')");
   assert.match(await text('[data-hangs]'), new RegExp(`^Browsers report 3 documents that hung or crashed, ${(300_000 / loads).toLocaleString('en')} per 100,000 page loads`));
   assert.deepEqual(await page.locator('[data-hangs] li').allInnerTexts(),
-    ['2 crash', '1 unresponsive in <b>spin (https://bundled.example/app.js:12), called by main']);
-  assert.equal(await text('[data-violations]'), 'Browsers report documents that broke their policy: 1 js-profiling.');
+    ['2 crash', '1 unresponsive in <b>spin\\u{202e} (https://bundled.example/app\\u{202e}.js:12), called by main\\u{202e}']);
+  assert.equal(await text('[data-violations]'), 'Browsers report documents that broke their policy: 1 js-profiling\\u{202e}.');
 });
 
 test('coverage says what profiling costs where page loads say what the server drew', async () => {
