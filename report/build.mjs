@@ -91,9 +91,9 @@ function meaningsOf(name) {
 
 /** Its copy of schema/questions: the filters that each question takes, and the headings of its columns. */
 const questionRows = `// SPDX-License-Identifier: Apache-2.0
-/** Questions of schema/questions that the page asks, and the filters that they take, if not those of samples. Made by report/build.mjs. @type {Record<string, string>} */
+/** Questions of schema/questions that the page asks, and the filters that they take, if not filters of page loads alone. Made by report/build.mjs. @type {Record<string, string>} */
 export const filterSets = {
-${questions.flatMap(({ serves, takes }) => takes.flatMap((row) => (serves && asks(serves.route) && 'filters' in row && row.filters !== 'filters of samples' ? [`  ${serves.route}: ${quoted(row.filters.replace(/^dimensions/, 'filters'))},`] : []))).join('\n')}
+${questions.flatMap(({ serves, takes }) => takes.flatMap((row) => (serves && asks(serves.route) && 'filters' in row && row.filters !== 'filters' ? [`  ${serves.route}: ${quoted(row.filters.replace(/^dimensions/, 'filters'))},`] : []))).join('\n')}
 };
 
 /** Columns of the questions that views show as tables, as columns.js reads them: what their names say is in the type only. Made by report/build.mjs. */

@@ -33,7 +33,7 @@ export class Failure extends Error {
 
 /** Returns the filters that a function takes. @param {string} name */
 export function filtersOf(name) {
-  const [set, vitals] = (filterSets[name] ?? 'filters of samples').split(' and ');
+  const [set, vitals] = (filterSets[name] ?? 'filters').split(' and ');
   const ofEach = set === 'filters of each side';
   const left = [...ofEach || set === 'filters of both sides' ? ofSides : [], ...set === 'filters of samples' ? [] : ofSamples, ...vitals ? [] : ofVitals];
   return [...filters.filter((filter) => !left.some((field) => filter === field || filter === twin(field))), ...ofEach ? ofOneSide : []];

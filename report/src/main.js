@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The page: reads the address, asks, shows the view, and listens to keys. */
-import { ask, askAll, Failure, filtersOf, firstSaved, forget, isAnswered, isSaved, openSaved, question, savedAt, savedBegin, savedPage } from './api.js';
-import { inOrder } from './changes.js';
-import { recolour, strip } from './chart.js';
-import { formats } from './exports.js';
-import { emptiness } from './emptiness.js';
-import { filterBar } from './filters.js';
+// In the order of the bundle: see views.js.
 import { counted, csv, duration, markdown, clock, percent, setZone, visible } from './format.js';
+import { ask, askAll, Failure, filtersOf, firstSaved, forget, isAnswered, isSaved, openSaved, question, savedAt, savedBegin, savedPage } from './api.js';
 import { append, button, h } from './h.js';
 import { changed, format, literal, namedKey, parse, pinned, readable } from './state.js';
+import { formats } from './exports.js';
+import { filterBar } from './filters.js';
 import { views } from './views.js';
+import { recolour, strip } from './chart.js';
+import { emptiness } from './emptiness.js';
+import { inOrder } from './changes.js';
 
 /**
  * @typedef {import('./state.js').State} State

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Questions of schema/questions that the page asks, and the filters that they take, if not those of samples. Made by report/build.mjs. @type {Record<string, string>} */
+/** Questions of schema/questions that the page asks, and the filters that they take, if not filters of page loads alone. Made by report/build.mjs. @type {Record<string, string>} */
 export const filterSets = {
-  timings: 'filters',
-  left_out: 'filters',
-  hangs: 'filters',
-  violations: 'filters',
-  refusals: 'filters',
+  hotspots: 'filters of samples',
+  measure_hotspots: 'filters of samples',
+  callers: 'filters of samples',
+  callees: 'filters of samples',
   trend: 'filters and vitals',
   change_point: 'filters and vitals',
-  function_by: 'filters',
   histogram: 'filters and vitals',
+  cost_by: 'filters of samples',
+  flamegraph_columns: 'filters of samples',
   compare_releases: 'filters of each side',
   compare_summary: 'filters of each side',
   compare_costs: 'filters of each side',
@@ -21,22 +21,11 @@ export const filterSets = {
   vital_parts: 'filters and vitals',
   vital_elements: 'filters and vitals',
   vital_hotspots: 'filters of samples and vitals',
-  ttfb_parts: 'filters',
   interactions: 'filters and vitals',
   interactions_by: 'filters and vitals',
-  waits: 'filters',
-  long_frames: 'filters',
-  fix_first: 'filters',
   budgets: 'filters and vitals',
   profiling_cost: 'filters and vitals',
-  third_parties: 'filters',
-  coverage: 'filters',
-  overview: 'filters',
-  values: 'filters',
-  summary: 'filters',
   releases: 'filters of both sides',
-  typical_load: 'filters',
-  sessions: 'filters',
 };
 
 /** Columns of the questions that views show as tables, as columns.js reads them: what their names say is in the type only. Made by report/build.mjs. */
