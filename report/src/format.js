@@ -87,7 +87,7 @@ export function time(time) {
 }
 
 /** Returns a sentence of SQL with the time at its end by the clock of all times. @param {string} sentence */
-export const localised = (sentence) => visible(sentence).replace(/(.{10} \d\d:\d\d) UTC$/, (_, at) => clock(`${at}Z`));
+export const localised = (sentence) => visible(sentence).replace(/(.{10} \d\d:\d\d) UTC$/, (_, at) => clock(`${at.replace(' ', 'T')}Z`));
 
 /** Returns a row of change_point as fleetprof trend says it. @param {Record<string, any>} row */
 export function sinceWhen({ change, begins, begins_from: from, begins_until: until, nearest_release: release, release_began: began }) {
@@ -125,7 +125,7 @@ export function stepTime(bucket, days) {
 }
 
 /** Control characters, and those that turn the direction of the text after them. */
-const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udfff](?![\udc00-\udfff])|\u{e0001}|[\u{e0020}-\u{e007f}]/gu;
+const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]|[\ud800-\udfff](?![\udc00-\udfff])|\u{e0001}|[\u{e0020}-\u{e007f}]/gu;
 
 /**
  * Returns a name as it can be shown: characters that are invisible or turn the text's direction as escapes, the rest as

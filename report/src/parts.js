@@ -68,8 +68,15 @@ export function searchBox(state, page, label) {
 
 /** @param {Row[]} rows @param {string | undefined} q in which * is any text @param {string[]} names members to look at */
 export function matching(rows, q, names) {
-  const wanted = new RegExp((q ?? '').replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*'), 'is');
-  return q ? rows.filter((row) => names.some((name) => wanted.test(String(row[name] ?? '')))) : rows;
+  // Not an expression: of many stars, which a stranger's link may have, one can take forever.
+  const parts = (q ?? '').toLowerCase().split('*');
+  /** @param {unknown} value */
+  const isFound = (value) => {
+    const text = String(value ?? '').toLowerCase();
+    let at = 0;
+    return parts.every((part) => (at = text.indexOf(part, at) + part.length) >= part.length);
+  };
+  return q ? rows.filter((row) => names.some((name) => isFound(row[name]))) : rows;
 }
 
 /**
@@ -170,6 +177,9 @@ export function withoutAgent(rows, columns, say) {
 /** Why no page load is typical. @type {Record<string, string>} */
 const untypical = { 'none kept': 'none is kept', 'too few kept': 'too few are kept', 'none alike': 'those that are kept differ too much' };
 
+/** How many kept page loads typical_load compares at most. */
+const mostKept = 300;
+
 /**
  * Leads to the kept page load that is most like its group; null if there is no group.
  * @param {Page} page @param {import('./api.js').Answer} answer @param {string} group what all of its page loads have in common
@@ -178,7 +188,7 @@ export function typicalLoad(page, answer, group) {
   const [row] = answer.rows;
   if (!row || row.loads === 0) return null;
   return h('p', { class: 'typical' }, 'A typical page load: ', row.reason ? `${untypical[row.reason]}, of ${counted(row.loads, 'page load')} ${group}`
-    : `${row.alike.toFixed(2)} alike, of ${counted(row.loads, 'page load')} ${group} (${count(row.kept_loads)} kept) → `,
+    : `${row.alike.toFixed(2)} alike, of ${counted(row.loads, 'page load')} ${group} (${row.kept_loads < mostKept ? '' : 'of the latest '}${count(row.kept_loads)} kept) → `,
   row.reason || isSaved() ? '' : h('a', { href: page.link({ view: 'session', item: String(row.session_id) }) }, 'open'));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The report's logic without a browser: trees, addresses, texts. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -23,6 +24,7 @@ import { sorted } from '../../report/src/table.js';
 import { filtersOf, question } from '../../report/src/api.js';
 import { dayTicks } from '../../report/src/chart.js';
 import { markers } from '../../report/src/filters.js';
+import { matching } from '../../report/src/parts.js';
 import { leftOut } from '../../report/src/views/timings.js';
 import { thresholds } from '../../report/src/views/vitals.js';
 import { functionsOf, inverted, joined, matcher, namesOf, pathTo, search, transformed, treeOf } from '../../report/src/tree.js';
@@ -270,6 +272,7 @@ test('numbers are short, and say when there is none', () => {
 test('what would hide or turn a name is shown as an escape', () => {
   assert.equal(text.visible('a\u202eb\u0000\n\u200b\u2066\ufeff'), 'a\\u{202e}b\\u{0}\\u{a}\\u{200b}\\u{2066}\\u{feff}');
   assert.equal(text.visible('\ud800x'), '\\u{d800}x');
+  assert.equal(text.visible('\ufffe\uffff'), '\\u{fffe}\\u{ffff}', 'XML has no such characters');
   assert.equal(text.visible('𝕏'.repeat(50), 10), `${'𝕏'.repeat(9)}…`);
   assert.equal(text.visible('日本語 عربي e\u0301'), '日本語 عربي e\u0301');
 });
@@ -558,6 +561,38 @@ test('the page asks each question with the filters that the server takes, and kn
   const words = source('collector/base/words.c');
   const names = [...words.slice(0, words.indexOf('return names[marker]')).matchAll(/\[FP_MARKER_\w+\] = "([^"]+)"/g)].map(([, name]) => name);
   assert.deepEqual(new Set(markers), new Set(names));
+});
+
+test('a search of many stars takes no time, and finds what it says', () => {
+  const find = (/** @type {string} */ q, /** @type {string} */ name) => matching([{ name }], q, ['name']).length === 1;
+  for (const [q, name, is] of /** @type {[string, string, boolean][]} */ ([['a*c', 'xAbCx', true], ['c*a', 'abc', false], ['a*a', 'a', false], ['a**b', 'ab', true], ['*', '', true], ['a.b', 'axb', false], ['a.b', 'A.B', true], ['a*b', 'a\nb', true], ['', 'x', true]])) {
+    assert.equal(find(q, name), is, `${q} in ${name}`);
+  }
+  // In a process of its own, which can be stopped.
+  const script = `import { matching } from ${JSON.stringify(pathToFileURL(path.join(repository, 'report/src/parts.js')).href)};
+    console.log(matching([{ name: 'a'.repeat(1024) }], '*a'.repeat(30) + 'b', ['name']).length);`;
+  assert.equal(execFileSync(process.execPath, ['--input-type=module', '-e', script], { timeout: 20_000 }).toString().trim(), '0');
+});
+
+test('a time in a sentence is read as ISO has it, which every browser reads', () => {
+  const known = globalThis.Date;
+  /** @type {unknown[]} */
+  const given = [];
+  globalThis.Date = /** @type {any} */ (class extends known {
+    constructor(/** @type {any[]} */ ...all) { given.push(...all); super(.../** @type {[any]} */ (all)); }
+  });
+  try {
+    assert.equal(text.localised('Newest data: 2026-01-31 12:00 UTC'), 'Newest data: 2026-01-31 12:00 UTC');
+  } finally {
+    globalThis.Date = known;
+  }
+  assert.equal(given[0], '2026-01-31T12:00Z');
+});
+
+test('the page says of as many kept page loads as SQL compares that they are the latest', () => {
+  const source = (/** @type {string} */ name) => fs.readFileSync(path.join(repository, name), 'utf8');
+  const most = /most_kept constant integer := (\d+);/.exec(source('schema/functions/typical_load.sql'))?.[1];
+  assert.equal(/const mostKept = (\d+);/.exec(source('report/src/parts.js'))?.[1], most);
 });
 
 test('columns of tables have the labels and the forms of the catalogue', () => {
