@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Trees in the notations of other tools. Nothing here knows a browser. */
-import { hashed } from './colours.js';
-import { duration, visible } from './format.js';
+import { colour } from './colours.js';
+import { counted, duration, visible } from './format.js';
 
-/** @typedef {import('./tree.js').Tree} Tree */
+/**
+ * @typedef {import('./tree.js').Tree} Tree
+ * @typedef {import('./colours.js').Party} Party
+ * @typedef {{ kinds: [Party, string][], parties: Party[] }} Picture what the colours mean, and the kind of code of each frame
+ */
 
-/** @typedef {{ name: string, extension: string, type: string, write: (tree: Tree, title: string, loads?: number) => string | Uint8Array<ArrayBuffer> }} Format */
+/** @typedef {{ name: string, extension: string, type: string, write: (tree: Tree, title: string, loads?: number, picture?: Picture) => string | Uint8Array<ArrayBuffer> }} Format */
 
 /** @param {Tree} tree */
 function* stacksOf({ count, frame, parent, self }) {
@@ -129,26 +133,38 @@ function writePprof(tree) {
 /** @param {string} text */
 const escaped = (text) => visible(text).replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
 
-/** Returns a picture, without what is narrower than half a pixel. @param {Tree} tree @param {string} title */
-function writeSvg(tree, title) {
+/**
+ * Returns a picture with its legend, in light colours, without what is narrower than half a pixel. Times are per page load.
+ * @param {Tree} tree @param {string} title @param {number} [loads] @param {Picture} [picture]
+ */
+function writeSvg(tree, title, loads = 0, { kinds, parties } = { kinds: [], parties: [] }) {
   const width = 1200, row = 18, letter = 6.7;
   const { frames, frame, level, start, total, size } = tree;
   const scale = width / (size[0] || 1);
+  const text = (/** @type {number | string} */ x, /** @type {number} */ y, /** @type {string} */ words) => `<text x="${x}" y="${y + 13}">${escaped(words)}</text>`;
+  const box = (/** @type {string} */ x, /** @type {number} */ y, /** @type {string} */ wide, /** @type {Party} */ party, /** @type {string} */ name) => [colour(party, name, false), ...party === 'third' ? ['url(#third)'] : []]
+    .map((fill, i) => `<rect x="${x}" y="${y}" width="${i > 0 ? Math.min(7, Number(wide)) : wide}" height="${row - 1}" fill="${fill}"/>`).join('');
+  const time = (/** @type {number} */ us) => `${duration(us / 1000 / (loads || 1))}${loads ? ' per page load' : ''}`;
+  const head = [...`${time(total[0])}${loads ? `, of ${counted(loads, 'page load')}` : ''} · ${visible(title)}`.match(/.{1,175}/gsu) ?? []].map((line, i) => text(3, row * i, line));
+  const legend = kinds.map(([party, words], i) => box('3', row * (head.length + i), '12', party, '') + text(20, row * (head.length + i), words));
+  const top = row * (head.length + legend.length - 1);
   let deepest = 0;
   const boxes = [];
   for (let i = 1; i < tree.count; i += 1) {
     const wide = size[i] * scale;
     if (wide < 0.5) continue;
     deepest = Math.max(deepest, level[i]);
-    const name = frames.function[frame[i]], letters = Math.floor((wide - 6) / letter);
-    const x = (start[i] * scale).toFixed(1), y = level[i] * row;
+    const party = parties[frame[i]] ?? 'builtin', indent = party === 'third' ? 10 : 3;
+    const name = frames.function[frame[i]], letters = Math.floor((wide - indent - 3) / letter);
+    const y = top + level[i] * row;
     const shown = [...name].length <= letters ? name : `${[...name].slice(0, letters - 1).join('')}…`;
-    boxes.push(`<g><title>${escaped(name)} ${escaped(duration(total[i] / 1000))}</title><rect x="${x}" y="${y}" width="${wide.toFixed(1)}" height="${row - 1}" fill="hsl(${Math.round(20 + 40 * hashed(name))} 75% 75%)"/>${
-      letters > 2 ? `<text x="${(start[i] * scale + 3).toFixed(1)}" y="${y + 13}">${escaped(shown)}</text>` : ''}</g>\n`);
+    boxes.push(`<g><title>${escaped(name)} ${escaped(time(total[i]))}</title>${box((start[i] * scale).toFixed(1), y, wide.toFixed(1), party, name)}${
+      letters > 2 ? text((start[i] * scale + indent).toFixed(1), y, shown) : ''}</g>\n`);
   }
-  const tall = (deepest + 1) * row;
+  const tall = top + (deepest + 1) * row;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${tall}" viewBox="0 0 ${width} ${tall}" font-family="monospace" font-size="11">
-<rect width="${width}" height="${tall}" fill="#fff"/><text x="3" y="13">${escaped(title)}</text>
+<pattern id="third" width="8" height="8" patternUnits="userSpaceOnUse"><path d="M-8 8L0 0M0 8L8 0" stroke="#0004"/></pattern><rect width="${width}" height="${tall}" fill="#fff"/>${head.join('')}
+${legend.join('\n')}
 ${boxes.join('')}</svg>
 `;
 }

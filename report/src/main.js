@@ -39,6 +39,7 @@ import { inOrder } from './changes.js';
  * @property {(state: State) => void} update
  * @property {() => Exported | null} [exported]
  * @property {() => import('./tree.js').Tree} [tree] the graph in view, for other tools
+ * @property {() => import('./exports.js').Picture} [picture] how it looks
  * @property {(key: string) => boolean} [key] true if it did something
  * @property {Promise<void>} [settled] when all that it asked is there; fails if nothing can be shown
  *
@@ -255,6 +256,10 @@ function nameTitle() {
   if (name) document.title = `${siteName()}: ${viewNow()?.title} ${visible(name, 80)} – fleetprof`;
 }
 
+/** Returns what a view is of: the site, the period, filters. @param {State} of */
+const selection = ({ params }) => [siteName(), ...Object.entries(params).filter(([name]) => !['theme', 'utc', 'sort', 'sel', 'root', 'q', 'top'].includes(name))
+  .map(([name, value]) => `${name}: ${visible(value === '' ? '(none)' : readable(value), 60)}`)].join(' · ');
+
 const siteName = () => (isSites() ? 'Sites' : state.site === '%' ? 'all sites' : visible(state.site, 80));
 
 function ready() {
@@ -299,8 +304,7 @@ function frame(view) {
   heading.replaceChildren(...isSites() ? ['Sites'] : [h('span', { class: 'of' }, site), ` ${title}`]);
   document.title = `${isSites() ? 'Sites' : `${site}: ${title}`} – fleetprof`;
   sites.replaceChildren(...isSites() ? [] : [...inHash ? [] : [h('a', { href: page.link({ view: 'sites', ...cleared() }) }, 'Sites'), ' / '], h('strong', null, site)]);
-  savedNote.textContent = [`Saved${savedAt && ` ${clock(savedAt)}`} from ${site}`, ...Object.entries(state.params).filter(([name]) => !['theme', 'utc', 'sort', 'sel', 'root', 'q'].includes(name))
-    .map(([name, value]) => `${name}: ${visible(value === '' ? '(none)' : readable(value), 60)}`)].join(' · ');
+  savedNote.textContent = `Saved${savedAt && ` ${clock(savedAt)}`} from ${selection(state)}`;
   nav.hidden = isSites();
   nav.replaceChildren(...keyed().filter(([name]) => name !== 'sites').map(([name, { title: label }]) =>
     h('a', { href: page.link({ view: name }), 'aria-current': name === (view?.key ? state.view : view?.parent?.(state)) ? 'page' : null }, label)));
@@ -464,10 +468,14 @@ function copyMarkdown() {
 async function savePng(svg) {
   const image = new Image();
   image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
-  await image.decode();
+  try {
+    await image.decode();
+  } catch {
+    return tell('This browser cannot draw the picture; the SVG has it.');
+  }
   const canvas = h('canvas', { width: image.width, height: image.height });
   canvas.getContext('2d')?.drawImage(image, 0, 0);
-  canvas.toBlob((blob) => (blob ? download(`${fileSite()}.png`, blob.type, blob) : tell('The graph is too tall for a picture.')));
+  return canvas.toBlob((blob) => (blob ? download(`${fileSite()}.png`, blob.type, blob) : tell('The graph is too tall for a picture.')));
 }
 
 /** Functions that a saved file answers. */
@@ -509,11 +517,13 @@ function exportMenu() {
   const menu = h('details', { class: 'popover' }, h('summary', { class: 'button', id: 'export' }, 'Export'), panel);
   const choice = (/** @type {string} */ name, /** @type {string} */ label, /** @type {() => void} */ act) => button(label, () => { menu.open = false; act(); }, { id: `export-${name}` });
   menu.addEventListener('toggle', () => {
-    const tree = current?.shown.tree;
+    const { tree, picture } = current?.shown ?? {};
+    /** @param {string} name */
+    const written = (name) => formats[name].write(/** @type {NonNullable<typeof tree>} */ (tree)(), `${viewNow()?.title} · ${selection(pinned(state, Date.now()))}`, totals.loads, picture?.());
     panel.replaceChildren(
       choice('csv', 'Table as CSV', () => save('csv')), choice('json', 'Table as JSON', () => save('json')), choice('markdown', 'Copy table as Markdown', () => { void copyMarkdown(); }),
-      ...tree ? Object.entries(formats).map(([name, { name: label, extension, type, write }]) => choice(name, `Graph: ${label}`, () => download(`${fileSite()}.${extension}`, type, write(tree(), `${state.site} ${state.view}`, totals.loads)))) : [],
-      ...tree ? [choice('png', 'Graph: picture (PNG)', () => { void savePng(/** @type {string} */ (formats.svg.write(tree(), `${state.site} ${state.view}`))); })] : [],
+      ...tree ? Object.entries(formats).map(([name, { name: label, extension, type }]) => choice(name, `Graph: ${label}`, () => download(`${fileSite()}.${extension}`, type, written(name)))) : [],
+      ...tree ? [choice('png', 'Graph: picture (PNG)', () => { void savePng(/** @type {string} */ (written('svg'))); })] : [],
       ...inHash ? [] : [choice('file', 'View as one file', () => { void saveFile(); })]);
   });
   menu.addEventListener('focusout', ({ relatedTarget }) => { if (!menu.contains(/** @type {Node | null} */ (relatedTarget))) menu.open = false; });

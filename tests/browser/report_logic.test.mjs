@@ -298,14 +298,20 @@ test('texts of strangers stay in their cell of Markdown, as code', () => {
 
 test('a picture has a box per node in view, named and as wide as its share', () => {
   const tree = treeOf(answerOf(shop));
-  const svg = /** @type {string} */ (formats.svg.write(tree, 'shop <flame>'));
-  assert.match(svg, /shop &#60;flame&#62;/);
-  const boxes = [...svg.matchAll(/<title>([^<]*)<\/title><rect x="([\d.]+)" y="(\d+)" width="([\d.]+)"/g)];
+  /** @type {import('../../report/src/colours.js').Party[]} */
+  const parties = tree.frames.function.map((_, i) => (i === 0 ? 'third' : 'own'));
+  const svg = /** @type {string} */ (formats.svg.write(tree, `shop <flame> ${'x'.repeat(200)}`, 10, { parties, kinds: [['own', 'own <scripts> 90 %'], ['third', 'third parties 10 %']] }));
+  assert.match(svg, /^<svg [^]*<text x="3" y="13">7\.50 µs per page load, of 10 page loads · shop &#60;flame&#62; x+<\/text><text x="3" y="31">x+<\/text>/);
+  for (const [party, words] of /** @type {const} */ ([['own', 'own &#60;scripts&#62; 90 %'], ['third', 'third parties 10 %']])) {
+    assert.ok(svg.split('\n').some((line) => line.includes(`fill="${colour(party, '', false)}"`) && line.includes(`>${words}</text>`)), party);
+  }
+  const boxes = [...svg.matchAll(/<title>([^<]*)<\/title><rect x="([\d.]+)" y="(\d+)" width="([\d.]+)" height="17" fill="([^"]*)"\/>(<rect [^>]*"url\(#third\)"\/>)?/g)];
   assert.equal(boxes.length, tree.count - 1);
-  for (const [i, [, title, x, y, width]] of boxes.entries()) {
-    const node = i + 1;
-    assert.ok(title.startsWith(tree.frames.function[tree.frame[node]].replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`)), title);
-    assert.equal(Number(y), 18 * tree.level[node]);
+  for (const [i, [, title, x, y, width, fill, hatch]] of boxes.entries()) {
+    const node = i + 1, name = tree.frames.function[tree.frame[node]];
+    assert.equal(title, `${name.replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`)} ${text.duration(tree.total[node] / 10_000)} per page load`);
+    assert.deepEqual([fill, hatch !== undefined], [colour(parties[tree.frame[node]], name, false), parties[tree.frame[node]] === 'third'], 'as on the screen');
+    assert.equal(Number(y), 18 * (3 + tree.level[node]), 'below two lines of a title and two of a legend');
     assert.ok(Math.abs(Number(width) - 1200 * tree.size[node] / tree.size[0]) < 0.1 && Math.abs(Number(x) - 1200 * tree.start[node] / tree.size[0]) < 0.1);
   }
 });

@@ -138,6 +138,8 @@ export const flame = {
     let sumsOf = /** @type {Tree | null} */ (null);
     let looksDark = isDark();
     let look = looksOf(whole, parties, label, looksDark);
+    /** @type {ReturnType<typeof kindsOf>} */
+    let kinds = [];
     let tableKey = '';
     /** @type {import('../tree.js').FunctionSum[]} */
     let listed = [];
@@ -326,7 +328,8 @@ export const flame = {
         const dark = isDark();
         if (sumsOf !== tree || dark !== looksDark) {
           sumsOf = tree;
-          colours.replaceChildren(...legend(upright, parties, guessed && `guessed: those of ${visible(guessed, 60)}${hosts.failure ? '' : '; set sites[].origins'}`, nodesOf(first), hasMore ? () => page.go({ nodes: 'most' }) : null), ...notDrawn());
+          kinds = kindsOf(upright, parties, guessed && `guessed: those of ${visible(guessed, 60)}${hosts.failure ? '' : '; set sites[].origins'}`);
+          colours.replaceChildren(...legend(kinds, upright, nodesOf(first), hasMore ? () => page.go({ nodes: 'most' }) : null), ...notDrawn());
           allFunctions = functionsOf(upright);
           sums = new Map(allFunctions.map((sum) => [sum.group, sum]));
         }
@@ -342,6 +345,7 @@ export const flame = {
       },
       key,
       tree: () => tree,
+      picture: () => ({ kinds, parties }),
       exported: () => ({
         name: 'flame', columns: ['function', 'resource', 'line', 'column_number', 'kind', 'function_key', 'self_ms_per_load', 'total_ms_per_load', 'samples'], rows: listed.map(listedRow),
       }),
@@ -350,14 +354,13 @@ export const flame = {
 };
 
 /**
- * Returns the meaning of the colours, with the share of time of each kind.
+ * Returns the kinds of code of a graph, with the share of time of each.
  * @param {Tree} tree
  * @param {import('../colours.js').Party[]} parties
- * @param {string | null} guess why own scripts may be others
- * @param {number} most nodes of the graph
- * @param {(() => void) | null} more asks for a larger one
+ * @param {string | null} [guess] why own scripts may be others
+ * @returns {[import('../colours.js').Party, string][]}
  */
-function legend(tree, parties, guess, most, more) {
+export function kindsOf(tree, parties, guess) {
   /** @type {Map<import('../colours.js').Party, number>} */
   const sums = new Map();
   const byFrame = new Float64Array(parties.length);
@@ -367,8 +370,22 @@ function legend(tree, parties, guess, most, more) {
     isThere[tree.frame[i]] = 1;
   }
   for (const [frame, party] of parties.entries()) if (isThere[frame]) sums.set(party, (sums.get(party) ?? 0) + byFrame[frame]);
+  return [...sums].sort((a, b) => b[1] - a[1]).map(([party, us]) => [party, `${partyNames[party]}${guess && party === 'own' ? ` (${guess})` : ''} ${percent(us / (tree.total[0] || 1))}`]);
+}
+
+/** Returns an entry of a legend. @param {[import('../colours.js').Party, string]} kind */
+export const swatch = ([party, text]) => h('li', null, h('span', { class: `swatch ${party}`, style: { 'background-color': colour(party, '', isDark()) } }), text);
+
+/**
+ * Returns the meaning of the colours.
+ * @param {ReturnType<typeof kindsOf>} kinds
+ * @param {Tree} tree
+ * @param {number} most nodes of the graph
+ * @param {(() => void) | null} more asks for a larger one
+ */
+function legend(kinds, tree, most, more) {
   const omitted = tree.left;
-  return [...[...sums].sort((a, b) => b[1] - a[1]).map(([party, us]) => h('li', null, h('span', { class: `swatch ${party}`, style: { 'background-color': colour(party, '', isDark()) } }), `${partyNames[party]}${guess && party === 'own' ? ` (${guess})` : ''} ${percent(us / (tree.total[0] || 1))}`)),
+  return [...kinds.map(swatch),
   ...omitted > 0 ? [h('li', null, h('span', { class: 'swatch rest' }), `left out ${percent(omitted / (tree.total[0] || 1))}: too small for a graph of ${count(most)} places; a filter shows more`,
     more ? [', or ', button(`a graph of ${count(mostNodes)}`, more, { id: 'more' })] : null)] : []];
 }

@@ -11,7 +11,7 @@ import { facts, functionColumn, measureName, none, perLoad, placeLink, sumPerLoa
 import { dimensions, literal } from '../state.js';
 import { table } from '../table.js';
 import { functionsOf, inverted, namesOf, transformed } from '../tree.js';
-import { builtTree, isDark, labelsOf, nodesOf, rowOf } from './flame.js';
+import { builtTree, isDark, labelsOf, nodesOf, rowOf, swatch } from './flame.js';
 import { trendAsks, trendSection } from './timings.js';
 
 /** @typedef {import('../tree.js').Tree} Tree */
@@ -132,9 +132,11 @@ export const oneFunction = {
           look: (frame) => ({ fill: colour(parties[frame], tree.frames.function[frame], isDark()), hatched: parties[frame] === 'third', label: label(frame) }),
         });
       };
-      return { elements: [graph.element, line], show };
+      return { elements: [graph.element, line], show, frames: [...tree.frame].slice(1) };
     };
     const halves = places.length === 0 ? [] : [half(inverted(whole, group), `who calls ${visible(name, 80)}`, 'caller'), half(transformed(whole, { focus: group }), `what ${visible(name, 80)} calls`, 'callee')];
+    const colours = h('ul', { class: 'legend', 'aria-label': 'Kinds of code' });
+    const kinds = new Set(halves.flatMap(({ frames }) => frames.map((frame) => parties[frame])));
     const omitted = places.length === 0 ? 'The function is too small for a graph; the tables have its callers and callees.'
       : whole.left > 0 ? `The graphs leave out ${percent(whole.left / whole.total[0])} of the time.` : null;
 
@@ -195,12 +197,13 @@ export const oneFunction = {
       answers.trend.rows.length > 0 ? trendSection(page, first, answers, {
         heading: 'Self time per page load, ms (95 % interval)', label: `Self time of ${visible(name, 100)}, ms per page load` }) : none(answers.trend, 'No trend: no hour of this period has the function.'),
       breakdown, omitted ? h('p', { class: 'note' }, omitted) : '',
-      h('section', { class: 'sandwich' },
+      colours, h('section', { class: 'sandwich' },
         h('div', null, h('h3', null, 'Callers'), ...halves[0]?.elements ?? [], edges(callers.rows, 'Callers')),
         h('div', null, h('h3', null, 'Callees'), ...halves[1]?.elements ?? [], edges(callees.rows, 'Callees'))));
     return {
       update(state) {
         showTimes(state);
+        colours.replaceChildren(...[...kinds].map((party) => swatch([party, partyNames[party]])));
         for (const { show } of halves) show(state);
       },
       exported: () => ({

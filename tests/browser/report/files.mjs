@@ -52,7 +52,9 @@ test('the graph in view is exported for other tools', async () => {
   const speedscope = JSON.parse((await exported('#export-speedscope')).toString());
   const [profile] = speedscope.profiles;
   const [{ loads }] = await sql(`sum(loads)::int as loads from fleetprof.summary('shop', ${period})`);
-  assert.deepEqual([speedscope.name, profile.name], Array(2).fill(`µs per page load, of ${loads}: shop flame`));
+  const about = /: (.*)$/s.exec(speedscope.name)?.[1] ?? '';
+  assert.match(about, /^Flame graph · shop · since: 20\d\d-[\d-]+T[\d:.]+Z · until: 20\d\d-[\d-]+T[\d:.]+Z$/);
+  assert.deepEqual([speedscope.name, profile.name], Array(2).fill(`µs per page load, of ${loads}: ${about}`));
   assert.deepEqual([profile.endValue, profile.weights.reduce((/** @type {number} */ sum, /** @type {number} */ us) => sum + us)].map((us) => Math.round(us * loads)), [total, total]);
   assert.deepEqual(profile.samples.map((/** @type {number[]} */ stack) => stack.map((frame) => speedscope.shared.frames[frame].name).join(';')).sort().filter((/** @type {string} */ path, /** @type {number} */ i, /** @type {string[]} */ all) => path !== all[i - 1]), plain(folded));
   const chrome = JSON.parse((await exported('#export-chrome')).toString());
@@ -63,12 +65,24 @@ test('the graph in view is exported for other tools', async () => {
   assert.ok(pprof.includes('sortReviews') && pprof.includes('microseconds'));
   const svg = (await exported('#export-svg')).toString();
   assert.ok(svg.startsWith('<svg ') && svg.includes('sortReviews'));
+  assert.match(svg, new RegExp(`ms per page load, of ${loads} page loads · Flame graph · shop · since: 20[^<]* · until: 20`));
+  for (const entry of await page.locator('.legend li:has(.swatch:not(.rest))').allInnerTexts()) assert.ok(svg.includes(`>${entry.trim()}</text>`), entry);
+  assert.match(svg, /<title>sortReviews [\d.]+ ms per page load<\/title><rect [^>]*fill="hsl\(52 /, 'own scripts');
   const png = await exported('#export-png');
   assert.deepEqual([png.subarray(1, 4).toString(), png.readUInt32BE(16)], ['PNG', 1200]);
   // The export has what is in view.
   await page.focus('.icicle canvas');
   await press('ArrowDown', 'x');
   assert.doesNotMatch((await exported('#export-folded')).toString(), /(^|;)boot[; ]/m);
+  assert.deepEqual(complaints, []);
+});
+
+test('a picture that the browser cannot draw is said so', async () => {
+  await open('/shop/flame?since=2d');
+  await page.evaluate(() => { HTMLImageElement.prototype.decode = () => Promise.reject(new DOMException('', 'EncodingError')); });
+  await page.click('#export');
+  await page.click('#export-png');
+  await page.waitForSelector('.told:has-text("This browser cannot draw the picture; the SVG has it.")');
   assert.deepEqual(complaints, []);
 });
 

@@ -47,6 +47,18 @@ test('the legend has the hues of the picture, and no other', async () => {
   }
 });
 
+test('the graphs of a function have a legend, in the colours of the theme', async () => {
+  const [{ key }] = await sql(`function_key as key from fleetprof.hotspots('shop', ${period}) where function = 'sortReviews'`);
+  await open(`/shop/function/${key}?since=2d&theme=light`);
+  const legend = () => page.locator('.legend li').allInnerTexts();
+  assert.ok((await legend()).includes('own scripts'), `${await legend()}`);
+  const own = () => page.locator('.legend .swatch.own').evaluate((each) => getComputedStyle(each).backgroundColor);
+  const light = await own();
+  assert.deepEqual(huesOf([light]), [52]);
+  await press('d');
+  assert.notEqual(await own(), light);
+});
+
 test('a change of the theme changes the legend with the picture', async () => {
   await open('/shop/flame?since=2d&theme=light');
   const own = () => page.locator('.legend .swatch.own').evaluate((each) => getComputedStyle(each).backgroundColor);
