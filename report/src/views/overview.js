@@ -36,7 +36,7 @@ const asks = (state) => ({
   'hosts?': question('third_parties', state),
   'needs?': question('overview', state, { of_part: 'need' }),
   'marks?': question('releases', state),
-  'first?': question('fix_first', state, { top: 2 * mostListed }),
+  'first?': question('fix_first', state, { top: state.params.top ?? 2 * mostListed }),
 });
 
 /** Returns the filters of the releases that a finding compares; null: there are not two. @param {Row} [row] of overview */
@@ -125,7 +125,7 @@ export const overview = {
     }
 
     /**
-     * @param {string} title @param {string} href @param {Question[]} questions @param {() => Promise<Child[]>} draw
+     * @param {string} title @param {string | null} href @param {Question[]} questions @param {() => Promise<Child[]>} draw
      */
     function part(title, href, questions, draw) {
       const body = h('div', { class: 'body' });
@@ -210,9 +210,10 @@ export const overview = {
     }, scripts);
 
     // The question for vitals without something takes longest.
-    const fixes = part('What to fix first', page.link({ view: 'vitals' }), [wanted['first?']], async () => {
+    const whole = isSaved() || state.params.top ? null : page.link({ top: '1000' });
+    const fixes = part('What to fix first', whole, [wanted['first?']], async () => {
       // Nobody can do without the site's own scripts.
-      const rows = (await one('first')).rows.filter(({ kind, party }) => kind !== 'host' || party !== 'first').slice(0, mostListed);
+      const rows = (await one('first')).rows.filter(({ kind, party }) => kind !== 'host' || party !== 'first').slice(0, Number(state.params.top ?? mostListed));
       if (rows.length === 0) {
         const [vitalRows, hours] = await Promise.all([one('vitals'), one('summary')]);
         return [h('p', { class: 'note' }, whyNoGain(vitalRows.rows, hours.rows))];
@@ -225,7 +226,7 @@ export const overview = {
         row.begins ? h('span', { class: 'place' }, `since ${clock(row.begins)}${row.nearest_release ? ` with ${visible(row.nearest_release, 80)}` : ''}`) : null),
         h('a', { class: 'amount', href: page.link({ view: thresholds[row.vital] ? 'vital' : 'timing', item: row.vital }), title: `At most ${number(row.gain_ms)} ms less; 95 % between ${number(row.gain_low)} and ${number(row.gain_high)} ms` },
           `${row.vital} ${number(row.p75_ms)} → ${number(row.p75_ms - row.gain_ms)} ms`)))),
-      h('p', { class: 'note' }, 'p75 without it, at best. Gains do not add up.')];
+      h('p', { class: 'note' }, 'p75 without it, at best. Gains do not add up. ', whole && h('a', { href: whole }, 'The whole list'))];
     });
 
     // Functions and hosts.

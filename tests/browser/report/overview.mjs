@@ -71,6 +71,12 @@ test('what to fix first has the numbers of SQL, and says why there is nothing', 
   const written = (/** @type {number} */ ms) => (ms < 100 ? '' : Math.round(ms).toLocaleString('en'));
   assert.deepEqual(await page.locator(`${part('What to fix first')} li`).evaluateAll((all) => all.map((row) => [row.querySelector('.function, a')?.textContent, row.querySelector('.amount')?.textContent])),
     gains.map(({ name, vital, p75_ms: now, left_ms: left }) => [name, `${vital} ${written(now)} → ${written(left)} ms`]));
+  const all = await sql(`name from fleetprof.fix_first('shop', ${period}, top => null) where kind <> 'host' or party <> 'first'`);
+  assert.ok(all.length > 5, `${all.length}`);
+  await page.click('h2 a:has-text("What to fix first")');
+  await arrived('/shop?since=2d&top=');
+  assert.deepEqual(await page.locator(`${part('What to fix first')} li .name > :is(.function, a)`).allInnerTexts(), all.map(({ name }) => name), 'the heading leads to all');
+  assert.equal(await page.locator('a:has-text("The whole list")').count(), 0);
   const [{ least }] = await sql('fleetprof_data.least_profiled_loads() as least');
   await open('/shop?since=2d&route=%2Fcart&device=mobile');
   assert.match(await text(part('What to fix first')), new RegExp(`\\d+ page loads of these filters are profiled\\. What INP and LCP would gain is known from ${least} on\\.`));
