@@ -133,9 +133,10 @@ const verdicts = column('/^(verdict|rating)$/', {
   mappings: [{
     type: 'value',
     options: {
-      slower: { color: 'red', index: 0 }, new: { color: 'orange', index: 1 },
-      faster: { color: 'green', index: 2 }, gone: { color: 'green', index: 3 },
-      poor: { color: 'red', index: 4 }, wrong: { color: 'red', index: 5 }, 'needs improvement': { color: 'orange', index: 6 },
+      // The report's hues, by names that fit both themes of Grafana: those of a change are none of a rating.
+      slower: { color: 'orange', index: 0 }, new: { color: 'light-orange', index: 1 },
+      faster: { color: 'blue', index: 2 }, gone: { color: 'light-blue', index: 3 },
+      poor: { color: 'red', index: 4 }, wrong: { color: 'red', index: 5 }, 'needs improvement': { color: 'yellow', index: 6 },
       good: { color: 'green', index: 7 }, fine: { color: 'green', index: 8 },
       over: { color: 'red', index: 9 }, within: { color: 'green', index: 10 },
     },
@@ -179,7 +180,7 @@ const dashboard = (name, title, description, variables, panels, from = 'now-24h'
 /** A tile of a vital, with its thresholds. @param {import('./vitals.mjs').Vital} vital */
 const vitalTile = ({ name, unit, good, poor }) => {
   const scale = unit === 'ms' ? 1 : 1000;
-  const steps = [{ color: 'green', value: null }, { color: 'orange', value: good / scale }, { color: 'red', value: poor / scale }];
+  const steps = [{ color: 'green', value: null }, { color: 'yellow', value: good / scale }, { color: 'red', value: poor / scale }];
   const tile = stat({ title: name, description: 'The 75th percentile.', width: 4, unit: scale === 1 ? 'ms' : 'none',
     sql: `select p75${scale === 1 ? '' : ` / ${scale}`} as value from fleetprof.vitals(${filters}) where name = '${name}'` });
   /** @type {FieldConfigSource} */ (tile.fieldConfig).defaults.thresholds = { mode: /** @type {import('@grafana/schema').ThresholdsMode} */ ('absolute'), steps };

@@ -11,6 +11,7 @@ import { after, before, test } from 'node:test';
 import esbuild from 'esbuild';
 import { parse } from 'yaml';
 
+import { verdicts } from '../../report/src/colours.js';
 import { files } from '../../tools/dashboards.mjs';
 import { vitals } from '../../tools/vitals.mjs';
 import { startFleet } from '../browser/report_fleet.mjs';
@@ -218,7 +219,7 @@ test('the overview has the thresholds of each vital, and the words of the report
   for (const { name, unit, good, poor } of vitals) {
     const tile = overview.panels.find((/** @type {any} */ { title }) => title === name);
     const scale = unit === 'ms' ? 1 : 1000;
-    assert.deepEqual(tile.fieldConfig.defaults.thresholds.steps.map((/** @type {any} */ { color, value }) => [color, value]), [['green', null], ['orange', good / scale], ['red', poor / scale]]);
+    assert.deepEqual(tile.fieldConfig.defaults.thresholds.steps.map((/** @type {any} */ { color, value }) => [color, value]), [['green', null], ['yellow', good / scale], ['red', poor / scale]]);
     const [{ value }] = await ask(filled(tile.targets[0].rawSql, await opened(overview)));
     const [{ p75 }] = await ask(`select p75 from fleetprof.vitals('shop', $__timeFrom(), $__timeTo()) where name = '${name}'`);
     assert.equal(value, p75 / scale, name);
@@ -229,6 +230,27 @@ test('the overview has the thresholds of each vital, and the words of the report
   for (const part of ['release', 'vital', 'scripts', 'need']) assert.ok(parts.has(part), part);
   const coloured = panel.fieldConfig.overrides.flatMap((/** @type {any} */ { properties }) => properties).find((/** @type {any} */ { id }) => id === 'mappings').value[0].options;
   for (const { part, verdict } of rows) if (part === 'vital' || part === 'need') assert.ok(coloured[verdict], verdict);
+});
+
+test('a verdict has the hue of the report, which no rating has', () => {
+  /** @param {string} hex */
+  const hueOf = (hex) => {
+    const [red, , blue] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+    return red > blue ? 'orange' : 'blue';
+  };
+  let found = 0;
+  for (const [name, { panels }] of dashboards) {
+    for (const { properties } of panels.flatMap((/** @type {any} */ { fieldConfig }) => fieldConfig?.overrides ?? [])) {
+      const options = properties.find((/** @type {any} */ { id }) => id === 'mappings')?.value[0].options;
+      if (!options?.slower) continue;
+      found += 1;
+      const changes = Object.keys(verdicts).filter((verdict) => verdict !== 'other');
+      for (const verdict of changes) assert.equal(options[verdict].color.replace('light-', ''), hueOf(verdicts[verdict].light), `${name}: ${verdict}`);
+      const ratings = Object.keys(options).filter((verdict) => !changes.includes(verdict));
+      assert.deepEqual(ratings.filter((verdict) => !['red', 'yellow', 'green'].includes(options[verdict].color)), [], name);
+    }
+  }
+  assert.ok(found >= 3, `${found}`);
 });
 
 test('the overview has budgets, and says which are exceeded', async () => {
