@@ -76,7 +76,7 @@ declare
     kind constant text := (budget_steps.budget).kind;
     what constant text := (budget_steps.budget).what;
     limit_us constant double precision := (budget_steps.budget).limit_us;
-    markers constant smallint[] := select_markers('(none)') || select_markers('script');
+    markers constant smallint[] := script_markers();
     wanted bigint[];
 begin
     -- Citus has no plan for the joins below if nothing is selected.
@@ -156,14 +156,21 @@ begin
         where frame_id = any(wanted)
         group by bucket
     )
-    select bucket, case when kind = 'js' then total.us else coalesce(script.us, 0) end, loads
+    select
+        bucket,
+        case
+            when kind = 'js' then total.us
+            -- Zero says that it did not run; browsers may hide a host's functions.
+            when cardinality(wanted) > 0 then coalesce(script.us, 0)
+        end,
+        loads
     from total
     left join script using (bucket);
 end
 $$;
 
 comment on function fleetprof_data.budget_steps is
-    'Returns by block what a budget of a percentile counts: values above the limit (spent) and all values (loads); of a mean, microseconds (spent) and profiled page loads (loads).';
+    'Returns by block what a budget of a percentile counts: values above the limit (spent) and all values (loads); of a mean, microseconds (spent; null if no function of the third party was seen) and profiled page loads (loads).';
 
 create or replace function fleetprof_data.budget_timings(budget fleetprof_data.performance_budget, navigations text[])
 returns bigint[]
@@ -353,6 +360,11 @@ begin
         from budget_mean(
             array(select step.spent from unnest(buckets, spent) as step (bucket, spent) where step.bucket >= date_bin('1 hour', since, 'epoch')),
             array(select step.loads from unnest(buckets, loads) as step (bucket, loads) where step.bucket >= date_bin('1 hour', since, 'epoch')));
+        if (judge_budget.budget).kind = 'third_party' and coalesce(value_us, 0) = 0 then
+            value_us := null;
+            low_us := null;
+            high_us := null;
+        end if;
     end if;
     counted := coalesce(counted, 0);
     over_since := budget_over_since(judge_budget.budget, given, judge_budget.navigations, allowed);

@@ -515,6 +515,14 @@ $$;
 comment on function fleetprof_data.select_markers is
     'Returns the numbers of the markers that a filter selects and the other one does not; '''' means (none). Raises an error with a hint when there are none.';
 
+create or replace function fleetprof_data.script_markers()
+returns smallint[]
+language sql stable parallel safe
+return fleetprof_data.select_markers('(none)') || fleetprof_data.select_markers('script');
+
+comment on function fleetprof_data.script_markers is
+    'Returns the markers of the samples whose time is that of JavaScript: the script marker, and none.';
+
 create or replace function fleetprof_data.are_all(markers smallint[])
 returns boolean
 language sql immutable parallel safe
@@ -606,6 +614,7 @@ revoke execute on function
     fleetprof_data.explain_selection,
     fleetprof_data.select_segments,
     fleetprof_data.select_markers,
+    fleetprof_data.script_markers,
     fleetprof_data.are_all,
     fleetprof_data.selected_totals
 from public;
@@ -637,6 +646,7 @@ grant execute on function
     fleetprof_data.explain_selection,
     fleetprof_data.select_segments,
     fleetprof_data.select_markers,
+    fleetprof_data.script_markers,
     fleetprof_data.are_all,
     fleetprof_data.selected_totals
 to fleetprof_reader;

@@ -337,7 +337,7 @@ declare
     found record;
     changes jsonb := '{}';
     loads double precision;
-    busy_ms double precision;
+    script_ms double precision;
 begin
     if wanted <> all(parts) then
         raise invalid_parameter_value using
@@ -372,14 +372,14 @@ begin
         );
     end if;
     if wanted is null or wanted in ('scripts', 'third_party') then
-        select sum(loads), sum(profiled_ms) - sum(unattributed_ms) into loads, busy_ms
+        select sum(loads), sum(summary.script_ms) into loads, script_ms
         from fleetprof.summary(
             -- {{arguments}}
         );
     end if;
     if (wanted is null or wanted = 'scripts') and loads > 0 then
         return query select
-            'scripts', null, null, format('Scripts take %s ms per page load', number_words(busy_ms / loads)), busy_ms / loads, 'ms',
+            'scripts', null, null, format('Scripts take %s ms per page load', number_words(script_ms / loads)), script_ms / loads, 'ms',
             null::double precision, null, null;
     end if;
     if wanted is null or wanted = 'fix_first' then
@@ -401,9 +401,9 @@ begin
         return query
         select
             'third_party', host, null,
-            format('%s: %s ms per page load', left(host, 80), number_words(coalesce(self_ms, 0) / loads))
+            left(host, 80) || case when self_ms is null then ': no function seen' else format(': %s ms per page load', number_words(self_ms / loads)) end
                 || case when opaque_share > 0.5 then ', loading time unknown: no Timing-Allow-Origin' else '' end,
-            coalesce(self_ms, 0) / loads, 'ms', null::double precision, null, null
+            self_ms / loads, 'ms', null::double precision, null, null
         from fleetprof.third_parties(
             -- {{arguments}}
         )

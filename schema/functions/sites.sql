@@ -105,7 +105,8 @@ returns table (
     unattributed_ms double precision,
     hours           integer,
     unseen_ms       double precision,
-    seen_share      double precision
+    seen_share      double precision,
+    script_ms       double precision
 )
 language plpgsql stable parallel safe rows 100
 -- {{settings}}
@@ -114,6 +115,7 @@ as $$
 declare
     -- {{given}}
     selected selection := trend_blocks(select_segments(given), false);
+    scripts constant smallint[] := script_markers();
 begin
     return query
     select
@@ -121,7 +123,8 @@ begin
         coalesce(sum(self_us) filter (where marker < 0), 0) / 1000::double precision,
         case when max(span) = 2 then 24 else 1 end,
         coalesce(sum(unseen_us), 0) / 1000::double precision,
-        sum(self_us)::double precision / nullif(sum(self_us) + coalesce(sum(unseen_us), 0), 0)
+        sum(self_us)::double precision / nullif(sum(self_us) + coalesce(sum(unseen_us), 0), 0),
+        coalesce(sum(self_us) filter (where marker = any(scripts)), 0) / 1000::double precision
     from (
         select
             bucket, span, unnest(marker) as marker, unnest(loads) as loads, unnest(uploads) as uploads,

@@ -22,6 +22,9 @@ declare
     -- {{given}}
     selected selection := select_segments(given);
     own text[] := own_hosts(selected);
+    -- Browsers hide the functions of other scripts, unless CORS lets the page read them.
+    readable constant text[] := array(
+        select name from timing_values(selected, '{page_host}', by_source => false) where name <> '(overflow)');
     profiled_us double precision := (selected_totals(selected)).profiled_us;
 begin
     return query
@@ -52,15 +55,19 @@ begin
     select
         host,
         case when host <> '(overflow)' then party_of_host(host, own) end,
-        case when profiled_us is not null then coalesce(self_us, 0)::double precision / 1000 end,
-        coalesce(self_us, 0)::double precision / profiled_us,
+        known_us / 1000,
+        known_us / profiled_us,
         case when exists (select from response) then coalesce(timed + opaque, 0) end,
         p75_us / 1000,
         case when timed > 0 then least(bytes, 2::double precision ^ 62)::bigint end,
         opaque / nullif(timed + opaque, 0)::double precision
     from script_host
     full join response using (host)
-    order by coalesce(self_us, 0) desc, coalesce(bytes, 0) desc, host collate "C";
+    cross join lateral (
+        select case when profiled_us is not null and (self_us is not null or host = any(readable))
+            then coalesce(self_us, 0)::double precision end as known_us
+    ) as known
+    order by known_us desc nulls last, coalesce(bytes, 0) desc, host collate "C";
 end
 $$;
 

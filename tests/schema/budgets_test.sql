@@ -4,11 +4,12 @@
 set local search_path = pgtap, fleetprof, fleetprof_data, pg_catalog;
 
 insert into segment (segment_id, route) values (1, '/cart'), (2, '/help');
-insert into segment (segment_id, site) values (3, 'blog');
+insert into segment (segment_id, site) values (3, 'blog'), (4, 'tagged');
 insert into frame_name values
     ('sort', 'sort', 'https://shop.example/app.js', 10, 1, 'function'),
     ('tag', 'tag', 'https://eu.tags.example/t.js', 1, 1, 'function'),
-    ('near', 'near', 'https://nottags.example/t.js', 1, 1, 'function');
+    ('near', 'near', 'https://nottags.example/t.js', 1, 1, 'function'),
+    ('late', 'late', 'https://late.example/t.js', 1, 1, 'function');
 -- From noon of the 5th to noon of the 7th: each hour has 30 page loads of /cart, of which 10 have a slow INP, and from
 -- midnight of the 7th 20; and 6 of /help, all fast.
 insert into timing_value (segment_id, bucket, kind, name, us, navigation)
@@ -32,9 +33,17 @@ select 1, hour, 1000 * extract(hour from hour)::integer + number, marker::fleetp
 from generate_series('2026-01-06 12:00Z'::timestamptz, '2026-01-07 11:00Z', '1 hour') as hour
 cross join generate_series(1, 5) as number
 cross join (values ('(none)', 14000, '{sort}'), ('(none)', 4000, '{tag}'), ('(none)', 1000, '{near}'), ('script', 1000, '{}'), ('layout', 3000, '{}')) as part (marker, us, path);
+-- Browsers hide the functions of hidden.example, and since midnight those of late.example.
+insert into timing_value (segment_id, bucket, kind, name, us) values (4, '2026-01-07 11:00Z', 'resource', 'hidden.example', 40000);
+insert into sample (segment_id, bucket, upload, marker, us, path)
+select 4, hour, 5000 + 1000 * extract(hour from hour)::integer + number, '(none)', 1000, path::text[]
+from generate_series('2026-01-06 12:00Z'::timestamptz, '2026-01-07 11:00Z', '1 hour') as hour
+cross join generate_series(1, 5) as number
+cross join (values ('{sort}'), ('{late}')) as part (path)
+where path <> '{late}' or hour < '2026-01-07Z';
 select pg_temp.store() \g /dev/null
 
-select plan(19);
+select plan(22);
 
 select is(count(*), 0::bigint, 'no budget, no row') from budgets('shop', '2026-01-06 12:00Z', '2026-01-07 12:00Z');
 select keep_sites('{"shop": {"scripts": [], "first_party": [], "performance_budgets": [
@@ -50,7 +59,10 @@ select keep_sites('{"shop": {"scripts": [], "first_party": [], "performance_budg
     {"name": "INP p75 <= 1s", "kind": "vital", "what": "INP", "percentile": 75, "limit_us": 1000000, "route": ""},
     {"name": "LCP p75 <= 2.5s", "kind": "vital", "what": "LCP", "percentile": 75, "limit_us": 2500000, "route": ""},
     {"name": "FCP p75 <= 3s", "kind": "vital", "what": "FCP", "percentile": 75, "limit_us": 3000000, "route": ""},
-    {"name": "measure around p75 <= 2.5s", "kind": "measure", "what": "around", "percentile": 75, "limit_us": 2500000, "route": ""}]}}') \g /dev/null
+    {"name": "measure around p75 <= 2.5s", "kind": "measure", "what": "around", "percentile": 75, "limit_us": 2500000, "route": ""}
+]}, "tagged": {"scripts": [], "first_party": [], "performance_budgets": [
+    {"name": "hidden", "kind": "third_party", "what": "hidden.example", "percentile": 0, "limit_us": 5000, "route": ""},
+    {"name": "late", "kind": "third_party", "what": "late.example", "percentile": 0, "limit_us": 5000, "route": ""}]}}') \g /dev/null
 
 create function pg_temp.budget(text) returns setof record language sql as $$
     select * from budgets('shop', '2026-01-06 12:00Z', '2026-01-07 12:00Z') where name = $1 $$;
@@ -81,6 +93,16 @@ select results_eq(
     $$ values (20.000000, 20.000000, 20.000000, 120::bigint) $$, 'JS: time of scripts per page load, without layout');
 select is(round(value::numeric, 6), 4.000000, 'a third party with its subdomains, no other host') from judged where name like 'third-party%';
 select results_eq(
+    $$ select name, value, value_low, value_high, verdict, burn_3d, over_since, count from budgets('tagged', '2026-01-07Z', '2026-01-07 12:00Z') where name = 'hidden' $$,
+    $$ values ('hidden', null::float8, null::float8, null::float8, 'too few', null::float8, null::timestamptz, 60::bigint) $$,
+    'the time of a host is not known if browsers hide its functions');
+select results_eq(
+    $$ select value, value_low, value_high, verdict from budgets('tagged', '2026-01-07Z', '2026-01-07 12:00Z') where name = 'late' $$,
+    $$ values (null::float8, null::float8, null::float8, 'too few') $$, 'nor if they hide them in the whole period');
+select results_eq(
+    $$ select round(value::numeric, 6), verdict from budgets('tagged', '2026-01-06 12:00Z', '2026-01-07 12:00Z') where name = 'late' $$,
+    $$ values (0.5, 'within') $$, 'it is in a period in which its functions were seen');
+select results_eq(
     $$ select name, verdict, round(burn_24h::numeric, 1) from budgets('blog', '2026-01-06 12:00Z', '2026-01-07 12:00Z') where count = 100 order by 1 $$,
     $$ values ('FCP p75 <= 3s', 'over', 4.0), ('LCP p75 <= 2.5s', 'within', 0.0), ('measure around p75 <= 2.5s', 'unsure', 3.3) $$,
     'a verdict is about values, not about the middles of bins');
@@ -98,13 +120,13 @@ select results_eq(
 select is(round(burn_24h::numeric, 3), 2.000, 'of a mean: the mean against the limit') from judged where name like 'JS%';
 select is(over_since, '2026-01-07Z'::timestamptz, 'since which day') from judged where name like 'INP%cart';
 select is(over_since, null, 'a budget that holds was exceeded on no day') from judged where name like '%/h*';
-select is(count(*), 12::bigint, 'a pattern of sites has the budgets of each') from budgets('%', '2026-01-06 12:00Z', '2026-01-07 12:00Z');
+select is(count(*), 14::bigint, 'a pattern of sites has the budgets of each') from budgets('%', '2026-01-06 12:00Z', '2026-01-07 12:00Z');
 select throws_ok($$ select * from budgets(null) $$, '22023', 'site is null', 'wrong filters are errors');
 
 select keep_sites('{"shop": {"scripts": [], "first_party": []}}') \g /dev/null
-select is(count(*), 12::bigint, 'an older collector does not know of them') from performance_budget;
+select is(count(*), 14::bigint, 'an older collector does not know of them') from performance_budget;
 select keep_sites('{"shop": {"scripts": [], "first_party": [], "performance_budgets": []}}') \g /dev/null
-select results_eq('select distinct site from performance_budget', $$ values ('blog') $$, 'what the configuration has no more is gone');
+select results_eq('select distinct site from performance_budget order by 1', $$ values ('blog'), ('tagged') $$, 'what the configuration has no more is gone');
 
 select * from finish();
 rollback;

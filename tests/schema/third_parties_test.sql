@@ -30,6 +30,7 @@ insert into timing_value (segment_id, kind, name, source, us) values
     (1, 'resource_opaque', 'fonts.example', 'font', 0), (1, 'resource_opaque', 'fonts.example', 'css', 0),
     (1, 'resource_bytes', 'fonts.example', 'font', 0),
     (1, 'resource', '(overflow)', '', 40), (1, 'page_host', 'www.shop.example', '', 0),
+    (1, 'page_host', 'shop.example', '', 0), (1, 'resource', 'shop.example', 'img', 10),
     (4, 'resource', 'shop.example', 'fetch', 40), (5, 'resource', 'api.shop.example', 'fetch', 40),
     (5, 'resource', 'cdn.example', 'fetch', 50), (5, 'resource_bytes', 'cdn.example', 'fetch', 9), (5, 'page_host', 'shop.example', '', 0), (5, 'page_host', '(overflow)', '', 0),
     (6, 'page_host', 'wwwx.example', '', 0), (6, 'resource', 'cdn.wwwx.example', 'fetch', 1);
@@ -53,9 +54,10 @@ select results_eq(
         ('www.shop.example', 'first', 14, 0.14, 0, null, null, null),
         ('pixel.example', 'third', 5, 0.05, 0, null, null, null),
         ('evilshop.example', 'third', 1, 0.01, 0, null, null, null),
-        ('(overflow)', null, 0, 0, 1, 0.04, 0, 0),
-        ('fonts.example', 'third', 0, 0, 2, null, null, 1) $$,
-    'script time and responses by host; what has no host is left out');
+        ('shop.example', 'first', 0, 0, 1, 0.01, 0, 0),
+        ('(overflow)', null, null, null, 1, 0.04, 0, 0),
+        ('fonts.example', 'third', null, null, 2, null, null, 1) $$,
+    'script time and responses by host; what has no host is left out; 0 only where no browser hides functions');
 select results_eq(
     $$ select * from third_parties('spa', '2026-01-05Z', '2026-01-06Z') $$,
     $$ values ('static.shop.example', null::text, 8::float8, 1::float8, null::bigint, null::float8, null::bigint, null::float8) $$,

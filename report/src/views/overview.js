@@ -203,10 +203,9 @@ export const overview = {
       const { rows } = await one('summary');
       const loads = sum(rows, 'loads');
       if (loads === 0) return [h('span', { class: 'note' }, 'Nothing is profiled.')];
-      const busy = sum(rows, 'profiled_ms') - sum(rows, 'unattributed_ms');
       const marks = await one('marks').catch(() => ({ rows: [] }));
-      return [h('strong', null, `${number(busy / loads)} ms`), h('span', { class: 'rated' }, 'per page load'),
-        h('span', { class: 'mini' }, miniature(rows.filter((row) => row.loads > 0).map((row) => [Date.parse(row.bucket), (row.profiled_ms - row.unattributed_ms) / row.loads]), marks.rows, (at) => `${number(at)} ms per page load`, 'hour'))];
+      return [h('strong', null, `${number(sum(rows, 'script_ms') / loads)} ms`), h('span', { class: 'rated' }, 'per page load'),
+        h('span', { class: 'mini' }, miniature(rows.filter((row) => row.loads > 0).map((row) => [Date.parse(row.bucket), row.script_ms / row.loads]), marks.rows, (at) => `${number(at)} ms per page load`, 'hour'))];
     }, scripts);
 
     // The question for vitals without something takes longest.
@@ -258,7 +257,7 @@ export const overview = {
       return [h('ol', { class: 'bars' }, others.slice(0, mostListed).map((row) => h('li', { style: { '--part': `${100 * (row.self_ms ?? 0) / most}%` } },
         h('span', { class: 'name' }, row.self_ms && !isSaved() ? groupCell(page, 'host', row.host) : h('a', { href: page.link({ view: 'where', q: row.host }) }, visible(row.host, 80)),
           row.opaque_share > 0.5 ? h('span', { class: 'place' }, 'loading time unknown: no Timing-Allow-Origin') : null),
-        h('span', { class: 'amount' }, `${number((row.self_ms ?? 0) / loads)} ms`))))];
+        h('span', { class: 'amount' }, row.self_ms === null ? 'no function seen' : `${number(row.self_ms / loads)} ms`))))];
     });
 
     // Tells the operator what needs a look.

@@ -28,7 +28,7 @@ function withResponses(rows, hosts) {
   const known = new Map(hosts.map((host) => [host.host, host]));
   const names = new Set(rows.map(({ name }) => name));
   const idle = hosts.filter(({ host }) => !names.has(host))
-    .map(({ host, self_ms: self }) => ({ name: host, self_ms: self === null ? null : 0, share: self === null ? null : 0, samples: 0, uploads: 0 }));
+    .map(({ host, self_ms: self }) => ({ name: host, self_ms: self && 0, share: self && 0, samples: 0, uploads: 0 }));
   return [...rows, ...idle].map((row) => {
     const { party = null, requests = null, p75_ms = null, bytes = null, opaque_share = null } = known.get(row.name) ?? {};
     return { ...row, party, requests, p75_ms, bytes, opaque_share };

@@ -205,6 +205,23 @@ test('a slow question holds up no other part, and one that fails says so in its 
   assert.match(await text(part('What costs most')), /sortReviews/);
 });
 
+test('a third party without a function that was seen has no time, and scripts have that of the budget', async () => {
+  await page.route('**/api/v1/third_parties?**', async (route) => {
+    const body = await (await route.fetch()).json();
+    const at = (/** @type {string} */ name) => body.columns.findIndex((/** @type {{ name: string }} */ column) => column.name === name);
+    const hidden = body.columns.map(() => null);
+    hidden[at('host')] = 'hidden.example';
+    hidden[at('party')] = 'third';
+    await route.fulfill({ json: { ...body, rows: [...body.rows, hidden] } });
+  });
+  await open('/shop?since=2d');
+  assert.match(await text(`${part('Third parties')} li:has-text("hidden.example")`), /hidden\.example\s+no function seen$/);
+  assert.match(await text(`${part('Third parties')} li:has-text("cdn.tracker.example")`), /[1-9][\d.]* ms$/);
+  const [{ ms }] = await sql(`sum(script_ms) / sum(loads) as ms from fleetprof.summary('shop', ${period})`);
+  assert.ok((await text('[aria-label=Scripts] strong')).startsWith(`${ms >= 99.95 ? Math.round(ms).toLocaleString('en-GB') : ms.toFixed(1)} ms`));
+  await page.unrouteAll();
+});
+
 test('a period without data leads to the newest', async () => {
   await open('/shop?since=30d&until=20d');
   assert.match(await text('main .empty'), /^Nothing in this period/);
