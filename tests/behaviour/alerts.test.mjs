@@ -15,7 +15,7 @@ import { parse } from 'yaml';
 import { files as dashboards } from '../../tools/dashboards.mjs';
 import { envelope, send } from './collector_client.mjs';
 import { startReport } from './serve_tool.mjs';
-import { repository, run, startCollector, startStack, temporaryDir, waitFor } from './stack.mjs';
+import { binDir, repository, run, startCollector, startStack, temporaryDir, waitFor } from './stack.mjs';
 
 const read = (/** @type {string} */ file) => fs.readFileSync(path.join(repository, file), 'utf8');
 const rulesOf = (/** @type {string} */ file) => parse(read(`config/prometheus/${file}`)).groups.flatMap((/** @type {any} */ group) => group.rules);
@@ -31,6 +31,8 @@ const origin = 'http://shop.example';
 let collector;
 /** Labels and their values, by metric. @type {Map<string, Map<string, Set<string>>>} */
 const metrics = new Map();
+/** The metrics of a collector's and of the report's address. */
+const served = { collector: new Set(), report: new Set() };
 before(async () => {
   const dir = temporaryDir('alerts');
   fs.writeFileSync(path.join(dir, 'key'), `${'01'.repeat(32)}\n`);
@@ -40,7 +42,7 @@ before(async () => {
     spool: { path: path.join(dir, 'spool'), max_bytes: '4MiB', segment_bytes: '1MiB' },
     sites: [{ name: 'shop', key: 'pk_demo', origins: [origin], token_keys: [path.join(dir, 'key')] }],
   } });
-  for (const name of Object.keys(await collector.metrics())) add(name);
+  for (const name of Object.keys(await collector.metrics())) served.collector.add(add(name));
   await addReport();
   metrics.set('up', new Map([['instance', new Set()], ['job', new Set()]]));
 });
@@ -51,17 +53,18 @@ async function addReport() {
   const stack = await startStack({ config: { sites: [{ name: 'shop', key: 'pk_shop', performance_budgets: ['INP p75 <= 200ms'] }] } });
   await waitFor(async () => (await stack.sql('select from fleetprof_data.performance_budget')).length === 1, { what: 'the budget' });
   const report = await startReport(stack.postgres.conninfo('fleetprof_reader'));
-  for (const [, name] of (await (await report.get('/metrics')).text()).matchAll(/^(fleetprof_budget_.*) \S+$/gm)) add(name);
+  for (const [, name] of (await (await report.get('/metrics')).text()).matchAll(/^(fleetprof_budget_.*) \S+$/gm)) served.report.add(add(name));
   await report.server.stop();
   await stack.stop();
 }
 
-/** Adds a series of a metric. @param {string} name with labels */
+/** Adds a series of a metric, and returns the metric. @param {string} name with labels */
 function add(name) {
   const { metric, labels } = split(name);
   const known = metrics.get(metric) ?? new Map([['instance', new Set()], ['job', new Set()]]); // Prometheus adds these
   for (const [label, value] of labels) known.set(label, (known.get(label) ?? new Set()).add(value));
   metrics.set(metric, known);
+  return metric;
 }
 
 /** @param {string} name with labels */
@@ -119,6 +122,33 @@ for (const rule of [...records, ...alerts]) {
     assert.deepEqual(faults(rule.expr), []);
   });
 }
+
+test('Prometheus scrapes each metric of a rule where the sample says so, often enough to have its latest value', async () => {
+  const { stdout } = await run([path.join(binDir, 'fleetprof'), 'serve', '--help']);
+  const addresses = new Map([
+    [/^admin: "?([^"\s]+)/m.exec(read('config/fleetprof.yaml'))?.[1], served.collector],
+    [/\(default:\s+([\d.:]+)\)/.exec(stdout)?.[1], served.report],
+  ]);
+  const { scrape_configs: jobs } = parse(read('config/prometheus/prometheus.yml.example'));
+  const scraped = new Set(['up']);
+  for (const { job_name: job, scrape_interval: interval, scrape_timeout: timeout = '10s', static_configs: groups } of jobs) {
+    // Prometheus forgets a value after five minutes.
+    assert.ok(seconds(timeout) <= seconds(interval) && 2 * seconds(interval) <= 300, job);
+    for (const address of groups.flatMap((/** @type {any} */ group) => group.targets)) {
+      for (const metric of addresses.get(address) ?? assert.fail(`nothing listens on ${address}`)) scraped.add(metric);
+    }
+  }
+  for (const { alert, record, expr } of [...records, ...alerts]) {
+    parser.parse(expr).iterate({ enter: (node) => {
+      if (node.name !== 'VectorSelector') return;
+      const metric = expr.slice(node.from, node.to).replace(/\{.*/s, '');
+      assert.ok(scraped.has(metric) || recorded.has(metric), `${alert ?? record}: nobody scrapes ${metric}`);
+    } });
+  }
+});
+
+/** @param {string} duration as Prometheus writes it */
+const seconds = (duration) => Number.parseInt(duration, 10) * ({ s: 1, m: 60 }[duration.slice(-1)] ?? assert.fail(duration));
 
 /** GitHub's name of a heading. @param {string} heading */
 const anchor = (heading) => heading.toLowerCase().replace(/[^\w\- ]/g, '').replaceAll(' ', '-');
