@@ -129,8 +129,9 @@ static const struct report reports[] = {
      .things = "vitals of page loads that the web server drew",
      COLUMNS(profiling_cost_columns),
      .has_navigation = true,
-     .footer = "Values are in UNIT; of blocking they are means per page load. LOADS NEEDED, drawn, "
-               "make the interval of CHANGE as narrow as 1 % each way."},
+     .footer = "Values are in UNIT; of blocking they are means per document. LOADS NEEDED, drawn, "
+               "make the interval of CHANGE as narrow as 1 % each way. Where the web server draws "
+               "visitors (key=), intervals are too narrow."},
     {.command = "ttfb",
      .doc = "Time to first byte by what the server's cache did: how much of it the server's "
             "application took, and how much the network and all else. Web servers with "

@@ -141,7 +141,8 @@ const struct fp_finding_text fp_texts_of_machines[FP_TEXTS_OF_MACHINES] = {
         {
             .what = "What profiling costs visitors is known.",
             .why = "Page loads that the server drew to be profiled were compared with those that "
-                   "it did not, whether or not a profile came.",
+                   "it did not, whether or not a profile came. With key= the intervals are too "
+                   "narrow: visitors are drawn, and their page loads are alike.",
             .fix = "fleetprof profiling-cost --site SITE --since 7d has all figures, and how many "
                    "page loads a narrower interval needs (docs/cli.md#profiling-cost).",
         },
@@ -149,7 +150,8 @@ const struct fp_finding_text fp_texts_of_machines[FP_TEXTS_OF_MACHINES] = {
         {
             .what = "Profiling costs visitors more than 1 %.",
             .why = "Page loads that the server drew to be profiled are slower than those that it "
-                   "did not, beyond chance.",
+                   "did not, beyond chance; with key= less surely, since visitors are drawn, and "
+                   "their page loads are alike.",
             .fix = "Lower the sample rate, and raise the agent's data-sample-interval. "
                    "fleetprof profiling-cost --site SITE --since 7d has all figures "
                    "(docs/cli.md#profiling-cost).",

@@ -2,6 +2,14 @@
 -- The cost of profiling: the web server draws page loads at random, so that those which it drew to be profiled
 -- and those which it did not are the two arms of an experiment.
 
+create or replace function fleetprof_data.bounded_exp(exponent double precision)
+returns double precision
+language sql immutable strict parallel safe
+return exp(greatest(-300, least(300, exponent)));
+
+comment on function fleetprof_data.bounded_exp is
+    'Returns exp(exponent), of one beyond ±300 that of ±300, so that its square is also a number.';
+
 create or replace function fleetprof_data.blocking_cost(
     other_side  fleetprof_data.compared_side,
     drawn_side  fleetprof_data.compared_side,
@@ -41,7 +49,7 @@ begin
         ) as entry
         join timing using (timing_id)
         cross join horizon
-        -- Each page load has one time to first byte.
+        -- Each document has one time to first byte.
         where kind = 'blocking' or kind = 'vital' and name = 'TTFB' and navigation = any(blocking_cost.navigations)
         group by 1, 2, 3, 4
     ),
@@ -118,7 +126,7 @@ end
 $$;
 
 comment on function fleetprof_data.blocking_cost is
-    'Compares the blocking time of long animation frames per page load of two sides, in strata that both have; no row without long frames or page loads. error: standard error of the logarithm of drawn_us / other_us, from leaving out each hour (or day, where hours are gone) on both sides; blocks, hours: their number.';
+    'Compares the blocking time of long animation frames per document of two sides, in strata that both have; no row without long frames or documents. navigations: the kinds that load a document. error: standard error of the logarithm of drawn_us / other_us, from leaving out each hour (or day, where hours are gone) on both sides; blocks, hours: their number.';
 
 create or replace function fleetprof_data.drawn_timings(
     other_side  fleetprof_data.compared_side,
@@ -482,6 +490,9 @@ declare
         when num_nonnulls(profiling_cost.navigation, profiling_cost.exclude_navigation) = 0 then '{hard,reload,back-forward}'
         else select_navigations(profiling_cost.navigation, profiling_cost.exclude_navigation)
     end;
+    -- Long animation frames do not say of which kind of navigation they are. They count for the document, so these do not.
+    same_document constant text[] := '{soft,back-forward-cache}';
+    documents constant text[] := array(select kind from unnest(navigations()) as kind where kind <> all(same_document));
     release constant text := given.wanted[array_position(dimensions(), 'release')];
     place constant integer := array_position(dimensions(), 'drawn');
     other_side compared_side;
@@ -502,7 +513,7 @@ begin
         name, unit, percentile, other_value, drawn_value, change, change_low, change_high, smallest_visible, p, verdict,
         other_count, drawn_count,
         -- The interval shrinks with the root of the page loads.
-        ceil(drawn_count * ((change_high - change_low) / 0.02) ^ 2)::bigint
+        least(ceil(drawn_count * ((change_high - change_low) / 0.02) ^ 2), 2::double precision ^ 62)::bigint
     from (
         select
             name,
@@ -515,8 +526,8 @@ begin
         from drawn_timings(other_side, drawn_side, navigations)
         union all
         select
-            'blocking', 'ms', null, other_us / 1000, drawn_us / 1000, change, exp(ln(1 + change) - t * error) - 1,
-            exp(ln(1 + change) + t * error) - 1, exp((t_of_z((least_evidence()).visible_z - 1.28, blocks - 1) + 1.28) * error) - 1,
+            'blocking', 'ms', null, other_us / 1000, drawn_us / 1000, change, bounded_exp(ln(1 + change) - t * error) - 1,
+            bounded_exp(ln(1 + change) + t * error) - 1, bounded_exp((t_of_z((least_evidence()).visible_z - 1.28, blocks - 1) + 1.28) * error) - 1,
             probability,
             case
                 when hours < (least_evidence()).hours or blocks < 3 then 'early'
@@ -530,8 +541,7 @@ begin
             select
                 *, case when error > 0 and blocks > 1 then p_of_t(abs(ln(1 + change)) / error, blocks - 1) end as probability,
                 t_of_z(1.96, blocks - 1) as t
-            from blocking_cost(other_side, drawn_side, navigations)
-            -- Long animation frames do not say of which kind of navigation they are.
+            from blocking_cost(other_side, drawn_side, documents)
             where num_nonnulls(profiling_cost.navigation, profiling_cost.exclude_navigation) = 0
         ) as blocking
     ) as row
@@ -542,5 +552,7 @@ $$;
 comment on function fleetprof.profiling_cost is
     -- {{comment of profiling_cost}};
 
-revoke execute on function fleetprof_data.blocking_cost, fleetprof_data.drawn_timings, fleetprof.profiling_cost from public;
-grant execute on function fleetprof_data.blocking_cost, fleetprof_data.drawn_timings, fleetprof.profiling_cost to fleetprof_reader;
+revoke execute on function
+    fleetprof_data.bounded_exp, fleetprof_data.blocking_cost, fleetprof_data.drawn_timings, fleetprof.profiling_cost from public;
+grant execute on function
+    fleetprof_data.bounded_exp, fleetprof_data.blocking_cost, fleetprof_data.drawn_timings, fleetprof.profiling_cost to fleetprof_reader;

@@ -29,11 +29,32 @@ select 2, '2026-01-05Z'::timestamptz + hour * interval '1 hour', 1000 + number, 
 from generate_series(0, 47) as hour
 cross join generate_series(1, 5) as number
 cross join unnest('{prerender,back-forward-cache,restore,soft}'::text[]) as navigation;
+-- Each hour of half a day has 10 documents from the server, 10 prerendered ones and 10 that come out of the back/forward cache.
+-- Each document waits 50 ms, and 20 ms more when it comes back.
+insert into segment (segment_id, site, variant) values (7, 'documents', 'no'), (8, 'documents', 'yes');
+insert into timing_value (segment_id, bucket, upload, kind, name, source, us, navigation)
+select segment, '2026-01-05Z'::timestamptz + hour * interval '1 hour', number, kind::fleetprof_data.timing_kind, name, '', us, navigation
+from unnest('{7,8}'::bigint[]) as segment
+cross join generate_series(0, 11) as hour
+cross join generate_series(1, 10) as number
+cross join (values
+    ('vital', 'TTFB', 1e5, 'hard'), ('vital', 'TTFB', 1e5, 'prerender'), ('vital', 'TTFB', 0, 'back-forward-cache'), ('vital', 'TTFB', 0, 'soft'),
+    ('blocking', 'TimerHandler', 50000, ''), ('blocking', 'TimerHandler', 50000, ''), ('blocking', 'TimerHandler', 20000, '')
+) as value (kind, name, us, navigation);
+-- One hour of the drawn has nearly all blocking time.
+insert into segment (segment_id, site, variant) values (9, 'wild', 'no'), (10, 'wild', 'yes');
+insert into timing_value (segment_id, bucket, upload, kind, name, source, us, navigation)
+select segment, '2026-01-05Z'::timestamptz + hour * interval '1 hour', number, kind::fleetprof_data.timing_kind, name, '',
+    case when kind = 'blocking' and segment = 10 then case hour when 2 then 1e9 else 1 end else 1000 end, navigation
+from unnest('{9,10}'::bigint[]) as segment
+cross join generate_series(0, 2) as hour
+cross join generate_series(1, 100) as number
+cross join (values ('vital', 'TTFB', 'hard'), ('blocking', 'TimerHandler', '')) as value (kind, name, navigation);
 select pg_temp.store() \g /dev/null
 update fleetprof_data.segment set drawn = variant, variant = '';
 
 create temp table cost as select * from profiling_cost('shop', '2026-01-05Z', '2026-01-07Z');
-select plan(17);
+select plan(19);
 select results_eq(
     'select name, unit, percentile from cost',
     $$ values ('LCP', 'ms', 50), ('LCP', 'ms', 75), ('INP', 'ms', 50), ('INP', 'ms', 75), ('TTFB', 'ms', 50), ('TTFB', 'ms', 75),
@@ -54,6 +75,10 @@ select ok(abs(other_value - (select avg(80 * slow * noise) from load where segme
 from cost where name = 'blocking';
 select ok(abs(ln(loads_for_1_percent / (drawn_count * ((change_high - change_low) / 0.02) ^ 2))) < 0.001, 'page loads for one percent')
 from cost where name = 'INP' and percentile = 75;
+select results_eq(
+    $$ select round(other_value::numeric, 3), round(drawn_value::numeric, 3), other_count, drawn_count from profiling_cost('documents', '2026-01-05Z', '2026-01-06Z') where name = 'blocking' $$,
+    $$ values (60.000, 60.000, 240::bigint, 240::bigint) $$, 'blocking time per document, with what it takes when it comes out of the back/forward cache');
+select is(loads_for_1_percent, 4611686018427387904, 'as many page loads as a number can say') from profiling_cost('wild', '2026-01-05Z', '2026-01-06Z') where name = 'blocking';
 select is_empty($$ select from profiling_cost('shop', '2026-01-05Z', '2026-01-07Z', route => '/never') $$, 'nothing was drawn');
 select is_empty($$ select from profiling_cost('shop', '2026-02-05Z', '2026-02-07Z') $$, 'nothing at all');
 select is((select max(drawn_value) > 1e5 from profiling_cost('shop', '2026-01-05Z', '2026-01-07Z', navigation => 'prerender')), null::boolean,
