@@ -12,6 +12,9 @@
 
 #include <inttypes.h>
 
+/* How a limit may be written: a score has no unit, and a vital's time is in ms without one. */
+enum limit_form { LIMIT_SCORE, LIMIT_VITAL, LIMIT_TIME };
+
 enum { LENGTH_MAX = 300, SCORE_ONE = 1000000, DECIMALS_MAX = 3 };
 
 static const char form[] =
@@ -46,15 +49,17 @@ static const char *read_statistic(struct fp_str word, struct fp_performance_budg
     return fine ? NULL : "a budget is of a percentile from p1 to p99, or of the mean";
 }
 
-/* Reads what the budget is of. *is_score: of a number without unit. */
+/* Reads what the budget is of, and how its limit may be written. */
 static const char *read_what(struct fp_str what, struct fp_performance_budget *budget,
-                             bool *is_score)
+                             enum limit_form *limit_form)
 {
     static const struct fp_str measure = {"measure ", 8};
     static const struct fp_str third_party = {"third-party ", 12};
     const enum fp_vital vital = fp_vital_find(what);
     const bool is_mean = budget->percentile == 0;
-    *is_score = vital != FP_VITAL_COUNT && fp_vital_is_score(vital);
+    *limit_form = LIMIT_TIME;
+    if (vital != FP_VITAL_COUNT)
+        *limit_form = fp_vital_is_score(vital) ? LIMIT_SCORE : LIMIT_VITAL;
     budget->what = what;
     if (vital != FP_VITAL_COUNT || fp_str_has_prefix(what, measure)) {
         budget->kind = vital != FP_VITAL_COUNT ? "vital" : "measure";
@@ -104,15 +109,24 @@ static size_t read_number(struct fp_str text, int64_t *thousandths)
     return len;
 }
 
-static const char *read_limit(struct fp_str text, bool is_score, int64_t *limit_us)
+/* True for the unit of milliseconds. Without a unit, a fraction is more likely seconds. */
+static bool is_ms(struct fp_str unit, struct fp_str number, enum limit_form limit_form)
+{
+    return fp_str_equal(unit, FP_STR("ms")) || (limit_form == LIMIT_VITAL && unit.len == 0 &&
+                                                memchr(number.ptr, '.', number.len) == NULL);
+}
+
+static const char *read_limit(struct fp_str text, enum limit_form limit_form, int64_t *limit_us)
 {
     int64_t thousandths = 0;
     const size_t len = read_number(text, &thousandths);
     const struct fp_str unit = fp_str_skip(text, len);
+    const struct fp_str number = {text.ptr, len};
+    const bool is_score = limit_form == LIMIT_SCORE;
     if (is_score && (len == 0 || unit.len > 0))
         return "the limit of a score is a number without unit, such as 0.1";
     const bool is_seconds = fp_str_equal(unit, FP_STR("s"));
-    if (!is_score && (len == 0 || (!is_seconds && !fp_str_equal(unit, FP_STR("ms")))))
+    if (!is_score && (len == 0 || (!is_seconds && !is_ms(unit, number, limit_form))))
         return "a limit is a number with at most three decimals and ms or s, such as 200ms";
     *limit_us = is_score || is_seconds ? thousandths * 1000 : thousandths;
     if (*limit_us < 1 || *limit_us > FP_US_PER_HOUR)
@@ -141,7 +155,7 @@ const char *fp_performance_budget_read(struct fp_str text, struct fp_performance
     struct fp_str sides[2];
     struct fp_str what[2];
     struct fp_str limit[2];
-    bool is_score = false;
+    enum limit_form limit_form = LIMIT_TIME;
     if (text.len > LENGTH_MAX)
         return "a budget has at most 300 characters";
     if (memchr(text.ptr, '"', text.len) != NULL || memchr(text.ptr, '\\', text.len) != NULL)
@@ -152,11 +166,11 @@ const char *fp_performance_budget_read(struct fp_str text, struct fp_performance
     budget->route = has_route ? limit[1] : FP_STR("");
     const char *wrong = read_statistic(what[1], budget);
     if (wrong == NULL)
-        wrong = read_what(what[0], budget, &is_score);
+        wrong = read_what(what[0], budget, &limit_form);
     if (wrong == NULL && budget->what.len == 0 && strcmp(budget->kind, "js") != 0)
         wrong = form;
     if (wrong == NULL)
-        wrong = read_limit(has_route ? limit[0] : sides[1], is_score, &budget->limit_us);
+        wrong = read_limit(has_route ? limit[0] : sides[1], limit_form, &budget->limit_us);
     return wrong == NULL && has_route ? check_route(budget->route) : wrong;
 }
 

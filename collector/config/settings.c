@@ -250,7 +250,8 @@ const struct fp_setting fp_settings[] = {
      IN_SITE(performance_budgets), .value = "[]",
      .help = "Limits for the waits of visitors, for [budgets](cli.md#budgets): up to 50 "
              "texts such as `INP p75 <= 200ms on /checkout`, `measure search p90 <= 0.5s`, `JS "
-             "mean <= 300ms`, `third-party tags.example mean <= 50ms`"},
+             "mean <= 300ms`, `third-party tags.example mean <= 50ms`. Whole numbers without "
+             "unit are ms of a vital"},
     {FP_SITE_PREFIX "timezone", FP_SETTING_TIME_ZONE, IN_SITE(timezone), .value = "UTC",
      .help = "Whose days the site's days are, such as `Australia/Sydney`: trends by day and the "
              "report take them"},

@@ -317,9 +317,12 @@ static const struct {
      "1s']}]\n",
      "4:49: sites[].performance_budgets: \"third-party https://x.example mean <= 1s\": a host has "
      "no scheme and no path: write shopcdn.example\n"},
-    {SITES, "sites: [{name: a, key: k, performance_budgets: ['INP p75 <= 200']}]\n",
-     "4:49: sites[].performance_budgets: \"INP p75 <= 200\": a limit is a number with at most "
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['LCP p75 <= 2.5']}]\n",
+     "4:49: sites[].performance_budgets: \"LCP p75 <= 2.5\": a limit is a number with at most "
      "three decimals and ms or s, such as 200ms\n"},
+    {SITES, "sites: [{name: a, key: k, performance_budgets: ['measure m p75 <= 200']}]\n",
+     "4:49: sites[].performance_budgets: \"measure m p75 <= 200\": a limit is a number with at "
+     "most three decimals and ms or s, such as 200ms\n"},
     {SITES, "sites: [{name: a, key: k, performance_budgets: ['INP p75 <= 0.0001s']}]\n",
      "4:49: sites[].performance_budgets: \"INP p75 <= 0.0001s\": a limit is a number with at most "
      "three decimals and ms or s, such as 200ms\n"},
