@@ -32,7 +32,7 @@ const costTable = (rows) => h('section', null, h('h3', null, 'What profiling cos
     other_value: { cell: ({ name, other_value: at }) => valueText(name, at) }, drawn_value: { cell: ({ name, drawn_value: at }) => valueText(name, at) },
     change: { label: 'Change, 95 % between', cell: (row) => interval(row.change, row.change_low, row.change_high) },
     verdict: { cell: ({ verdict }) => verdictBadge(verdict) }, other_count: {}, drawn_count: {}, loads_for_1_percent: {} }) }),
-h('p', { class: 'note' }, 'Page loads that the server drew to be profiled, beside those that it did not, whether or not a profile came. Where it draws visitors (key=), intervals are too narrow.'));
+h('p', { class: 'note' }, 'Page loads that the server drew, beside others, with or without profiles. With key= intervals are too narrow.'));
 
 /** @type {import('../main.js').View} */
 export const coverage = {
