@@ -7,9 +7,7 @@
 #include "cli/kit/message.h"
 
 #define DIMENSION(id, of, name, placeholder, usual, one, many, ...)                                \
-    {                                                                                              \
-        FP_FILTER_##id, usual, one, many                                                           \
-    }
+    {FP_FILTER_##id, usual, one, many}
 
 /* The filters that are columns of a segment, as people call them. */
 static const struct dimension {
