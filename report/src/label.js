@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a column's name says of it: build.mjs copies from the catalogue only what a name does not say. */
+/** The label and the form that the name of a column gives: build.mjs copies only others from the catalogue. */
 
 /** Returns the label that a column's name gives. @param {string} name */
 export const labelOf = (name) => name.replace(/_share$/, '').replace('ms_per_load', 'ms/load').replaceAll('_', ' ').replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase());

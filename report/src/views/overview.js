@@ -225,7 +225,7 @@ export const overview = {
         row.begins ? h('span', { class: 'place' }, `since ${clock(row.begins)}${row.nearest_release ? ` with ${visible(row.nearest_release, 80)}` : ''}`) : null),
         h('a', { class: 'amount', href: page.link({ view: thresholds[row.vital] ? 'vital' : 'timing', item: row.vital }), title: `At most ${number(row.gain_ms)} ms less; 95 % between ${number(row.gain_low)} and ${number(row.gain_high)} ms` },
           `${row.vital} ${number(row.p75_ms)} → ${number(row.p75_ms - row.gain_ms)} ms`)))),
-      h('p', { class: 'note' }, 'p75 without it, at best. Gains do not add up. ', whole && h('a', { href: whole }, 'The whole list'))];
+      h('p', { class: 'note' }, 'p75 without it, at best. Gains do not add up.'), whole && h('a', { class: 'button', href: whole }, 'The whole list')];
     });
 
     // Functions and hosts.
