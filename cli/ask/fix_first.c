@@ -83,7 +83,7 @@ enum {
 #define MS(value) "to_char(" value ", 'FM99999990.0') || ' ms'"
 #define INTERVAL MS("gain_low") " || ' and ' || " MS("gain_high")
 
-/* A gain has no release, so its key has a week: one that was gone for a whole week is told again,
+/* A gain has no release, so its key has a week: one that was gone for a whole week is new,
  * one that comes and goes is not. */
 #define LASTING "'fix_first', $1::text, vital, kind, coalesce(function_key, name)"
 #define KEY_OF(weeks_ago)                                                                          \

@@ -188,7 +188,7 @@ test('fix-first: a webhook gets each finding once, and what resolves it once it 
   assert.equal(posts.length, 2, 'where too few can be judged, nothing is gone');
 });
 
-test('fix-first: what was gone for a whole week is told again, what comes and goes is not', async (t) => {
+test('fix-first: what was gone for a whole week is posted again, what comes and goes is not', async (t) => {
   /** @type {string[]} */
   const posts = [];
   const server = http.createServer(async (request, response) => {
