@@ -173,7 +173,7 @@ for (const [kind, letters] of Object.entries({
 test('a wrong use is a result that says what to do; a wrong message is an error of the protocol', async () => {
   for (const [name, given, wanted] of /** @type {[string, Record<string, unknown>, RegExp][]} */ ([
     ['hotspots', {}, /^site is missing: hotspots needs it\.$/],
-    ['hotspots', { site: 'shop', rout: '/' }, /^hotspots has no parameter "rout"\. It takes top, site, since/],
+    ['hotspots', { site: 'shop', rout: '/' }, /^hotspots has no parameter "rout"\. It takes top, host, party, package, site, since/],
     ['hotspots', { site: 'shop', since: 'yesterday' }, /^since is not a time such as /],
     ['hotspots', { site: 'shop', top: 0 }, /^top is not a whole number from 1 to /],
     ['hotspots', { site: { name: 'shop' } }, /^site has a value that is neither a text nor a number\.$/],
