@@ -38,7 +38,7 @@ function isShared(control, expires = '') {
   const all = split(control).map((one) => one.split(/=(.*)/s).map((part) => part.trim()));
   const has = (/** @type {string} */ name, argument = /^/) => all.some(([one, said = '']) => one.toLowerCase() === name && argument.test(said));
   if (has('no-store')) return false;
-  const isFresh = has('max-age', /^"?0*[1-9]/) || (!has('max-age') && Date.parse(expires) > Date.now());
+  const isFresh = has('max-age', /^"?0*[1-9]/) || (!has('max-age') && /^\s*[a-z]{3,9},? .*:/i.test(expires) && Date.parse(expires) > Date.now());
   return has('public') || has('s-maxage') || (isFresh && !has('private', /^$/));
 }
 

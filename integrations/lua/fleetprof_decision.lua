@@ -72,9 +72,9 @@ end
 -- Returns the first key of a file, as bytes; an error says what is wrong with it.
 local function read_key(file)
     local opened, key = assert(io.open(file)), nil
-    for line in opened:lines() do key = key or line:match('^%s*(%x+)%s*$') end
+    for line in opened:lines() do key = key or line:match('^%s*([^%s#].-)%s*$') end
     opened:close()
-    assert(key and #key >= 64 and #key % 2 == 0, file .. ': the first key is not 32 or more bytes as hexadecimal digits')
+    assert(key and key:find('^%x+$') and #key >= 64 and #key <= 256 and #key % 2 == 0, file .. ': the first key is not 32 to 128 bytes as hexadecimal digits')
     return (key:gsub('%x%x', function(pair) return string.char(tonumber(pair, 16)) end))
 end
 

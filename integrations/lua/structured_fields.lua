@@ -58,10 +58,11 @@ end
 
 -- Splits at commas outside of quotes.
 local function split(text)
-    local parts, at, is_quoted = {}, 1, false
+    local parts, at, is_quoted, is_escaped = {}, 1, false, false
     for place, byte in text:gmatch('()(.)') do
-        if byte == '"' and text:sub(place - 1, place - 1) ~= '\\' then is_quoted = not is_quoted end
+        if byte == '"' and not is_escaped then is_quoted = not is_quoted end
         if byte == ',' and not is_quoted then parts[#parts + 1], at = text:sub(at, place - 1), place + 1 end
+        is_escaped = is_quoted and byte == '\\' and not is_escaped
     end
     parts[#parts + 1] = text:sub(at)
     return parts

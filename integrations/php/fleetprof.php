@@ -33,7 +33,7 @@ function split(string $text): array {
 /** May shared caches store what has this Cache-Control, and Expires? */
 function is_shared(string $control, string $expires = ''): bool {
     $has = fn ($name, $argument = '') => (bool) preg_grep("/^\s*$name\s*(?:=|$)$argument/i", split($control));
-    $is_fresh = $has('max-age', '\s*"?0*[1-9]') || (!$has('max-age') && strtotime($expires) > time());
+    $is_fresh = $has('max-age', '\s*"?0*[1-9]') || (!$has('max-age') && preg_match('/^\s*[a-z]{3,9},? .*:/i', $expires) && strtotime($expires) > time());
     return !$has('no-store') && ($has('public') || $has('s-maxage') || ($is_fresh && !$has('private', '$')));
 }
 
@@ -56,8 +56,8 @@ function sign(): string {
     if (!defined('FLEETPROF_TOKEN_KEY')) {
         return "1.$made";
     }
-    if (!preg_match('/^\s*((?:[0-9a-f]{2}){32,128})\s*$/mi', (string) file_get_contents(FLEETPROF_TOKEN_KEY), $key)) {
-        trigger_error('fleetprof: no key of 32 to 128 bytes as hexadecimal digits in ' . FLEETPROF_TOKEN_KEY, E_USER_WARNING);
+    if (!preg_match('/\A(?:[ \t\r]*(?:#.*)?\n)*[ \t]*((?:[0-9a-f]{2}){32,128})[ \t\r]*$/mi', (string) file_get_contents(FLEETPROF_TOKEN_KEY), $key)) {
+        trigger_error('fleetprof: the first key is not 32 to 128 bytes as hexadecimal digits in ' . FLEETPROF_TOKEN_KEY, E_USER_WARNING);
         return '0';
     }
     $hmac = fn ($text) => hash_hmac('sha256', $text, hex2bin($key[1]), true);
@@ -75,9 +75,9 @@ function announce(): void {
         return;
     }
     $is_cacheable = is_shared(implode(',', $lines('Cache-Control')), $lines('Expires')[0] ?? '') || array_filter($lines('Surrogate-Control|.+-Cache-Control'), __NAMESPACE__ . '\is_shared');
-    $is_profiled = random_int(0, 999999) < FLEETPROF_RATE * 1e6 && !$is_cacheable;
+    $word = random_int(0, 999999) < FLEETPROF_RATE * 1e6 && !$is_cacheable ? sign() : '0';
     $text = implode(', ', $said);
-    $policy = ($text === '' ? '' : "$text, ") . ($is_profiled ? 'js-profiling, js-profiling-mode=lazy' : 'js-profiling=?0');
+    $policy = ($text === '' ? '' : "$text, ") . ($word === '0' ? 'js-profiling=?0' : 'js-profiling, js-profiling-mode=lazy');
     $own = strlen($policy) > 4096 ? null : members($text);
     if (preg_match('/^[A-Za-z*]/', $own['js-profiling-mode'] ?? '') || ($own['js-profiling'] ?? '') === '?1') {
         return;
@@ -85,15 +85,15 @@ function announce(): void {
     if ($own !== null && !isset($own['js-profiling']) && !isset($own['js-profiling-mode'])) {
         header("Document-Policy: $policy");
     } else {
-        $is_profiled = false;
+        $word = '0';
     }
-    header('Server-Timing: fleetprof;desc="' . ($is_profiled ? sign() : '0') . '"');
+    header("Server-Timing: fleetprof;desc=\"$word\"");
     $others = fn ($line) => preg_grep('/^\s*fleetprof(?![\w!#$%&\'*+.^|~`-])/', split($line), PREG_GREP_INVERT);
     $kept = fn ($line) => count($others($line)) === count(split($line)) ? $line : trim(implode(',', $others($line)));
     foreach (array_filter(array_map($kept, $lines('Server-Timing')), 'strlen') as $line) {
         header("Server-Timing: $line", false);
     }
-    foreach ($is_profiled && $status !== 304 ? ['ETag', 'Last-Modified'] : [] as $name) {
+    foreach ($word !== '0' && $status !== 304 ? ['ETag', 'Last-Modified'] : [] as $name) {
         header_remove($name);
     }
 }

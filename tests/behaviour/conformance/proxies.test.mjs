@@ -129,7 +129,7 @@ test('a mistake in the options is named in the log of lighttpd, which then sampl
   const application = await startApplication();
   const mistakes = /** @type {[Record<string, string | number>, RegExp][]} */ ([[{ rate: 2 }, /rate 2 is not 0, and not from 0.000001 to 1/],
     [{ rate: 1, site: 'a shop', keyFile }, /site "a shop" is not 1 to 64/], [{ rate: 1, site: 'shop', keyFile: '/there/is/none.key' }, /\/there\/is\/none\.key: No such file/],
-    [{ rate: 1, site: 'shop', keyFile: `${repository}/VERSION` }, /VERSION: the first key is not 32 or more bytes/]]);
+    [{ rate: 1, site: 'shop', keyFile: `${repository}/VERSION` }, /VERSION: the first key is not 32 to 128 bytes/]]);
   try {
     for (const [options, message] of mistakes) {
       const server = await startLighttpd(application.url, [['all', options]]);
