@@ -45,6 +45,7 @@ export function readKey(file) {
 async function ask(url, { method = 'GET', fields = [] } = {}, agent) {
   const { request } = url.startsWith('https:') ? https : http;
   const asked = request(url, { method, headers: Object.fromEntries(fields), agent }).end();
+  asked.setTimeout(10_000, () => asked.destroy(new Error(`${url} has not answered for 10 s`)));
   const [answer] = /** @type {[http.IncomingMessage]} */ (await once(asked, 'response'));
   answer.resume();
   await once(answer, 'end');

@@ -2,7 +2,9 @@
 /** The conformance test against servers that break the contract, each in its own way: every case fails somewhere. */
 import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
+import { once } from 'node:events';
 import fs from 'node:fs';
+import http from 'node:http';
 import { after, test } from 'node:test';
 
 import { cases, rates, respond, servers } from '../../../conformance/application.mjs';
@@ -135,11 +137,14 @@ test('the runner passes a right server, with and without a key', async () => {
 });
 
 test('the runner names what it cannot do, and ends with 2', async () => {
+  const silent = http.createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
   /** @type {[string[], RegExp][]} */
   const mistakes = [
     [[], /usage: node conformance\/run.mjs BASE_URL/],
     [['shop.example'], /usage/],
     [['http://127.0.0.1:1'], /ECONNREFUSED/],
+    [[`http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (silent.address()).port}`], /\/all\/.* has not answered for 10 s/],
     [[right.url, '--only', 'nothing'], /has no case "nothing"/],
     [[right.url, '--key', '/nowhere'], /ENOENT/],
     [[right.url, '--key', `${keyFile}/../cases.json`], /ENOTDIR|has no key/],
@@ -150,4 +155,5 @@ test('the runner names what it cannot do, and ends with 2', async () => {
     assert.equal(code, 2, String(options));
     assert.match(stderr, message);
   }
+  silent.close();
 });
