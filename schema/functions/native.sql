@@ -20,7 +20,7 @@ as $$
 declare
     installed text := (select extversion from pg_extension where extname = 'fleetprof_native');
 begin
-    if installed is null or not coalesce(nullif(current_setting('fleetprof.native', true), ''), 'on')::boolean then
+    if installed is null or lower(current_setting('fleetprof.native', true)) = any('{off,false,no,0}') then
         return false;
     end if;
     -- Citus sums on its workers what it knows, and no aggregates of extensions.

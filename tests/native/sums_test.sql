@@ -2,7 +2,7 @@
 -- fleetprof_native: its sums are those of SQL, for any packed rows; broken ones are errors; SQL answers where it can't.
 \ir ../schema/fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
-select plan(51);
+select plan(53);
 
 -- Random rows: few keys or many, dense or spread, in any order, some twice; negative numbers; empty rows.
 create temp table packed (batch integer, keys bigint[], counts integer[], numbers bigint[], more bigint[]);
@@ -181,6 +181,10 @@ create temp table frames_by_sql as execute frames;
 create temp table stacks_by_sql as execute stacks;
 select is((select count(*) from frames_by_sql), 25::bigint, 'there are functions');
 select cmp_ok((select count(*) from stacks_by_sql), '>', 100::bigint, 'and stacks');
+set local fleetprof.native = 'OFF';
+select ok(not fleetprof_data.has_native(), 'the setting turns it off');
+set local fleetprof.native = 'perhaps';
+select ok(fleetprof_data.has_native(), 'an unknown word does not');
 reset fleetprof.native;
 select results_eq('frames', 'table frames_by_sql', 'hotspots are the same with the extension');
 select results_eq('stacks', 'table stacks_by_sql', 'flame graphs are the same with the extension');
