@@ -182,7 +182,7 @@ test('a function says who owns it, and an owner leads to the functions, as other
     await tab.waitForSelector('main[data-ready^="/shop/functions"] tbody .function');
     const names = await tab.locator('main tbody .function > :first-child').allInnerTexts();
     assert.deepEqual([...new Set(names)].sort(), owned.map((name) => name || '(anonymous)').sort());
-    for (const [by, to] of [['entity', 'where?by=host&q='], ['party', 'where?by=host&q='], ['host', 'functions?q=']]) {
+    for (const [by, to] of [['entity', 'where?by=host&q='], ['party', 'functions?party='], ['host', 'functions?host=']]) {
       await tab.goto(`http://127.0.0.1:${port}/shop/where?by=${by}`);
       const link = tab.locator('main tbody th a').first();
       await link.waitFor();

@@ -236,12 +236,12 @@ describe('in Chromium', () => {
   test('shows one tab of several, the same on every page', async () => {
     const { page, complaints } = await openTab(browser);
     await page.goto(`${pathToFileURL(site)}/getting-started.html`);
-    assert.ok(await page.getByText('libnginx-mod-http-fleetprof_').isVisible());
-    assert.equal(await page.getByText('libapache2-mod-fleetprof_').isVisible(), false);
+    assert.ok(await page.getByText('fleetprof-agent libnginx-mod-http-fleetprof').isVisible());
+    assert.equal(await page.getByText('fleetprof-agent libapache2-mod-fleetprof').isVisible(), false);
     await page.getByRole('tab', { name: 'nginx' }).first().focus();
     await page.keyboard.press('ArrowRight');
-    assert.equal(await page.getByText('libnginx-mod-http-fleetprof_').isVisible(), false);
-    assert.ok(await page.getByText('libapache2-mod-fleetprof_').isVisible());
+    assert.equal(await page.getByText('fleetprof-agent libnginx-mod-http-fleetprof').isVisible(), false);
+    assert.ok(await page.getByText('fleetprof-agent libapache2-mod-fleetprof').isVisible());
     assert.ok(await page.getByText('a2ensite shop').isVisible());
     await page.goto(`${pathToFileURL(site)}/headers.html`);
     assert.ok(await page.getByText('LoadModule fleetprof_module').isVisible());
