@@ -35,6 +35,7 @@ returns bigint[]
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
 as $$
+#variable_conflict use_column
 begin
     return array(select frame_id from frames_with_keys(frames_with_key.sites, array[frames_with_key.key]));
 end

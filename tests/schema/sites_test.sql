@@ -46,9 +46,9 @@ select throws_ok($$ select * from field_values(null, 'shop') $$, '22023', 'there
 select results_eq(
     $$ select * from summary('shop', '2026-01-05Z', '2026-01-07Z') $$,
     $$ values
-        ('2026-01-05 10:00Z'::timestamptz, 2::bigint, 2::bigint, 60::float8, 20::float8, 1, 0::float8, 1::float8),
-        ('2026-01-05 12:00Z', 1, 1, 20, 0, 1, 0, 1),
-        ('2026-01-06 01:00Z', 1, 1, 8, 0, 1, 0, 1) $$,
+        ('2026-01-05 10:00Z'::timestamptz, 2::bigint, 2::bigint, 60::float8, 20::float8, 1, 0::float8, 1::float8, 40::float8),
+        ('2026-01-05 12:00Z', 1, 1, 20, 0, 1, 0, 1, 20),
+        ('2026-01-06 01:00Z', 1, 1, 8, 0, 1, 0, 1, 8) $$,
     'by hour, and what of it belongs to no visible stack');
 select results_eq(
     $$ select sum(loads), sum(uploads), sum(profiled_ms) from summary('%', '2026-01-05Z', '2026-01-07Z') $$,
