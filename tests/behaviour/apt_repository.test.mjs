@@ -290,6 +290,7 @@ test('killed before any of its changes, it leaves a whole repository', { skip, t
     fs.rmSync(path.join(earlier.dir, 'fleetprof_0.1.0_amd64.deb'));
     if (!killed) continue;
     await published(dir, key, 'bookworm', next);
+    assert.ok(!fs.existsSync(path.join(dir, '.new')), `after change ${at}`);
     assert.equal((await later.update()).code, 0, `after change ${at}`);
     assert.deepEqual(await later.versions(), ['0.2.0', '0.1.0'], `after change ${at}`);
   }
